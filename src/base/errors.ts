@@ -1,0 +1,135 @@
+/**
+ * What stops a command. Findings about data are not errors but {@link Issue} values; what the service answers is an
+ * outcome. One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
+ */
+
+/** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
+export const EXIT_CODES = {
+  done: [0, 'all that was asked for is done'],
+  bug: [1, 'a bug in pas'],
+  usage: [2, 'wrong usage'],
+  dataRefused: [3, 'finished, but some rows are invalid or some entries were refused'],
+  notAllowed: [4, 'the account as a whole is not signed in or not allowed'],
+  unavailable: [5, 'the service is closed or out of reach; the queue is kept'],
+  uncertain: [6, 'some entries are uncertain: run `pas reconcile`'],
+  outboxLeased: [11, 'another push of this outbox is running'],
+  config: [12, 'the configuration is invalid'],
+  databaseTooNew: [13, 'a database was written by a newer pas'],
+  oaiProtocol: [14, 'the harvesting interface answered with a protocol error'],
+  outsideContract: [15, 'the service answered outside its contract'],
+  interrupted: [130, 'interrupted; the queue is kept'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ExitReason = keyof typeof EXIT_CODES;
+
+export type FailureOptions = {
+  /** What to type or do next; shown under the message. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+};
+
+/** A failure that pas foresaw. Any other error that reaches the top is a bug in pas. */
+export class PasError extends Error {
+  readonly code: string;
+  readonly exitReason: ExitReason;
+  readonly hint: string | undefined;
+
+  constructor(code: string, exitReason: ExitReason, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.exitReason = exitReason;
+    this.hint = options.hint;
+  }
+
+  get exitCode(): number {
+    return EXIT_CODES[this.exitReason][0];
+  }
+}
+
+/** The command line, or a file that it names, cannot be used as given. */
+export class UsageError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('usage', 'usage', message, options);
+  }
+}
+
+/** A file that was to be read cannot be: missing, a folder, no permission, not what it claims to be. */
+export class FileError extends PasError {
+  readonly path: string;
+  constructor(path: string, message: string, options?: FailureOptions) {
+    super('file', 'usage', message, options);
+    this.path = path;
+  }
+}
+
+/** The account cannot sign in, or is refused as a whole. */
+export class AuthError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('auth', 'notAllowed', message, options);
+  }
+}
+
+/** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
+export class UnavailableError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('unavailable', 'unavailable', message, options);
+  }
+}
+
+/** Another process is pushing this outbox. */
+export class OutboxLeasedError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('outbox-leased', 'outboxLeased', message, options);
+  }
+}
+
+/** `config.toml`, the environment or a profile cannot be used. */
+export class ConfigError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('config', 'config', message, options);
+  }
+}
+
+/** A database cannot be read or written: damaged, read-only, no space, locked by another program. */
+export class DatabaseError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('database', 'config', message, options);
+  }
+}
+
+/** A database carries a schema that this version of pas does not know. */
+export class DatabaseTooNewError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('database-too-new', 'databaseTooNew', message, options);
+  }
+}
+
+/** The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH. */
+export class OaiError extends PasError {
+  /** The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was none at all. */
+  readonly oaiCode: string;
+  constructor(oaiCode: string, message: string, options?: FailureOptions) {
+    super(`oai-${oaiCode}`, 'oaiProtocol', message, options);
+    this.oaiCode = oaiCode;
+  }
+}
+
+/** The write interface answered something that its contract does not allow. */
+export class ContractError extends PasError {
+  constructor(message: string, options?: FailureOptions) {
+    super('outside-contract', 'outsideContract', message, options);
+  }
+}
+
+/** A person stopped the command. */
+export class InterruptedError extends PasError {
+  constructor(message = 'Interrupted. What was queued stays queued.') {
+    super('interrupted', 'interrupted', message);
+  }
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,45 @@
+/** One finding about data: where it stands, which element and rule it concerns, what is wrong and what to do. */
+export type Issue = {
+  /** Stable name of the rule, kebab-case, for programs. */
+  readonly rule: string;
+  /** What is wrong, in one sentence, and then what to do about it. */
+  readonly message: string;
+  /** A warning does not keep a find from being queued. */
+  readonly severity: 'error' | 'warning';
+  /** Element name as the contract writes it. */
+  readonly element?: string;
+  /** The find's local id. */
+  readonly find?: string;
+  readonly file?: string;
+  /** Row of the table as a person counts: the header is row 1. */
+  readonly row?: number;
+  /** Header text of the column. */
+  readonly column?: string;
+  /** Line of an XML document, from 1. */
+  readonly line?: number;
+};
+
+/** Where a value came from; merged into the issues that are found about it. */
+export type Place = Pick<Issue, 'file' | 'row' | 'column' | 'line' | 'find'>;
+
+export function hasErrors(issues: readonly Issue[]): boolean {
+  return issues.some((issue) => issue.severity === 'error');
+}
+
+export function errorIssue(rule: string, message: string, where: Omit<Issue, 'rule' | 'message' | 'severity'> = {}): Issue {
+  return { rule, message, severity: 'error', ...where };
+}
+
+export function warningIssue(rule: string, message: string, where: Omit<Issue, 'rule' | 'message' | 'severity'> = {}): Issue {
+  return { rule, message, severity: 'warning', ...where };
+}
+
+/** "season.csv, row 4, column obdobi" */
+export function placeText(issue: Issue): string {
+  const parts: string[] = [];
+  if (issue.file !== undefined) parts.push(issue.file);
+  if (issue.row !== undefined) parts.push(`row ${issue.row}`);
+  if (issue.line !== undefined) parts.push(`line ${issue.line}`);
+  if (issue.column !== undefined) parts.push(`column ${issue.column}`);
+  return parts.join(', ');
+}

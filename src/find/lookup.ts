@@ -1,0 +1,31 @@
+/** What the find layer needs to know of the vocabularies, without knowing how they are stored. */
+
+export type TermCandidate = {
+  readonly id: string;
+  /** Czech label, or the person's or organisation's name. */
+  readonly label: string;
+  readonly labelEn?: string;
+  readonly setSpec: string;
+};
+
+export type TermLookup =
+  | { readonly kind: 'found'; readonly term: TermCandidate }
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
+  | { readonly kind: 'unknown'; readonly nearest: readonly TermCandidate[] }
+  /** The identifier exists, but in another vocabulary, or was deleted. */
+  | { readonly kind: 'wrong-set'; readonly term: TermCandidate }
+  | { readonly kind: 'deleted'; readonly term: TermCandidate }
+  /** This set has not been harvested: nothing can be said. */
+  | { readonly kind: 'not-harvested' };
+
+/** Looks a cell (identifier, Czech or English label, the museum's own term) up in one set, such as `heslo:obdobi`. */
+export type LookupTerm = (setSpec: string, cell: string) => TermLookup;
+
+/** Distance in metres is to the nearest harvested cadastral area's boundary. */
+export type AreaLookup =
+  | { readonly kind: 'inside'; readonly area: TermCandidate }
+  | { readonly kind: 'outside'; readonly nearest?: TermCandidate; readonly distanceM?: number }
+  | { readonly kind: 'not-harvested' };
+
+/** Which cadastral area holds a WGS 84 point. */
+export type LookupArea = (longitude: number, latitude: number) => AreaLookup;

@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream';
+
+/** A request body of known length that can be opened once per attempt. */
+export type RequestBody = {
+  readonly contentType: string;
+  readonly lengthBytes: number;
+  open(): Readable | Buffer;
+};
+
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  /** How long to wait for the answer once the last byte of the request is sent. */
+  readonly answerTimeoutMs?: number;
+  /** A longer answer is refused. */
+  readonly maxAnswerBytes?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type HttpResponse = {
+  readonly status: number;
+  /** Lower-case names; a repeated header is joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+
+/** One request with its answer. Wrappers (pacing, retrying, signing in) have the same type, so that they compose. */
+export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
+
+/**
+ * No answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: no
+ * connection was made, or the body was cut before its last byte. Only then may a create be sent again.
+ */
+export class NoAnswerError extends Error {
+  readonly mayHaveArrived: boolean;
+  /** `connect`, `timeout`, `reset`, `too-large`, `aborted`, `body`. */
+  readonly reason: NoAnswerReason;
+  constructor(reason: NoAnswerReason, mayHaveArrived: boolean, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'NoAnswerError';
+    this.reason = reason;
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}
+
+export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';

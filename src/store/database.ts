@@ -1,0 +1,68 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { DatabaseError, messageOf } from '../base/errors.ts';
+
+export type Database = Sqlite.Database;
+export type Statement = Sqlite.Statement;
+
+export type OpenOptions = {
+  /** `full`: a commit survives a power cut (the outbox). `normal`: it survives a crash of the process (caches). */
+  readonly synchronous: 'full' | 'normal';
+  /** How long to wait for another process's write, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  readonly readonly?: boolean;
+};
+
+/**
+ * Opens (and creates) an SQLite file in WAL mode, readable by its owner alone.
+ * @throws DatabaseError when the file cannot be opened, is no database, or its folder cannot be made.
+ */
+export function openDatabase(path: string, options: OpenOptions): Database {
+  return asDatabaseError(path, () => {
+    if (path !== ':memory:' && options.readonly !== true) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const database = new Sqlite(path, {
+      timeout: options.busyTimeoutMs ?? 5000,
+      ...(options.readonly === true ? { readonly: true } : {}),
+    });
+    if (options.readonly !== true) {
+      if (path !== ':memory:') chmodSync(path, 0o600);
+      database.pragma('journal_mode = wal');
+      database.pragma(`synchronous = ${options.synchronous}`);
+    }
+    database.pragma('foreign_keys = on');
+    return database;
+  });
+}
+
+/** Runs `work`; what SQLite or the disk refuses becomes one readable error that names the file. */
+export function asDatabaseError<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw toDatabaseError(path, thrown);
+  }
+}
+
+export function toDatabaseError(path: string, thrown: unknown): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
+  if (reason === undefined) return thrown;
+  return new DatabaseError(`${path}: ${reason[1]} (${messageOf(thrown)}).`, { cause: thrown, hint: reason[2] });
+}
+
+const REASONS: ReadonlyArray<readonly [string, string, string]> = [
+  ['SQLITE_FULL', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  ['ENOSPC', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  ['SQLITE_READONLY', 'the database cannot be written', 'Check the permissions of the data folder.'],
+  ['EROFS', 'the disk is read-only', 'Point PAS_HOME at a folder that can be written.'],
+  ['EACCES', 'permission denied', 'Check the permissions of the data folder, or point PAS_HOME at another.'],
+  ['EPERM', 'permission denied', 'Check the permissions of the data folder, or point PAS_HOME at another.'],
+  ['ENOTDIR', 'a part of the path is not a folder', 'Point PAS_HOME at a folder.'],
+  ['EEXIST', 'a part of the path is not a folder', 'Point PAS_HOME at a folder.'],
+  ['SQLITE_BUSY', 'another program is writing to the database', 'Wait until it is done and run the command again.'],
+  ['SQLITE_CORRUPT', 'the database is damaged', 'Keep the file, copy it aside, and restore the last backup.'],
+  ['SQLITE_NOTADB', 'the file is not a database', 'Move the file away if it does not belong to pas.'],
+  ['SQLITE_CANTOPEN', 'the database cannot be opened', 'Check that the folder exists and can be written.'],
+  ['SQLITE_IOERR', 'the disk reported an error', 'Check the disk or the network drive, then run the command again.'],
+];

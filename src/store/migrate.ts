@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseTooNewError } from '../base/errors.ts';
+import type { Database } from './database.ts';
+
+/**
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database has not seen, each in one
+ * transaction with its number in `user_version`. Forward only: a released file is never edited.
+ * @throws DatabaseTooNewError when the database carries a higher number than the newest file.
+ */
+export function migrate(database: Database, folder: string): void {
+  const migrations = readdirSync(folder)
+    .filter((name) => /^\d{6}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
+  const newest = migrations.at(-1)?.number ?? 0;
+  const step = database.transaction(() => {
+    // Read inside the write transaction, so that two processes that start together do not both apply a file.
+    const current = currentVersion(database);
+    if (current > newest) {
+      throw new DatabaseTooNewError(
+        `${basename(database.name)} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
+        {
+          hint: 'Install the newest pas. Nothing was changed.',
+        },
+      );
+    }
+    for (const migration of migrations.filter(({ number }) => number > current)) {
+      database.exec(readFileSync(migration.path, 'utf8'));
+      database.pragma(`user_version = ${migration.number}`);
+    }
+  });
+  if (currentVersion(database) !== newest) step.immediate();
+}
+
+function currentVersion(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
+}
