@@ -1,15 +1,24 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
 /** Time, passed in so that tests need no sleeping. Milliseconds since 1970 UTC, with fractions where the system has them. */
 export type Clock = {
   now(): number;
+  /** Milliseconds, with fractions, since some moment before; never set back, and the same for all processes of the machine. */
+  monotonicMs(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
   sleep: async (ms, signal) => {
-    await delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
+    // Timers count whole milliseconds and may fire a little early: the rest is waited for in turns of the event loop.
+    const endMs = systemClock.monotonicMs() + ms;
+    if (ms >= 1) await delay(Math.floor(ms), undefined, signal === undefined ? {} : { signal });
+    while (systemClock.monotonicMs() < endMs) {
+      signal?.throwIfAborted();
+      await turn();
+    }
   },
 };

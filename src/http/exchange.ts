@@ -18,6 +18,8 @@ export type HttpRequest = {
   /** A longer answer is refused. */
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
+  /** Called when the first byte is about to leave, after any connecting. */
+  readonly onDeparture?: () => void;
 };
 
 export type HttpResponse = {
@@ -30,20 +32,28 @@ export type HttpResponse = {
 /** One request with its answer. Wrappers (pacing, retrying, signing in) have the same type, so that they compose. */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
+export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
+
 /**
- * No answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: no
- * connection was made, or the body was cut before its last byte. Only then may a create be sent again.
+ * No whole answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: the
+ * request never began to leave, or its body was cut before the last byte. Only then may a create be sent again.
  */
 export class NoAnswerError extends Error {
-  readonly mayHaveArrived: boolean;
-  /** `connect`, `timeout`, `reset`, `too-large`, `aborted`, `body`. */
   readonly reason: NoAnswerReason;
-  constructor(reason: NoAnswerReason, mayHaveArrived: boolean, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  readonly mayHaveArrived: boolean;
+  /** The head of an answer whose body was cut off. */
+  readonly head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
+
+  constructor(
+    reason: NoAnswerReason,
+    mayHaveArrived: boolean,
+    message: string,
+    more: { readonly cause?: unknown; readonly head?: Pick<HttpResponse, 'status' | 'headers'> } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'NoAnswerError';
     this.reason = reason;
     this.mayHaveArrived = mayHaveArrived;
+    this.head = more.head;
   }
 }
-
-export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';

@@ -1,0 +1,51 @@
+import { createHash, type Hash } from 'node:crypto';
+import { Transform } from 'node:stream';
+
+/** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; contract, "File integrity header"). */
+export function contentDigest(sha512: Buffer): string {
+  return `sha-512=:${sha512.toString('base64')}:`;
+}
+
+export function sha512Of(bytes: Buffer): Buffer {
+  return createHash('sha512').update(bytes).digest();
+}
+
+/**
+ * Passes a file through unchanged while it is sent, but keeps the last bytes back until the whole is known to be the
+ * file that was queued. A file that changed since is therefore never received whole, so the service cannot store it.
+ * @throws ChangedFileError through the stream.
+ */
+export function verifiedStream(expected: { readonly sha512: Buffer; readonly sizeBytes: number }): Transform {
+  const hash: Hash = createHash('sha512');
+  let seenBytes = 0;
+  let heldBack: Buffer | undefined;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      seenBytes += chunk.length;
+      if (seenBytes > expected.sizeBytes) {
+        done(new ChangedFileError());
+        return;
+      }
+      if (heldBack !== undefined) this.push(heldBack);
+      heldBack = chunk;
+      done();
+    },
+    flush(done) {
+      if (seenBytes !== expected.sizeBytes || !hash.digest().equals(expected.sha512)) {
+        done(new ChangedFileError());
+        return;
+      }
+      if (heldBack !== undefined) this.push(heldBack);
+      done();
+    },
+  });
+}
+
+/** The file on disk is no longer the one that was queued. */
+export class ChangedFileError extends Error {
+  constructor() {
+    super('the file changed since it was queued');
+    this.name = 'ChangedFileError';
+  }
+}

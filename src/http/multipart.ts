@@ -1,0 +1,38 @@
+import { PassThrough, type Readable } from 'node:stream';
+import FormData from 'form-data';
+import type { RequestBody } from './exchange.ts';
+
+export type FilePart = { readonly fileName: string; readonly contentType: string };
+
+/** A form with one field `file` whose bytes are in memory. */
+export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
+  const form = new FormData();
+  form.append('file', bytes, { filename: part.fileName, contentType: part.contentType });
+  const whole = form.getBuffer();
+  return { contentType: contentTypeOf(form), lengthBytes: whole.length, open: () => whole };
+}
+
+/** A form with one field `file` that is read while it is sent; `sizeBytes` is the file's, known beforehand. */
+export function streamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
+  const form = new FormData();
+  // The form starts to read a part when it is piped, so the file is opened then, through this stand-in.
+  const file = new PassThrough();
+  form.append('file', file, { filename: part.fileName, contentType: part.contentType, knownLength: sizeBytes });
+  return {
+    contentType: contentTypeOf(form),
+    lengthBytes: form.getLengthSync(),
+    open: () => {
+      const whole = new PassThrough();
+      const source = openFile();
+      source.on('error', (error) => whole.destroy(error));
+      whole.on('close', () => source.destroy());
+      source.pipe(file);
+      form.pipe(whole);
+      return whole;
+    },
+  };
+}
+
+function contentTypeOf(form: FormData): string {
+  return form.getHeaders()['content-type'] ?? 'multipart/form-data';
+}

@@ -1,0 +1,71 @@
+import type { Issue } from '../base/issue.ts';
+
+export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export const ENTRY_STATES = ['draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped'] as const;
+export type EntryState = (typeof ENTRY_STATES)[number];
+
+/**
+ * Every move that an entry may make. What is not listed is a bug and is refused by the outbox. Only evidence or a
+ * person leads out of `uncertain` for an import or a photograph; a number may simply be sent again.
+ */
+export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = {
+  draft: ['queued', 'dropped'],
+  queued: ['sending', 'draft', 'queued', 'dropped'],
+  sending: ['accepted', 'refused', 'queued', 'uncertain'],
+  refused: ['queued', 'draft', 'dropped'],
+  uncertain: ['accepted', 'queued', 'dropped'],
+  accepted: [],
+  dropped: ['queued'],
+};
+
+export type Photograph = {
+  readonly name: string;
+  /** Media type found in the bytes, such as `image/jpeg`. */
+  readonly mediaType: string;
+  readonly sha512: Buffer;
+  readonly sizeBytes: number;
+  /** Where the original lies, when it is linked instead of copied. */
+  readonly link?: string;
+};
+
+type EntryBase = {
+  readonly id: number;
+  readonly findId: number | null;
+  readonly localId: string | null;
+  readonly profile: string;
+  readonly state: EntryState;
+  /** Of the record to change, or the one that the import was given. */
+  readonly identCely: string | null;
+  readonly notBeforeAt: number;
+  readonly recordKey: string;
+  readonly reason: string | null;
+  readonly issues: readonly Issue[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+export type ImportEntry = EntryBase & {
+  readonly kind: 'import';
+  readonly document: Buffer | null;
+  readonly documentSha512: Buffer | null;
+  readonly project: string | null;
+  readonly collided: boolean;
+};
+export type NumberEntry = EntryBase & { readonly kind: 'number'; readonly value: string };
+export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
+export type Entry = ImportEntry | NumberEntry | PhotoEntry;
+
+export type Attempt = {
+  readonly id: number;
+  readonly entryId: number;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly method: string;
+  readonly path: string;
+  readonly serverDateAt: number | null;
+  readonly status: number | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+};
