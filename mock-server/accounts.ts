@@ -1,0 +1,146 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import type { Archive } from './records/archive.ts';
+import { type Body, childOf, idOf, listOf, textOf } from './records/record.ts';
+import type { SeedAccount } from './seed-content.ts';
+
+export const ACCOUNT_TABLES = `
+create table if not exists accounts (
+  username text primary key,
+  email text not null unique,
+  password text not null,
+  user text not null
+) strict;
+create table if not exists tokens (
+  token text primary key,
+  user text not null unique,
+  created_ms integer not null
+) strict;
+`;
+
+/** Service facts 10.2: roles by their number, and the accessibility letter that each may read. */
+export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
+export const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
+  Badatel: 'researcher',
+  Archeolog: 'archaeologist',
+  Archivář: 'archivist',
+  Administrátor: 'administrator',
+};
+const ROLES: readonly Role[] = ['researcher', 'archaeologist', 'archivist', 'administrator'];
+
+/** One account with what its `uzivatel` record says. */
+export type Account = {
+  readonly username: string;
+  readonly email: string;
+  /** Identifier of the `uzivatel` record. */
+  readonly user: string;
+  readonly organisation: string | null;
+  readonly active: boolean;
+  /** Highest role among the account's groups; null where no group is a role. */
+  readonly role: Role | null;
+  /** Users whom this account actively cooperates with (the archaeologists above it). */
+  readonly cooperatesWith: readonly string[];
+};
+
+export type TokenState = { readonly account: Account; readonly expired: boolean };
+
+/** Who may sign in, and with what. Passwords are those of a test server and are kept as they are. */
+export class Accounts {
+  readonly #database: Database;
+  readonly #archive: Archive;
+  readonly #now: () => number;
+
+  constructor(database: Database, archive: Archive, now: () => number) {
+    this.#database = database;
+    this.#archive = archive;
+    this.#now = now;
+  }
+
+  add(account: SeedAccount): void {
+    const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
+    this.#database
+      .prepare('insert or replace into accounts (username, email, password, user) values (?, ?, ?, ?)')
+      .run(account.username, email, account.password, account.user);
+  }
+
+  /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
+  signIn(name: string, password: string): Account | undefined {
+    const row = this.#database
+      .prepare('select username, email, password, user from accounts where username = @name or email = @name collate nocase')
+      .get({ name }) as (SeedAccount & { email: string }) | undefined;
+    return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
+  }
+
+  byUser(user: string): Account | undefined {
+    const row = this.#database.prepare('select username, email, user from accounts where user = ?').get(user);
+    return row === undefined ? undefined : this.#describe(row as { username: string; email: string; user: string });
+  }
+
+  all(): Account[] {
+    const rows = this.#database.prepare('select username, email, user from accounts order by username').all();
+    return (rows as { username: string; email: string; user: string }[]).map((row) => this.#describe(row));
+  }
+
+  /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (facts 1.1). */
+  tokenFor(user: string, lifetimeMs: number): string {
+    const present = this.#database.prepare('select token, created_ms from tokens where user = ?').get(user) as
+      | { token: string; created_ms: number }
+      | undefined;
+    if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
+    const token = randomBytes(20).toString('hex');
+    this.#database
+      .prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)')
+      .run(token, user, Math.floor(this.#now()));
+    return token;
+  }
+
+  /** Who a token belongs to and whether it is too old; undefined for an unknown token. */
+  tokenState(token: string, lifetimeMs: number): TokenState | undefined {
+    const row = this.#database.prepare('select user, created_ms from tokens where token = ?').get(token) as
+      | { user: string; created_ms: number }
+      | undefined;
+    const account = row === undefined ? undefined : this.byUser(row.user);
+    if (row === undefined || account === undefined) return undefined;
+    return { account, expired: this.#now() - row.created_ms >= lifetimeMs };
+  }
+
+  /** Makes every token older than any lifetime. */
+  expireTokens(): void {
+    this.#database.prepare('update tokens set created_ms = 0').run();
+  }
+
+  clear(): void {
+    this.#database.exec('delete from tokens; delete from accounts;');
+  }
+
+  #describe(row: { username: string; email: string; user: string }): Account {
+    const body = this.#archive.live('uzivatel', row.user)?.body ?? {};
+    return {
+      username: row.username,
+      email: row.email,
+      user: row.user,
+      organisation: idOf(body['organizace']) ?? null,
+      active: textOf(body['aktivni']) !== 'false',
+      role: roleOf(body),
+      cooperatesWith: listOf(body['spoluprace_nadrizeni'])
+        .map((entry) => childOf(entry))
+        .filter((entry) => textOf(entry?.['stav']) === '2')
+        .map((entry) => idOf(entry?.['vedouci']) ?? ''),
+    };
+  }
+}
+
+function roleOf(body: Body): Role | null {
+  const ranks = listOf(body['skupina'])
+    .map((group) => ROLE_OF_GROUP[textOf(group) ?? ''])
+    .map((role) => (role === undefined ? -1 : ROLES.indexOf(role)));
+  return ROLES[Math.max(-1, ...ranks)] ?? null;
+}
+
+export function rankOf(role: Role): number {
+  return ROLES.indexOf(role);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

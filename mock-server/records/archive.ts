@@ -1,0 +1,229 @@
+import type { Database, Statement } from 'better-sqlite3';
+import {
+  type ArchiveRecord,
+  type Body,
+  creatorOf,
+  type Entity,
+  identOf,
+  idOf,
+  isEntity,
+  type RecordInput,
+  setSpecOf,
+  stavOf,
+} from './record.ts';
+
+export const ARCHIVE_TABLES = `
+create table if not exists records (
+  ident text primary key,
+  entity text not null,
+  set_spec text not null,
+  datestamp_ms integer not null,
+  deleted integer not null,
+  stav integer,
+  pristupnost text,
+  creator text,
+  organisation text,
+  project text,
+  body text not null
+) strict;
+-- Lists run newest first. The trailing columns let counting under a visibility rule read the index alone.
+create index if not exists records_by_time on records (datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
+create index if not exists records_by_entity on records (entity, datestamp_ms desc, ident, stav, creator, organisation, deleted);
+create index if not exists records_by_set on records (set_spec, datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
+create index if not exists records_by_project on records (project, ident) where project is not null;
+`;
+
+/** A condition over the columns of `records`, with its named parameters (`@name`). */
+export type Condition = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
+
+export type ListQuery = {
+  /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
+  readonly set?: string;
+  /** Both bounds are inclusive. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+  readonly visible?: Condition;
+  /** Go on behind this record. */
+  readonly after?: { readonly datestampMs: number; readonly ident: string };
+  readonly offset?: number;
+  readonly limit: number;
+};
+
+type Row = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'datestampMs'> & {
+  readonly set_spec: string;
+  readonly datestamp_ms: number;
+  readonly deleted: number;
+  readonly body: string;
+};
+
+const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupnost, creator, organisation, project, body';
+
+/** All records of the mock, live and deleted, in one table. */
+export class Archive {
+  /** Grows with every write: what was computed from the archive is valid as long as it stands still. */
+  revision = 0;
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #statements = new Map<string, Statement>();
+
+  /** @param now the mock's clock, in milliseconds since 1970 */
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** The record, deleted ones included. */
+  get(ident: string): ArchiveRecord | undefined {
+    const row = this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident);
+    return row === undefined ? undefined : toRecord(row as Row);
+  }
+
+  /** The record, unless it is deleted or of another entity. */
+  live(entity: Entity, ident: string): ArchiveRecord | undefined {
+    const record = this.get(ident);
+    return record === undefined || record.deleted || record.entity !== entity ? undefined : record;
+  }
+
+  /** Writes a record, new or not; its datestamp moves. */
+  put(input: RecordInput): ArchiveRecord {
+    const ident = identOf(input.entity, input.body);
+    if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
+    const before = this.get(ident);
+    const creator = input.creator ?? before?.creator ?? creatorOf(input.entity, input.body);
+    const record: ArchiveRecord = {
+      ident,
+      entity: input.entity,
+      setSpec: input.setSpec ?? setSpecOf(input.entity, input.body),
+      datestampMs: input.datestampMs ?? this.#nextDatestamp(before),
+      deleted: false,
+      stav: stavOf(input.body),
+      pristupnost: idOf(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
+      creator,
+      organisation: input.organisation ?? before?.organisation ?? this.#organisationOf(creator, input.body),
+      project: input.entity === 'samostatny_nalez' ? (idOf(input.body['projekt']) ?? null) : null,
+      body: input.body,
+    };
+    this.#write(record);
+    return record;
+  }
+
+  /** Deletes a record: its header stays, with the time of deletion as its datestamp. */
+  remove(ident: string): ArchiveRecord | undefined {
+    const record = this.get(ident);
+    if (record === undefined || record.deleted) return undefined;
+    const deleted = { ...record, deleted: true, datestampMs: this.#nextDatestamp(record) };
+    this.#write(deleted);
+    return deleted;
+  }
+
+  /** Newest first, then by identifier; deleted records included. */
+  list(query: ListQuery): ArchiveRecord[] {
+    const where = conditionOf(query);
+    const rows = this.#prepare(
+      `select ${COLUMNS} from records where ${where.sql} order by datestamp_ms desc, ident limit @limit offset @offset`,
+    ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
+    return (rows as Row[]).map(toRecord);
+  }
+
+  /** How many records a list would have in all, whatever its page. */
+  count(query: Omit<ListQuery, 'after' | 'offset' | 'limit'>): number {
+    const where = conditionOf(query);
+    const row = this.#prepare(`select count(*) as n from records where ${where.sql}`).get(where.parameters);
+    return (row as { n: number }).n;
+  }
+
+  /** The datestamp of the oldest record, if there is any. */
+  earliestDatestampMs(): number | undefined {
+    const row = this.#prepare('select min(datestamp_ms) as earliest from records').get() as { earliest: number | null };
+    return row.earliest ?? undefined;
+  }
+
+  /** The live finds of a project, by identifier. */
+  findsOfProject(project: string): ArchiveRecord[] {
+    const rows = this.#prepare(
+      `select ${COLUMNS} from records where project = ? and entity = 'samostatny_nalez' and deleted = 0 order by ident`,
+    ).all(project);
+    return (rows as Row[]).map(toRecord);
+  }
+
+  /** The lexically highest identifier among the project's live finds. */
+  highestFindOfProject(project: string): string | undefined {
+    const row = this.#prepare('select max(ident) as ident from records where project = ? and deleted = 0').get(project);
+    return (row as { ident: string | null }).ident ?? undefined;
+  }
+
+  /** Live records of one entity, by identifier. */
+  allOf(entity: Entity): ArchiveRecord[] {
+    const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
+    return (rows as Row[]).map(toRecord);
+  }
+
+  /** Live records by entity and state. */
+  statistics(): ReadonlyArray<{ readonly entity: string; readonly stav: number | null; readonly count: number }> {
+    return this.#prepare(
+      'select entity, stav, count(*) as count from records where deleted = 0 group by entity, stav order by entity, stav',
+    ).all() as { entity: string; stav: number | null; count: number }[];
+  }
+
+  clear(): void {
+    this.#prepare('delete from records').run();
+    this.revision += 1;
+  }
+
+  /** Every change moves the record's datestamp, even two within one millisecond. */
+  #nextDatestamp(before: ArchiveRecord | undefined): number {
+    const now = Math.floor(this.#now());
+    return before === undefined ? now : Math.max(now, before.datestampMs + 1);
+  }
+
+  #organisationOf(creator: string | null, body: Body): string | null {
+    const user = creator === null ? undefined : this.get(creator);
+    return idOf(user?.body['organizace']) ?? idOf(body['organizace']) ?? null;
+  }
+
+  #write(record: ArchiveRecord): void {
+    this.#prepare(
+      `insert or replace into records (${COLUMNS}) values (@ident, @entity, @setSpec, @datestampMs, @deleted, @stav, @pristupnost,
+        @creator, @organisation, @project, @body)`,
+    ).run({ ...record, deleted: record.deleted ? 1 : 0, body: JSON.stringify(record.body) });
+    this.revision += 1;
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
+  const parts: string[] = [];
+  const parameters: Record<string, string | number> = { ...query.visible?.parameters };
+  if (query.set !== undefined) {
+    parts.push(query.set.includes(':') ? 'set_spec = @set' : 'entity = @set');
+    parameters['set'] = query.set;
+  }
+  if (query.fromMs !== undefined) {
+    parts.push('datestamp_ms >= @fromMs');
+    parameters['fromMs'] = query.fromMs;
+  }
+  if (query.untilMs !== undefined) {
+    parts.push('datestamp_ms <= @untilMs');
+    parameters['untilMs'] = query.untilMs;
+  }
+  if (query.after !== undefined) {
+    parts.push('(datestamp_ms < @afterMs or (datestamp_ms = @afterMs and ident > @afterIdent))');
+    parameters['afterMs'] = query.after.datestampMs;
+    parameters['afterIdent'] = query.after.ident;
+  }
+  if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
+  return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
+}
+
+function toRecord(row: Row): ArchiveRecord {
+  const { set_spec, datestamp_ms, deleted, body, ...same } = row;
+  if (!isEntity(same.entity)) throw new Error(`the archive holds an unknown entity ${same.entity}`);
+  return { ...same, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1, body: JSON.parse(body) as Body };
+}

@@ -1,0 +1,135 @@
+/**
+ * The one model of a record that both interfaces, visibility and the control interface share.
+ *
+ * A body is the content of the entity element in compact notation, in the order of the 2.2 schema: an object whose keys
+ * are child element names and whose values are text, an object, or an array where the element repeats. Attributes are
+ * keys that start with `@` (`@id`, `@lang` for xml:lang, `@EPSG`, `@poradi`); text beside attributes is the key `#`.
+ * GML children are keys such as `gml:Point`.
+ */
+export type Body = { readonly [name: string]: BodyValue };
+export type BodyValue = string | Body | ReadonlyArray<string | Body>;
+
+/** The children that the schema's root allows, one per record. */
+export const ENTITIES = [
+  'projekt',
+  'archeologicky_zaznam',
+  'let',
+  'adb',
+  'dokument',
+  'ext_zdroj',
+  'pian',
+  'samostatny_nalez',
+  'uzivatel',
+  'heslo',
+  'ruian_kraj',
+  'ruian_okres',
+  'ruian_katastr',
+  'organizace',
+  'osoba',
+] as const;
+export type Entity = (typeof ENTITIES)[number];
+
+export function isEntity(name: string): name is Entity {
+  return ENTITIES.some((entity) => entity === name);
+}
+
+/** What one row of the archive holds. */
+export type ArchiveRecord = {
+  /** `ident_cely`; for the three ruian entities `kod`. */
+  readonly ident: string;
+  readonly entity: Entity;
+  /** The most specific set, such as `heslo:obdobi`. */
+  readonly setSpec: string;
+  readonly datestampMs: number;
+  readonly deleted: boolean;
+  /** `stav` (of an adb: `stav_pom`), where the entity has one. */
+  readonly stav: number | null;
+  /** Identifier of the accessibility entry that governs the protected parts (`pristupnost`, `pristupnost_pom`). */
+  readonly pristupnost: string | null;
+  /** Identifier of the user who created the record; of a `uzivatel` record: that user. */
+  readonly creator: string | null;
+  /** Identifier of the organisation whose people call the record their organisation's. */
+  readonly organisation: string | null;
+  /** Identifier of the project that a find belongs to. */
+  readonly project: string | null;
+  readonly body: Body;
+};
+
+/** What a writer gives; everything else is read from the body. */
+export type RecordInput = {
+  readonly entity: Entity;
+  readonly body: Body;
+  /** Default: what {@link setSpecOf} reads from the body. */
+  readonly setSpec?: string;
+  /** Default: user of the oldest history entry. */
+  readonly creator?: string;
+  /** Default: the creator's organisation, else the body's `organizace`. */
+  readonly organisation?: string;
+  /** Default: now, and always later than the record's last change. Given for seeds. */
+  readonly datestampMs?: number;
+};
+
+/** The text of a value: its own, or that beside its attributes. Of a repeated element: the first one's. */
+export function textOf(value: BodyValue | undefined): string | undefined {
+  const first = listOf(value)[0];
+  if (first === undefined || typeof first === 'string') return first;
+  const text = first['#'];
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** The attribute `id` of a value. Of a repeated element: the first one's. */
+export function idOf(value: BodyValue | undefined): string | undefined {
+  return attributeOf(value, 'id');
+}
+
+export function attributeOf(value: BodyValue | undefined, name: string): string | undefined {
+  const first = listOf(value)[0];
+  if (first === undefined || typeof first === 'string') return undefined;
+  const attribute = first[`@${name}`];
+  return typeof attribute === 'string' ? attribute : undefined;
+}
+
+/** Every occurrence of an element, whether it stands once, several times or not at all. */
+export function listOf(value: BodyValue | undefined): ReadonlyArray<string | Body> {
+  if (value === undefined) return [];
+  return isList(value) ? value : [value];
+}
+
+function isList(value: BodyValue): value is ReadonlyArray<string | Body> {
+  return Array.isArray(value);
+}
+
+/** The element as an object with children; undefined where it is absent or text only. */
+export function childOf(value: BodyValue | undefined): Body | undefined {
+  const first = listOf(value)[0];
+  return typeof first === 'object' ? first : undefined;
+}
+
+export function identOf(entity: Entity, body: Body): string | undefined {
+  return textOf(entity.startsWith('ruian_') ? body['kod'] : body['ident_cely']);
+}
+
+/** The most specific set that a record belongs to. */
+export function setSpecOf(entity: Entity, body: Body): string {
+  switch (entity) {
+    case 'heslo':
+      return `heslo:${textOf(body['nazev_heslare']) ?? ''}`;
+    case 'archeologicky_zaznam':
+      return body['lokalita'] === undefined ? 'archeologicky_zaznam:akce' : 'archeologicky_zaznam:lokalita';
+    case 'dokument':
+      return /^(X-)?[CM]-3D-/.test(textOf(body['ident_cely']) ?? '') ? 'dokument:3d' : 'dokument';
+    default:
+      return entity;
+  }
+}
+
+export function stavOf(body: Body): number | null {
+  const text = textOf(body['stav'] ?? body['stav_pom']);
+  return text === undefined ? null : Number(text);
+}
+
+export function creatorOf(entity: Entity, body: Body): string | null {
+  if (entity === 'uzivatel') return textOf(body['ident_cely']) ?? null;
+  const oldest = childOf(body['historie']);
+  return idOf(oldest?.['uzivatel']) ?? null;
+}

@@ -1,0 +1,41 @@
+import type { Entity, RecordInput } from './records/record.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * A start state. Roles, organisations, e-mail addresses and cooperations of accounts stand in their `uzivatel` records,
+ * projects, vocabularies and cadastral areas in theirs; nothing is said twice.
+ */
+export type SeedContent = {
+  readonly accounts: readonly SeedAccount[];
+  /** In an order in which users and organisations come before what they created. */
+  readonly records: readonly SeedRecord[];
+  readonly photographs: readonly SeedPhotograph[];
+  /** What differs from the default settings. */
+  readonly settings: Partial<Settings>;
+};
+
+export type SeedAccount = {
+  readonly username: string;
+  readonly password: string;
+  /** Identifier of the account's `uzivatel` record, such as `U-000001`. */
+  readonly user: string;
+};
+
+export type SeedRecord = RecordInput & {
+  readonly entity: Entity;
+  readonly datestampMs: number;
+  /** A record that was deleted before the mock started: only its header is listed. */
+  readonly deleted?: boolean;
+};
+
+/** A photograph whose `soubor` element already stands in the find's body. */
+export type SeedPhotograph = {
+  /** The uuid at the end of the `path` and `url` of its `soubor`. */
+  readonly uuid: string;
+  readonly find: string;
+  readonly mimetype: string;
+  readonly bytes: Buffer;
+};
+
+/** `demo`, `empty`, or a folder of JSON files. */
+export type SeedSource = string;
