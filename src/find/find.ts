@@ -41,7 +41,12 @@ export type FindElements = {
 export type ElementName = keyof FindElements;
 
 /** Where a find came from, for messages. */
-export type FindSource = { readonly file: string; readonly row: number };
+export type FindSource = {
+  readonly file: string;
+  readonly row: number;
+  /** Which column of the file an element was read from. */
+  readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
+};
 
 export type Find = {
   /** The user's own key; importing the same key again means the same find. */
