@@ -1,0 +1,229 @@
+/**
+ * Makes the regions, districts and cadastral areas of the demo seed: `node mock-server/seed/make-areas.mjs`.
+ *
+ * The country's outline is a simplified drawing, and every area is the part of it that lies nearest to the area's place
+ * (a Voronoi cell). The areas therefore cover the country without gaps and without overlaps, and a district or a region
+ * is the exact union of its areas. Names of places and codes of districts and regions are real; borders and most codes
+ * of cadastral areas are not.
+ */
+import { writeFileSync } from 'node:fs';
+import { COUNTRY_OUTLINE, REGIONS } from './make-areas-places.mjs';
+
+const folder = new URL('./demo/', import.meta.url);
+/** Degrees of longitude shrink with latitude: distances are compared in this scale. */
+const LONGITUDE_SCALE = Math.cos((49.8 * Math.PI) / 180);
+
+// --- geometry ---------------------------------------------------------------------------------------------------
+
+const round = (number) => Math.round(number * 1e6) / 1e6;
+const keyOf = ([x, y]) => `${x} ${y}`;
+
+function signedArea(ring) {
+  let twice = 0;
+  ring.forEach(([x, y], index) => {
+    const [nextX, nextY] = ring[(index + 1) % ring.length];
+    twice += x * nextY - nextX * y;
+  });
+  return twice / 2;
+}
+
+function isInside([x, y], ring) {
+  let inside = false;
+  for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {
+    const [xi, yi] = ring[i];
+    const [xj, yj] = ring[j];
+    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
+  }
+  return inside;
+}
+
+/** Positive where a point lies nearer to `place` than to `other`; zero on the line between them. */
+function nearness([x, y], place, other) {
+  const dx = (other[0] - place[0]) * LONGITUDE_SCALE;
+  const dy = other[1] - place[1];
+  const middle = [((place[0] + other[0]) / 2) * LONGITUDE_SCALE, (place[1] + other[1]) / 2];
+  return (middle[0] - x * LONGITUDE_SCALE) * dx + (middle[1] - y) * dy;
+}
+
+/**
+ * Cuts a ring (which may be concave) by the line between two places and keeps the parts on the first one's side.
+ * Crossings are paired along the line, so that a part cut off by a notch becomes a ring of its own.
+ */
+function cut(ring, place, other) {
+  const sides = ring.map((point) => nearness(point, place, other));
+  if (sides.every((side) => side >= 0)) return [ring];
+  if (sides.every((side) => side <= 0)) return [];
+  const chains = chainsOfKeptSide(ring, sides);
+  const along = ([x, y]) => -(x * LONGITUDE_SCALE) * (other[1] - place[1]) + y * (other[0] - place[0]) * LONGITUDE_SCALE;
+  const ends = chains
+    .flatMap((chain, index) => [
+      { index, end: 'first', at: along(chain[0]) },
+      { index, end: 'last', at: along(chain.at(-1)) },
+    ])
+    .sort((a, b) => a.at - b.at);
+  const partner = new Map();
+  for (let i = 0; i < ends.length; i += 2) {
+    partner.set(`${ends[i].index}${ends[i].end}`, ends[i + 1]);
+    partner.set(`${ends[i + 1].index}${ends[i + 1].end}`, ends[i]);
+  }
+  const left = new Set(chains.keys());
+  const rings = [];
+  while (left.size > 0) {
+    const [start] = left;
+    const closed = [];
+    let current = start;
+    do {
+      closed.push(...chains[current]);
+      left.delete(current);
+      current = partner.get(`${current}last`).index;
+    } while (current !== start);
+    rings.push(closed);
+  }
+  return rings;
+}
+
+/** The runs of the ring on the kept side, each from its crossing into the side to its crossing out of it. */
+function chainsOfKeptSide(ring, sides) {
+  const chains = [];
+  const start = ring.findIndex((_, index) => sides[index] < 0);
+  let chain;
+  for (let step = 1; step <= ring.length; step += 1) {
+    const before = (start + step - 1) % ring.length;
+    const here = (start + step) % ring.length;
+    if (sides[before] < 0 !== sides[here] < 0) {
+      const share = sides[before] / (sides[before] - sides[here]);
+      const crossing = ring[before].map((value, axis) => value + (ring[here][axis] - value) * share);
+      if (sides[here] >= 0) chain = [crossing];
+      else chains.push([...chain, crossing]);
+    }
+    if (sides[here] >= 0) chain.push(ring[here]);
+  }
+  return chains;
+}
+
+function cellOf(place, places) {
+  const byDistance = places
+    .filter((other) => other !== place)
+    .sort((a, b) => distance(place.point, a.point) - distance(place.point, b.point));
+  let rings = [COUNTRY_OUTLINE];
+  for (const other of byDistance) rings = rings.flatMap((ring) => cut(ring, place.point, other.point));
+  return rings.map(tidy).filter((ring) => ring.length > 2);
+}
+
+function distance(a, b) {
+  return Math.hypot((a[0] - b[0]) * LONGITUDE_SCALE, a[1] - b[1]);
+}
+
+/** Rounded, without repeated points, counter-clockwise. */
+function tidy(ring) {
+  const rounded = ring.map(([x, y]) => [round(x), round(y)]);
+  const distinct = rounded.filter((point, index) => keyOf(point) !== keyOf(rounded.at(index - 1)));
+  return signedArea(distinct) < 0 ? distinct.reverse() : distinct;
+}
+
+/** The union of cells that share edges exactly: an edge that two cells run in opposite directions disappears. */
+function union(cells) {
+  const edges = new Map();
+  for (const ring of cells.flat()) {
+    ring.forEach((point, index) => {
+      const next = ring[(index + 1) % ring.length];
+      const back = `${keyOf(next)}|${keyOf(point)}`;
+      if (edges.has(back)) edges.delete(back);
+      else edges.set(`${keyOf(point)}|${keyOf(next)}`, [point, next]);
+    });
+  }
+  const rings = stitch([...edges.values()]);
+  const outer = rings.filter((ring) => signedArea(ring) > 0);
+  const holes = rings.filter((ring) => signedArea(ring) < 0);
+  return outer.map((ring) => [ring, ...holes.filter((hole) => isInside(middleOfEdge(hole), ring))]);
+}
+
+function middleOfEdge([a, b]) {
+  return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+}
+
+function stitch(edges) {
+  const byStart = new Map();
+  for (const edge of edges) byStart.set(keyOf(edge[0]), [...(byStart.get(keyOf(edge[0])) ?? []), edge]);
+  const rings = [];
+  for (const first of edges) {
+    if (!byStart.get(keyOf(first[0])).includes(first)) continue;
+    const ring = [];
+    let edge = first;
+    while (edge !== undefined) {
+      ring.push(edge[0]);
+      const starting = byStart.get(keyOf(edge[0]));
+      starting.splice(starting.indexOf(edge), 1);
+      edge = byStart.get(keyOf(edge[1]))[0];
+    }
+    rings.push(ring);
+  }
+  return rings;
+}
+
+function wktOf(polygons) {
+  const text = polygons.map((rings) => `(${rings.map((ring) => `(${[...ring, ring[0]].map(keyOf).join(', ')})`).join(', ')})`);
+  return text.length === 1 ? `POLYGON${text[0]}` : `MULTIPOLYGON(${text.join(', ')})`;
+}
+
+const pointWkt = ([x, y]) => `POINT(${x} ${y})`;
+
+// --- the three files --------------------------------------------------------------------------------------------
+
+const districts = REGIONS.flatMap((region) => region.districts.map((district) => ({ ...district, region })));
+const places = districts.flatMap((district) => district.places.map((place) => ({ ...place, district })));
+const outside = places.filter((place) => !isInside(place.point, COUNTRY_OUTLINE));
+if (outside.length > 0) throw new Error(`outside the outline: ${outside.map((place) => place.name).join(', ')}`);
+
+// Codes that no real area is likely to have, except where the place carries a real one.
+places.forEach((place, index) => {
+  place.code ??= `ruian-${600101 + index * 37}`;
+});
+for (const place of places) place.cell = cellOf(place, places);
+
+const cellsOf = (some) => union(some.map((place) => place.cell));
+write(
+  'regions.json',
+  REGIONS.map((region) => ({
+    kod: region.code,
+    nazev: region.name,
+    nazev_en: region.nameEn,
+    rada_id: region.letter,
+    ...(region.email === undefined ? {} : { email: region.email }),
+    point: pointWkt(region.districts[0].places[0].point),
+    boundary: wktOf(cellsOf(places.filter((place) => place.district.region.code === region.code))),
+  })),
+);
+write(
+  'districts.json',
+  districts.map((district) => ({
+    kod: district.code,
+    nazev: district.name,
+    nazev_en: district.name,
+    spz: district.plate,
+    kraj: district.region.code,
+    point: pointWkt(district.places[0].point),
+    boundary: wktOf(cellsOf(places.filter((place) => place.district.code === district.code))),
+  })),
+);
+write(
+  'cadastral-areas.json',
+  places.map((place) => ({
+    kod: place.code,
+    nazev: place.name,
+    okres: place.district.code,
+    point: pointWkt(place.point),
+    boundary: wktOf(place.cell.map((ring) => [ring])),
+  })),
+);
+
+function write(name, rows) {
+  writeFileSync(new URL(name, folder), `[\n${rows.map(rowText).join(',\n')}\n]\n`);
+  process.stdout.write(`${name}: ${rows.length}\n`);
+}
+
+/** As the formatter would lay it out: one property a line. */
+function rowText(row) {
+  const lines = Object.entries(row).map(([key, value]) => `    ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  return `  {\n${lines.join(',\n')}\n  }`;
+}
