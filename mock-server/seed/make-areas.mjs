@@ -6,12 +6,39 @@
  * is the exact union of its areas. Names of places and codes of districts and regions are real; borders and most codes
  * of cadastral areas are not.
  */
-import { writeFileSync } from 'node:fs';
-import { COUNTRY_OUTLINE, REGIONS } from './make-areas-places.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const folder = new URL('./demo/', import.meta.url);
+const { COUNTRY_OUTLINE, REGIONS } = parseAreas(readFileSync(new URL('./areas.txt', import.meta.url), 'utf8'));
 /** Degrees of longitude shrink with latitude: distances are compared in this scale. */
 const LONGITUDE_SCALE = Math.cos((49.8 * Math.PI) / 180);
+
+// --- areas.txt ----------------------------------------------------------------------------------------------------
+
+function parseAreas(text) {
+  const outline = [];
+  const regions = [];
+  for (const line of text.split('\n')) {
+    const region = /^region (\d+) ([CM]) (.+) \/ ([^[]+?)(?: \[(.+)\])?$/.exec(line);
+    const district = /^ {2}(\d+) (\S+) ([^:]+): (.+)$/.exec(line);
+    if (region !== null) {
+      const [, code, letter, name, nameEn, email] = region;
+      regions.push({ code: `ruian-${code}`, letter, name, nameEn, email, districts: [] });
+    } else if (district !== null) {
+      const [, code, plate, name, places] = district;
+      regions.at(-1).districts.push({ code: `ruian-${code}`, plate, name, places: places.split('; ').map(parsePlace) });
+    } else if (/^ {2}\d/.test(line)) {
+      const points = line.replace(/,$/, '').split(', ');
+      outline.push(...points.map((point) => point.trim().split(' ').map(Number)));
+    }
+  }
+  return { COUNTRY_OUTLINE: outline, REGIONS: regions };
+}
+
+function parsePlace(text) {
+  const [, name, longitude, latitude, code] = /^(.+?) ([\d.]+) ([\d.]+)(?: = (\S+))?$/.exec(text);
+  return { name, point: [Number(longitude), Number(latitude)], code };
+}
 
 // --- geometry ---------------------------------------------------------------------------------------------------
 
