@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify, type TomlTable } from 'smol-toml';
+import { ConfigError, messageOf } from './base/errors.ts';
+import { writePrivateFile } from './store/files.ts';
+
+/** One deployment and account. */
+export type Profile = {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly oaiBase: string | undefined;
+  readonly schemaBase: string;
+  readonly kind: 'production' | 'training';
+  readonly prefix: string;
+  readonly schemaVersion: string;
+  readonly username: string | undefined;
+  readonly oaiAuth: 'none' | 'basic' | 'bearer';
+  readonly minIntervalMs: number;
+  readonly maxInFlight: number;
+  readonly photoMaxBytes: number;
+  readonly settleMs: number;
+  readonly answerTimeoutMs: number;
+  readonly allowHttp: boolean;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where things are kept. */
+export type Places = {
+  readonly home: string;
+  readonly configFile: string;
+  readonly outboxFile: string;
+  readonly vocabularyFile: string;
+  readonly photosFolder: string;
+  readonly secretsFile: string;
+  /** Shared by every home of this user, since the service's limits know nothing of homes. */
+  readonly paceFile: string;
+};
+
+export function placesFrom(environment: Environment): Places {
+  const userHome = environment['HOME'] ?? homedir();
+  const home = environment['PAS_HOME'] ?? join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'pas');
+  const stateHome = environment['XDG_STATE_HOME'] ?? join(userHome, '.local', 'state');
+  return {
+    home,
+    configFile: join(home, 'config.toml'),
+    outboxFile: join(home, 'outbox.sqlite'),
+    vocabularyFile: join(home, 'vocabulary.sqlite'),
+    photosFolder: join(home, 'photos'),
+    secretsFile: join(home, 'secrets.json'),
+    paceFile: join(stateHome, 'pas', 'pace.sqlite'),
+  };
+}
+
+type Kind = 'url' | 'text' | 'count' | 'boolean' | readonly string[];
+
+/** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
+export const PROFILE_KEYS = {
+  base_url: { kind: 'url', required: true, help: 'address of the write interface' },
+  oai_base: { kind: 'url', required: false, help: 'address of the harvesting interface' },
+  schema_base: { kind: 'url', required: true, help: 'root of the schema location' },
+  kind: { kind: ['production', 'training'], required: true, help: 'production or training instance' },
+  prefix: { kind: 'text', required: false, help: 'XML prefix of the service (default svc)' },
+  schema_version: { kind: 'text', required: false, help: 'schema version that the service accepts (default 2.2)' },
+  username: { kind: 'text', required: false, help: 'account, usually an e-mail address' },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], required: false, help: 'how to sign in for harvesting (default none)' },
+  min_interval_ms: { kind: 'count', required: false, help: 'least milliseconds between requests (default 100)' },
+  max_in_flight: { kind: 'count', required: false, help: 'most requests waiting for an answer at once (default 16)' },
+  photo_max_bytes: { kind: 'count', required: false, help: 'largest photograph in bytes (default 262144000)' },
+  settle_ms: { kind: 'count', required: false, help: 'how long the service may still work on a request without answer (default 600000)' },
+  answer_timeout_ms: { kind: 'count', required: false, help: 'how long to wait for an answer (default 120000)' },
+  allow_http: { kind: 'boolean', required: false, help: 'allow addresses without TLS' },
+} as const satisfies Record<string, { kind: Kind; required: boolean; help: string }>;
+
+export type ProfileKey = keyof typeof PROFILE_KEYS;
+export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
+
+export type ConfigFile = {
+  readonly defaultProfile: string | undefined;
+  readonly profiles: ReadonlyMap<string, ProfileSettings>;
+};
+
+/** @throws ConfigError when the file is there but cannot be read or holds what it must not */
+export function readConfigFile(path: string): ConfigFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return { defaultProfile: undefined, profiles: new Map() };
+    throw new ConfigError(`${path} cannot be read: ${messageOf(thrown)}.`, { cause: thrown });
+  }
+  let table: TomlTable;
+  try {
+    table = parse(text);
+  } catch (thrown) {
+    throw new ConfigError(`${path} is not valid TOML: ${messageOf(thrown).trim()}`, { cause: thrown });
+  }
+  const { default_profile: defaultProfile, profiles = {}, ...unknown } = table;
+  const stray = Object.keys(unknown)[0];
+  if (stray !== undefined) throw new ConfigError(`${path}: unknown key ${stray}.`, { hint: 'Known are default_profile and [profiles.NAME].' });
+  if (defaultProfile !== undefined && typeof defaultProfile !== 'string') throw new ConfigError(`${path}: default_profile must be a text.`);
+  if (!isTable(profiles)) throw new ConfigError(`${path}: profiles must be a table.`);
+  return {
+    defaultProfile,
+    profiles: new Map(Object.entries(profiles).map(([name, value]) => [name, checkSettings(`${path}, profile ${name}`, value)])),
+  };
+}
+
+export function writeConfigFile(path: string, config: ConfigFile): void {
+  const text = stringify({
+    ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
+    profiles: Object.fromEntries([...config.profiles].map(([name, settings]) => [name, { ...settings }])),
+  });
+  writePrivateFile(path, `${text}\n`);
+}
+
+/**
+ * @param where named in errors, such as "config.toml, profile training"
+ * @throws ConfigError for an unknown key or a value of the wrong kind
+ */
+export function checkSettings(where: string, value: unknown): ProfileSettings {
+  if (!isTable(value)) throw new ConfigError(`${where}: must be a table.`);
+  const settings: Record<string, string | number | boolean> = {};
+  for (const [key, setting] of Object.entries(value)) {
+    if (!(key in PROFILE_KEYS)) throw new ConfigError(`${where}: unknown key ${key}.`, { hint: `Known are ${Object.keys(PROFILE_KEYS).join(', ')}.` });
+    settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
+  }
+  return settings;
+}
+
+function checkValue(where: string, kind: Kind, value: unknown): string | number | boolean {
+  if (typeof kind === 'object') {
+    if (typeof value === 'string' && kind.includes(value)) return value;
+    throw new ConfigError(`${where} must be one of ${kind.join(', ')}.`);
+  }
+  switch (kind) {
+    case 'url':
+      if (typeof value === 'string' && /^https?:\/\/[^/]/.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
+      throw new ConfigError(`${where} must be an address such as https://finds.example.org.`);
+    case 'text':
+      if (typeof value === 'string' && value.trim() !== '') return value;
+      throw new ConfigError(`${where} must be a text.`);
+    case 'count': {
+      const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
+      if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
+      throw new ConfigError(`${where} must be a whole number, 0 or more.`);
+    }
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      throw new ConfigError(`${where} must be true or false.`);
+  }
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
+
+/**
+ * The profile to use: flag, then PAS_PROFILE, then the file's default, then the only one there is.
+ * @throws ConfigError when there is none, or it is not what it must be
+ */
+export function chooseProfile(config: ConfigFile, places: Places, { flag, environment }: ProfileChoice): Profile {
+  const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
+  const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
+  if (name === undefined) {
+    throw new ConfigError(config.profiles.size === 0 ? 'There is no profile yet.' : 'Several profiles and no default.', {
+      hint: config.profiles.size === 0 ? 'Make one with `pas init`.' : 'Choose one with `pas profile use NAME` or --profile NAME.',
+    });
+  }
+  const settings = config.profiles.get(name);
+  if (settings === undefined) {
+    const known = [...config.profiles.keys()];
+    throw new ConfigError(`There is no profile ${name} in ${places.configFile}.`, {
+      hint: known.length === 0 ? 'Make one with `pas init`.' : `There is ${known.join(', ')}.`,
+    });
+  }
+  return toProfile(name, settings, environment, `${places.configFile}, profile ${name}`);
+}
+
+/** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
+export function toProfile(name: string, settings: ProfileSettings, environment: Environment, where: string): Profile {
+  for (const [key, { required }] of Object.entries(PROFILE_KEYS)) {
+    if (required && settings[key as ProfileKey] === undefined) {
+      throw new ConfigError(`${where}: ${key} is missing.`, { hint: `Add it to the file, or run \`pas init --name ${name}\` again.` });
+    }
+  }
+  const text = (key: ProfileKey): string | undefined => (settings[key] === undefined ? undefined : String(settings[key]));
+  const count = (key: ProfileKey, fallback: number): number => Number(settings[key] ?? fallback);
+  const profile: Profile = {
+    name,
+    baseUrl: text('base_url') ?? '',
+    oaiBase: text('oai_base'),
+    schemaBase: text('schema_base') ?? '',
+    kind: text('kind') === 'training' ? 'training' : 'production',
+    prefix: text('prefix') ?? 'svc',
+    schemaVersion: text('schema_version') ?? '2.2',
+    username: environment['PAS_USERNAME'] ?? text('username'),
+    oaiAuth: oaiAuth(text('oai_auth')),
+    minIntervalMs: count('min_interval_ms', 100),
+    maxInFlight: Math.max(1, count('max_in_flight', 16)),
+    photoMaxBytes: count('photo_max_bytes', 262_144_000),
+    settleMs: count('settle_ms', 600_000),
+    answerTimeoutMs: count('answer_timeout_ms', 120_000),
+    allowHttp: settings.allow_http === true,
+  };
+  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl]) requireTls(where, address, profile.allowHttp);
+  return Object.freeze(profile);
+}
+
+function oaiAuth(value: string | undefined): Profile['oaiAuth'] {
+  return value === 'basic' || value === 'bearer' ? value : 'none';
+}
+
+function requireTls(where: string, address: string, allowHttp: boolean): void {
+  const url = new URL(address);
+  const loopback = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\./.test(url.hostname);
+  if (url.protocol === 'https:' || loopback || allowHttp) return;
+  throw new ConfigError(`${where}: ${address} would send the password in the open.`, {
+    hint: 'Use the https:// address, or set allow_http = true if the network is your own.',
+  });
+}

@@ -1,0 +1,126 @@
+import type { Issue } from '../base/issue.ts';
+import { entriesInState, issuesText, move, selectEntries } from './entries.ts';
+import type { Entry, EntryKind } from './entry.ts';
+import { closeAttempt, openAttempt, reasonOfLostAttempt } from './journal.ts';
+import type { Outbox } from './outbox.ts';
+
+export type DueQuery = {
+  readonly profile: string;
+  readonly kinds: readonly EntryKind[];
+  /** Only these finds' entries, or all. */
+  readonly findIds: readonly number[] | undefined;
+  /** Records with a request under way. */
+  readonly busyRecords: readonly string[];
+  /** Projects of which no further import may start now. */
+  readonly busyProjects: readonly string[];
+};
+
+/** The oldest entry that may be sent now. A number or a photograph is due once its record has an identifier. */
+export function nextDue(outbox: Outbox, query: DueQuery): Entry | undefined {
+  return selectEntries(
+    outbox,
+    `profile = :profile and state = 'queued' and not_before_at <= :now and (kind = 'import' or ident_cely is not null)
+       and kind in (select value from json_each(:kinds))
+       and (:findIds is null or find_id in (select value from json_each(:findIds)))
+       and record_key not in (select value from json_each(:busyRecords))
+       and (project is null or project not in (select value from json_each(:busyProjects)))`,
+    { ...dueValues(query), now: Math.floor(outbox.clock.now()) },
+    'order by not_before_at, entries.id limit 1',
+  ).at(0);
+}
+
+/** When the next of those that must wait becomes due; undefined when none waits for time alone. */
+export function nextDueAt(outbox: Outbox, query: DueQuery): number | undefined {
+  const row = outbox
+    .sql(
+      `select min(not_before_at) as at from entries
+       where profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
+         and kind in (select value from json_each(:kinds))
+         and (:findIds is null or find_id in (select value from json_each(:findIds)))
+         and record_key not in (select value from json_each(:busyRecords))
+         and (project is null or project not in (select value from json_each(:busyProjects)))`,
+    )
+    .get(dueValues(query)) as { at: number | null };
+  return row.at ?? undefined;
+}
+
+function dueValues(query: DueQuery): Record<string, unknown> {
+  return {
+    profile: query.profile,
+    kinds: JSON.stringify(query.kinds),
+    findIds: query.findIds === undefined ? null : JSON.stringify(query.findIds),
+    busyRecords: JSON.stringify(query.busyRecords),
+    busyProjects: JSON.stringify(query.busyProjects),
+  };
+}
+
+/** An entry that is being sent, and the journal's line for this attempt. */
+export type Claim = { readonly entry: Entry; readonly attemptId: number };
+
+/** Marks the entry as `sending` and opens its attempt. Both are on disk when this returns, before anything is sent. */
+export function claim(outbox: Outbox, entry: Entry, request: { readonly method: string; readonly path: string }): Claim {
+  return outbox.change(() => {
+    move(outbox, entry, 'sending', { reason: null, issues: null });
+    return { entry: { ...entry, state: 'sending' }, attemptId: openAttempt(outbox, entry.id, request) };
+  });
+}
+
+/** What became of an attempt. */
+export type Settlement =
+  | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: string }
+  | { readonly state: 'refused'; readonly reason: string; readonly issues: readonly Issue[] }
+  | { readonly state: 'queued'; readonly reason: string; readonly notBeforeAt: number; readonly collided?: true }
+  | { readonly state: 'uncertain'; readonly reason: string };
+
+export type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
+
+/** Closes the attempt and moves the entry, in one step. An accepted import frees what waited for its identifier. */
+export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
+  outbox.change(() => {
+    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
+    applySettlement(outbox, entry, settlement);
+  });
+}
+
+export function applySettlement(outbox: Outbox, entry: Entry, settlement: Settlement): void {
+  switch (settlement.state) {
+    case 'accepted':
+      move(outbox, entry, 'accepted', { identCely: settlement.identCely, reason: settlement.reason ?? null, issues: null });
+      if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);
+      return;
+    case 'refused':
+      move(outbox, entry, 'refused', { reason: settlement.reason, issues: issuesText(settlement.issues) });
+      return;
+    case 'queued':
+      move(outbox, entry, 'queued', {
+        reason: settlement.reason,
+        notBeforeAt: Math.ceil(settlement.notBeforeAt),
+        ...(settlement.collided === true ? { collided: 1 } : {}),
+      });
+      return;
+    case 'uncertain':
+      move(outbox, entry, 'uncertain', { reason: settlement.reason });
+      return;
+  }
+}
+
+function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
+  outbox
+    .sql(`update entries set ident_cely = ? where find_id = ? and profile = ? and kind <> 'import' and ident_cely is null`)
+    .run(identCely, entry.findId, entry.profile);
+}
+
+/**
+ * What a process that died left `sending`: nobody knows how far it came. An import or a photograph becomes uncertain;
+ * a number may be sent again, since the service refuses to set what is already set. To be called under the lease.
+ */
+export function recoverInterrupted(outbox: Outbox, profile: string): Entry[] {
+  return outbox.change(() =>
+    entriesInState(outbox, profile, 'sending').map((entry) => {
+      const reason = reasonOfLostAttempt(outbox, entry.id);
+      if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: 0 });
+      else move(outbox, entry, 'uncertain', { reason });
+      return entry;
+    }),
+  );
+}

@@ -1,0 +1,183 @@
+import type { Issue } from '../base/issue.ts';
+import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
+import { expectOneChange, type Outbox } from './outbox.ts';
+
+export type Target = {
+  readonly profile: string;
+  /** The find's row, or null for a record of the service that is not kept here. */
+  readonly findId: number | null;
+  /** The record's identifier, once there is one. */
+  readonly identCely: string | null;
+};
+
+/** What an import entry sends; without a document it is a draft. */
+export type ImportContent = {
+  readonly document: Buffer | null;
+  readonly documentSha512: Buffer | null;
+  readonly project: string | null;
+  readonly issues: readonly Issue[];
+};
+
+const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, profile, kind, state,
+  ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, document, document_sha512 as documentSha512,
+  project, collided, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
+  photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt`;
+
+/** Queues an import, or keeps it as a draft when it has no document yet. */
+export function addImport(outbox: Outbox, profile: string, findId: number, content: ImportContent): number {
+  return insert(outbox, { profile, findId, identCely: null }, 'import', content.document === null ? 'draft' : 'queued', {
+    document: content.document,
+    documentSha512: content.documentSha512,
+    project: content.project,
+    issues: issuesText(content.issues),
+  });
+}
+
+/** Gives an import that was not sent, or was refused, what it should send instead. */
+export function replaceImport(outbox: Outbox, entry: ImportEntry, content: ImportContent): void {
+  move(outbox, entry, content.document === null ? 'draft' : 'queued', {
+    document: content.document,
+    documentSha512: content.documentSha512,
+    project: content.project,
+    issues: issuesText(content.issues),
+    collided: 0,
+    notBeforeAt: 0,
+    reason: null,
+  });
+}
+
+export function addNumber(outbox: Outbox, target: Target, value: string): number {
+  return insert(outbox, target, 'number', 'queued', { value });
+}
+
+export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void {
+  move(outbox, entry, 'queued', { value, notBeforeAt: 0, reason: null, issues: null });
+}
+
+export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph): number {
+  return insert(outbox, target, 'photo', 'queued', {
+    photoName: photograph.name,
+    photoType: photograph.mediaType,
+    photoSha512: photograph.sha512,
+    photoBytes: photograph.sizeBytes,
+    photoLink: photograph.link ?? null,
+  });
+}
+
+type Changes = Partial<Record<keyof typeof COLUMN_OF, unknown>>;
+
+const COLUMN_OF = {
+  document: 'document',
+  documentSha512: 'document_sha512',
+  project: 'project',
+  collided: 'collided',
+  value: 'value',
+  identCely: 'ident_cely',
+  notBeforeAt: 'not_before_at',
+  photoName: 'photo_name',
+  photoType: 'photo_type',
+  photoSha512: 'photo_sha512',
+  photoBytes: 'photo_bytes',
+  photoLink: 'photo_link',
+  reason: 'reason',
+  issues: 'issues',
+} as const;
+
+function insert(outbox: Outbox, target: Target, kind: EntryKind, state: EntryState, changes: Changes): number {
+  const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
+  const now = Math.floor(outbox.clock.now());
+  const row = outbox
+    .sql(
+      `insert into entries (profile, find_id, ident_cely, record_key, kind, state, created_at, updated_at
+         ${names.map((name) => `, ${COLUMN_OF[name]}`).join('')})
+       values (:profile, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})
+       returning id`,
+    )
+    .get({ ...target, recordKey: recordKey(target), kind, state, now, ...changes }) as { id: number };
+  return row.id;
+}
+
+/** Entries of one record share it, so that the record is never written to by two requests at once. */
+export function recordKey(target: Pick<Target, 'findId' | 'identCely'>): string {
+  return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
+}
+
+/**
+ * The only way in which an entry changes its state.
+ * @throws DatabaseError when the entry is no longer in the state it was read in
+ */
+export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: EntryState, changes: Changes = {}): void {
+  if (!TRANSITIONS[entry.state].includes(to)) throw new Error(`an entry may not go from ${entry.state} to ${to}`);
+  const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
+  const { changes: changed } = outbox
+    .sql(
+      `update entries set state = :to, updated_at = :now ${names.map((name) => `, ${COLUMN_OF[name]} = :${name}`).join('')}
+       where id = :id and state = :from`,
+    )
+    .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...changes });
+  expectOneChange(outbox, changed, `moving entry ${entry.id} to ${to}`);
+}
+
+export function issuesText(issues: readonly Issue[]): string | null {
+  return issues.length === 0 ? null : JSON.stringify(issues);
+}
+
+export function entryById(outbox: Outbox, id: number): Entry | undefined {
+  return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
+}
+
+export function entriesOfFind(outbox: Outbox, findId: number, profile: string): Entry[] {
+  return selectEntries(outbox, 'find_id = :findId and profile = :profile', { findId, profile });
+}
+
+export function entriesOfRecord(outbox: Outbox, identCely: string, profile: string): Entry[] {
+  return selectEntries(outbox, 'ident_cely = :identCely and profile = :profile', { identCely, profile });
+}
+
+/** The import that stands for a find under this profile: the one that was not dropped. */
+export function importOfFind(outbox: Outbox, findId: number, profile: string): ImportEntry | undefined {
+  const [entry] = selectEntries(outbox, `find_id = :findId and profile = :profile and kind = 'import' and state <> 'dropped'`, {
+    findId,
+    profile,
+  });
+  return entry?.kind === 'import' ? entry : undefined;
+}
+
+export function entriesInState(outbox: Outbox, profile: string, state: EntryState): Entry[] {
+  return selectEntries(outbox, 'profile = :profile and state = :state', { profile, state });
+}
+
+/** Entries that match a condition over the table's columns, in the order in which they were queued. */
+export function selectEntries(outbox: Outbox, condition: string, values: Record<string, unknown>, tail = ''): Entry[] {
+  return (
+    outbox.sql(`select ${COLUMNS} from entries where ${condition} ${tail === '' ? 'order by entries.id' : tail}`).all(values) as EntryRow[]
+  ).map(toEntry);
+}
+
+type EntryRow = Omit<ImportEntry, 'kind' | 'issues' | 'collided'> & {
+  readonly kind: EntryKind;
+  readonly issues: string | null;
+  readonly collided: number;
+  readonly value: string;
+  readonly photoName: string;
+  readonly photoType: string;
+  readonly photoSha512: Buffer;
+  readonly photoBytes: number;
+  readonly photoLink: string | null;
+};
+
+function toEntry(row: EntryRow): Entry {
+  const { document, documentSha512, project, collided, value, photoName, photoType, photoSha512, photoBytes, photoLink, ...rest } = row;
+  const issues = row.issues === null ? [] : (JSON.parse(row.issues) as Issue[]);
+  const base = { ...rest, issues };
+  switch (row.kind) {
+    case 'import':
+      return { ...base, kind: 'import', document, documentSha512, project, collided: collided === 1 };
+    case 'number':
+      return { ...base, kind: 'number', value };
+    case 'photo': {
+      const photograph = { name: photoName, mediaType: photoType, sha512: photoSha512, sizeBytes: photoBytes };
+      return { ...base, kind: 'photo', photograph: photoLink === null ? photograph : { ...photograph, link: photoLink } };
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Attempt } from './entry.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Writes down that a request is about to leave. Rows are closed once and never changed after. */
+export function openAttempt(outbox: Outbox, entryId: number, request: { readonly method: string; readonly path: string }): number {
+  const row = outbox
+    .sql(`insert into attempts (entry_id, started_at, method, path) values (:entryId, :now, :method, :path) returning id`)
+    .get({ entryId, now: Math.floor(outbox.clock.now()), ...request }) as { id: number };
+  return row.id;
+}
+
+export function closeAttempt(
+  outbox: Outbox,
+  attemptId: number,
+  answer: { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number; readonly reason: string | null },
+): void {
+  outbox
+    .sql(
+      `update attempts set ended_at = :now, outcome = :outcome, status = :status, server_date_at = :serverDateAt, reason = :reason
+       where id = :attemptId and ended_at is null`,
+    )
+    .run({
+      attemptId,
+      now: Math.floor(outbox.clock.now()),
+      outcome: answer.outcome,
+      status: answer.status ?? null,
+      serverDateAt: answer.serverDateAt ?? null,
+      reason: answer.reason,
+    });
+}
+
+export function attemptsOf(outbox: Outbox, entryId: number): Attempt[] {
+  return outbox
+    .sql(
+      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path, server_date_at as serverDateAt,
+         status, outcome, reason from attempts where entry_id = ? order by id`,
+    )
+    .all(entryId) as Attempt[];
+}
+
+/** How many attempts ended with this outcome since the entry last did anything else. */
+export function attemptsInARow(outbox: Outbox, entryId: number, outcome: string): number {
+  let count = 0;
+  for (const attempt of attemptsOf(outbox, entryId).reverse()) {
+    if (attempt.endedAt === null) continue;
+    if (attempt.outcome !== outcome) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** Closes the attempts that a dead process left open, and says in words what is known of the last. */
+export function reasonOfLostAttempt(outbox: Outbox, entryId: number): string {
+  const open = attemptsOf(outbox, entryId).filter((attempt) => attempt.endedAt === null);
+  const reason = 'pas stopped while the request was under way, so it is not known whether the service got it';
+  for (const attempt of open) closeAttempt(outbox, attempt.id, { outcome: 'lost', reason });
+  return reason;
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { DatabaseError } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+
+/**
+ * The outbox file, open. The modules beside this one hold what is done with it: finds, entries, claims, the journal of
+ * attempts, the lease, the overview. Every change is one transaction that is on disk when its function returns.
+ */
+export type Outbox = {
+  readonly path: string;
+  readonly clock: Clock;
+  /** A prepared statement, made once. */
+  sql(text: string): Statement;
+  /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
+  change<T>(work: () => T): T;
+  close(): void;
+};
+
+/**
+ * @throws DatabaseError when the file cannot be opened or is damaged
+ * @throws DatabaseTooNewError when a newer pas wrote it
+ */
+export function openOutbox(path: string, clock: Clock): Outbox {
+  const database = openDatabase(path, { synchronous: 'full' });
+  try {
+    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+  return withStatements(path, database, clock);
+}
+
+function withStatements(path: string, database: Database, clock: Clock): Outbox {
+  const statements = new Map<string, Statement>();
+  return {
+    path,
+    clock,
+    sql(text) {
+      const known = statements.get(text);
+      if (known !== undefined) return known;
+      const statement = asDatabaseError(path, () => database.prepare(text));
+      statements.set(text, statement);
+      return statement;
+    },
+    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate())),
+    close: () => database.close(),
+  };
+}
+
+/** A row that must be there: its absence means that two processes disagree, and going on would be guessing. */
+export function expectOneChange(outbox: Outbox, changes: number, what: string): void {
+  if (changes !== 1) {
+    throw new DatabaseError(`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
+      hint: 'Another pas changed it meanwhile. Run `pas status`, then the command again.',
+    });
+  }
+}

@@ -1,0 +1,25 @@
+/** The roles of the contract, weakest first. Names as the service's user information writes them. */
+export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
+export type Role = (typeof ROLES)[number];
+
+const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
+  badatel: 'researcher',
+  archeolog: 'archaeologist',
+  archivář: 'archivist',
+  administrátor: 'administrator',
+};
+
+/** Who the service says the account is. */
+export type Account = {
+  readonly identCely: string;
+  readonly name: string;
+  readonly email: string;
+  readonly organisation: string;
+  readonly role: Role;
+};
+
+/** The strongest role among the account's groups; an account without one counts as a researcher when it writes. */
+export function roleOfGroups(groups: readonly string[]): Role {
+  const roles = groups.map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()]).filter((role) => role !== undefined);
+  return roles.reduce<Role>((best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best), 'researcher');
+}

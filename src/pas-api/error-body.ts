@@ -1,0 +1,67 @@
+import type { HttpResponse } from '../http/exchange.ts';
+
+/** One entry of `schema_errors` or `validation_errors` (contract, "Errors"). The message is for people only. */
+export type ServerFinding = {
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+  readonly message: string;
+  /** 1 missing record, 2 invalid data, 3 permission error */
+  readonly errorType: number | undefined;
+};
+
+export type ErrorBody =
+  | { readonly kind: 'detail'; readonly detail: string }
+  | { readonly kind: 'findings'; readonly findings: readonly ServerFinding[] }
+  /** HTML of a proxy, an empty body, or anything else that the contract does not know. */
+  | { readonly kind: 'other'; readonly excerpt: string };
+
+const EXCERPT_CHARACTERS = 200;
+const MOST_FINDINGS = 1000;
+
+export function readErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
+  const text = response.body.toString('utf8');
+  const json = parseJson(text);
+  if (isObject(json)) {
+    const list = json['schema_errors'] ?? json['validation_errors'];
+    if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MOST_FINDINGS).map(toFinding) };
+    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: json['detail'] };
+  }
+  return { kind: 'other', excerpt: excerptOf(text) };
+}
+
+function toFinding(value: unknown): ServerFinding {
+  if (!isObject(value)) return { line: undefined, column: undefined, message: String(value), errorType: undefined };
+  return {
+    line: wholeNumber(value['line']),
+    column: wholeNumber(value['column']),
+    message: typeof value['message'] === 'string' ? value['message'] : JSON.stringify(value),
+    errorType: wholeNumber(value['error_type']),
+  };
+}
+
+/** The beginning of a foreign answer, without markup, to tell a person what kind of answer it was. */
+function excerptOf(text: string): string {
+  const visible = text
+    .slice(0, 20_000)
+    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return visible.length > EXCERPT_CHARACTERS ? `${visible.slice(0, EXCERPT_CHARACTERS)}…` : visible;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+}

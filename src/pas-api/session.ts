@@ -1,0 +1,101 @@
+import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { readErrorBody } from './error-body.ts';
+import { tokenRequest } from './requests.ts';
+
+/** Where the token is kept between runs. */
+export type TokenKeeper = { read(): string | undefined; write(token: string): void };
+
+export type SessionOptions = {
+  readonly baseUrl: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly keeper: TokenKeeper;
+  readonly send: Exchange;
+};
+
+/**
+ * The account's token. Its age is never reckoned here: the service counts from the token's making, which may be long
+ * before it was given to us, so a 401 is the only sign that it has run out.
+ */
+export type Session = {
+  /** @throws AuthError, UnavailableError, ContractError */
+  token(): Promise<string>;
+  /** Gets a new token in place of `refused`, once for all who wait for it. */
+  renew(refused: string): Promise<string>;
+};
+
+export function openSession(options: SessionOptions): Session {
+  let current = options.keeper.read();
+  let renewing: Promise<string> | undefined;
+  const fetchToken = (): Promise<string> => {
+    renewing ??= requestToken(options)
+      .then((token) => {
+        current = token;
+        options.keeper.write(token);
+        return token;
+      })
+      .finally(() => {
+        renewing = undefined;
+      });
+    return renewing;
+  };
+  return {
+    token: async () => current ?? fetchToken(),
+    renew: async (refused) => (current !== undefined && current !== refused ? current : fetchToken()),
+  };
+}
+
+/** Adds the bearer header to whatever passes. */
+export function authorised(token: string, send: Exchange): Exchange {
+  return (request) => send({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+}
+
+const LOGIN_HINT = 'Run `pas login`, or set PAS_USERNAME and PAS_PASSWORD.';
+
+async function requestToken({ baseUrl, username, password, send }: SessionOptions): Promise<string> {
+  if (username === undefined || password === undefined) throw new AuthError('Not signed in.', { hint: LOGIN_HINT });
+  const response = await answerOrUnavailable(baseUrl, () => send(tokenRequest(baseUrl, username, password)));
+  if (response.status === 200) return tokenOf(baseUrl, response);
+  if (response.status === 503) {
+    throw new UnavailableError(`${baseUrl} is closed at the moment.`, { hint: 'The queue is kept. Try again later.' });
+  }
+  if (response.status === 400 || response.status === 401 || response.status === 403) {
+    throw new AuthError(`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
+  }
+  throw notTheService(baseUrl, response);
+}
+
+function tokenOf(baseUrl: string, response: HttpResponse): string {
+  try {
+    const answer: unknown = JSON.parse(response.body.toString('utf8'));
+    // A token goes into a header line, so it must be one word of visible characters.
+    if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
+      return String(answer.token);
+    }
+  } catch {
+    // Reported below, like any other answer without a token.
+  }
+  throw notTheService(baseUrl, response);
+}
+
+function notTheService(baseUrl: string, response: HttpResponse): ContractError {
+  const body = readErrorBody(response);
+  const said = body.kind === 'other' ? body.excerpt : 'an unexpected answer';
+  return new ContractError(`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
+    hint: 'Check base_url in the profile.',
+  });
+}
+
+/** @throws UnavailableError where no answer comes */
+export async function answerOrUnavailable(address: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    throw new UnavailableError(`${address} cannot be reached: ${thrown.message}.`, {
+      cause: thrown,
+      hint: 'Check the network. The queue is kept.',
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import { Chalk, type ChalkInstance } from 'chalk';
+
+export type Streams = {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+};
+
+export type TerminalOptions = {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+};
+
+export type Progress = {
+  /** `note` stands behind the bar, for example a rate. */
+  update(done: number, total: number | undefined, note?: string): void;
+  end(): void;
+};
+
+/** Results go to stdout, everything else to stderr. */
+export type Terminal = {
+  readonly json: boolean;
+  readonly color: ChalkInstance;
+  readonly interactive: boolean;
+  readonly columns: number;
+  /** A line of the result, for people; nothing under `--json`. */
+  line(text?: string): void;
+  /** One JSON value as the result; nothing without `--json`. */
+  value(value: unknown): void;
+  /** What happens meanwhile; nothing under `--quiet`. */
+  note(text: string): void;
+  /** What happens underneath; only under `--verbose`. */
+  detail(text: string): void;
+  /** Must be seen, even under `--quiet`. */
+  warn(text: string): void;
+  progress(label: string): Progress;
+};
+
+export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
+  const color = new Chalk({ level: options.color ? 1 : 0 });
+  const write = (stream: NodeJS.WriteStream, text: string) => stream.write(`${text}\n`);
+  return {
+    json: options.json,
+    color,
+    interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
+    columns: streams.stdout.columns ?? 100,
+    line: (text = '') => {
+      if (!options.json) write(streams.stdout, text);
+    },
+    value: (value) => {
+      if (options.json) write(streams.stdout, JSON.stringify(value));
+    },
+    note: (text) => {
+      if (!options.quiet) write(streams.stderr, text);
+    },
+    detail: (text) => {
+      if (options.verbose) write(streams.stderr, color.dim(text));
+    },
+    warn: (text) => write(streams.stderr, color.yellow(text)),
+    progress: (label) => makeProgress(streams.stderr, label, options.quiet || options.json),
+  };
+}
+
+const BAR_WIDTH = 24;
+const REDRAW_MS = 80;
+
+/** A bar on a terminal; silence elsewhere, since a log of bars helps nobody. */
+function makeProgress(stream: NodeJS.WriteStream, label: string, silent: boolean): Progress {
+  if (silent || stream.isTTY !== true) return { update: () => {}, end: () => {} };
+  let drawnAt = 0;
+  const draw = (text: string) => stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
+  return {
+    update(done, total, note = '') {
+      if (Date.now() - drawnAt < REDRAW_MS && done !== total) return;
+      drawnAt = Date.now();
+      const filled = total === undefined || total === 0 ? 0 : Math.round((Math.min(done, total) / total) * BAR_WIDTH);
+      const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} `;
+      draw(`${label} ${bar}${done}${total === undefined ? '' : `/${total}`} ${note}`);
+    },
+    end: () => {
+      draw('');
+    },
+  };
+}
+
+/** Shows what others wrote (server messages, file names) without letting it steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
