@@ -1,0 +1,84 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { FIELDS } from './fields.ts';
+import type { ElementName } from './find.ts';
+import { foldName, nearestNames } from './names.ts';
+import type { Table } from './table.ts';
+
+/** Columns that fill no single element by themselves. */
+const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;
+
+/** Parts of the record that the service makes itself; a table that has them may keep them. */
+const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
+
+/** Where pas writes what is wrong with a row, in a copy of the table. */
+const ISSUES_COLUMN = 'issues';
+
+export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
+
+/** The columns of one table that pas understands. */
+export type Columns = {
+  readonly file: string;
+  /** Whether the table has this column at all. */
+  has(name: ColumnName): boolean;
+  /** The header's own text, for messages. */
+  headerOf(name: ColumnName): string | undefined;
+  /** A row's text under this column, without blanks around it; '' where the table has no such column. */
+  cell(cells: readonly string[], name: ColumnName): string;
+};
+
+const meanings = new Map<string, ColumnName>([
+  ...OWN_COLUMNS.map((name) => [name, name] as const),
+  ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
+]);
+
+/** Every column name that {@link readColumns} understands, the contract's names and their English aliases. */
+export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
+
+/**
+ * What each header means. Any error among the issues means that the table as a whole has to be mended first: a mistyped
+ * column would leave every find without that element.
+ */
+export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
+  const issues: Issue[] = [];
+  const positions = new Map<ColumnName, number>();
+  table.header.forEach((header, index) => {
+    const folded = foldName(header);
+    const name = meanings.get(folded);
+    const where = { file: table.file, row: 1, column: header };
+    if (name === undefined) issues.push(...strangeColumn(table, header, index));
+    else if (positions.has(name)) issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
+    else positions.set(name, index);
+  });
+  const columns: Columns = {
+    file: table.file,
+    has: (name) => positions.has(name),
+    headerOf: (name) => table.header[positions.get(name) ?? -1],
+    cell: (cells, name) => (cells[positions.get(name) ?? -1] ?? '').trim(),
+  };
+  return { columns, issues };
+}
+
+function strangeColumn(table: Table, header: string, index: number): Issue[] {
+  const where = { file: table.file, row: 1, column: header };
+  const folded = foldName(header);
+  if (folded === ISSUES_COLUMN) return [];
+  if (MADE_BY_SERVICE.includes(folded)) {
+    return [warningIssue('column-not-sent', `The service fills ${folded} itself. The column is not read.`, where)];
+  }
+  if (header === '') {
+    if (table.rows.every((row) => row.cells[index] === '')) return [];
+    return [errorIssue('column-without-name', `Column ${index + 1} has values but no name in the header. Name it.`, where)];
+  }
+  const nearest = nearestNames(folded, COLUMN_NAMES);
+  const advice =
+    nearest.length > 0
+      ? `Did you mean ${nearest.join(' or ')}?`
+      : `Rename it to one of the known columns, or take it out: ${COLUMN_NAMES.join(', ')}.`;
+  return [errorIssue('column-unknown', `There is no element for the column "${header}". ${advice}`, where)];
+}
+
+function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {
+  const first = table.header[positions.get(name) ?? -1] ?? '';
+  const both = first === header ? `The column "${header}" stands twice in the header.` : `"${first}" and "${header}" both mean ${name}.`;
+  return `${both} Keep one of them.`;
+}
