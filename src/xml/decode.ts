@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer';
+
+/** V8 holds no longer string than 512 MiB; a page of that size is no page. */
+export const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+
+/** The bytes are not what the document or its sender says they are. */
+export class EncodingError extends Error {
+  /** First byte that cannot be read, from 0. */
+  readonly byte: number;
+  constructor(byte: number, message: string) {
+    super(message);
+    this.name = 'EncodingError';
+    this.byte = byte;
+  }
+}
+
+export type DecodedText = {
+  /** Without a byte order mark. */
+  readonly text: string;
+  /** The byte at which a character of `text` begins. */
+  byteOf(offset: number): number;
+};
+
+/**
+ * Bytes of an XML document → text. A byte order mark decides, then what the transport says, then the XML declaration,
+ * then UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Nothing is repaired: bytes that do not fit are an error.
+ * @param charset of the `Content-Type` header, where there is one
+ * @throws EncodingError
+ */
+export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
+  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, `the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
+  const mark = byteOrderMark(bytes);
+  const encoding = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
+  const start = mark?.length ?? 0;
+  const content = bytes.subarray(start);
+  if (encoding === 'utf-8' || encoding === 'utf8') {
+    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), 'this byte is not UTF-8');
+    const text = content.toString('utf8');
+    return { text, byteOf: (offset) => start + Buffer.byteLength(text.slice(0, offset), 'utf8') };
+  }
+  const text = decodeOther(content, encoding, start);
+  const width = encoding.startsWith('utf-16') ? 2 : 1;
+  return { text, byteOf: (offset) => start + offset * width };
+}
+
+function decodeOther(content: Buffer, encoding: string, start: number): string {
+  if (!isKnownEncoding(encoding)) throw new EncodingError(0, `the encoding "${encoding.slice(0, 40)}" is not known`);
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(content);
+  } catch {
+    throw new EncodingError(start + firstInvalidByte(content, encoding), `this byte is not ${encoding}`);
+  }
+}
+
+function isKnownEncoding(encoding: string): boolean {
+  try {
+    return new TextDecoder(encoding) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function byteOrderMark(bytes: Buffer): { readonly encoding: string; readonly length: number } | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', length: 3 };
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 };
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 };
+  return undefined;
+}
+
+function declaredEncoding(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, 200);
+  return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
+}
+
+/** The longest readable beginning, by halving: a beginning that is cut inside a character still counts as readable. */
+function firstInvalidByte(content: Buffer, encoding: string): number {
+  let readable = 0;
+  let broken = content.length;
+  while (broken - readable > 1) {
+    const middle = (readable + broken) >> 1;
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(content.subarray(0, middle), { stream: true });
+      readable = middle;
+    } catch {
+      broken = middle;
+    }
+  }
+  return readable;
+}

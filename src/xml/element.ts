@@ -1,0 +1,71 @@
+/** What a parsed document is made of. Names are compared by namespace and local name; prefixes mean nothing. */
+
+export type XmlAttribute = { readonly namespace: string; readonly name: string; readonly value: string };
+
+export type XmlElement = {
+  /** Namespace URI; empty where the element is in none. */
+  readonly namespace: string;
+  /** Local name. */
+  readonly name: string;
+  /** Without the namespace declarations. */
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
+  /** The element's own character data, joined, white space kept; that of its children is no part of it. */
+  readonly text: string;
+  /** First character of the start tag, and the one after the end tag, counted in the document's text. */
+  readonly start: number;
+  readonly end: number;
+};
+
+export type XmlDocument = {
+  readonly root: XmlElement;
+  /** The whole document as text. */
+  readonly source: string;
+};
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+
+/** The value of an attribute, or undefined where it is absent. Attributes without prefix are in no namespace. */
+export function attributeOf(element: XmlElement, name: string, namespace = ''): string | undefined {
+  return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === namespace)?.value;
+}
+
+/** The first child of that name in the parent's own namespace, unless another is given. */
+export function childOf(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
+  return parent.children.find((child) => child.name === name && child.namespace === namespace);
+}
+
+export function childrenOf(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
+  return parent.children.filter((child) => child.name === name && child.namespace === namespace);
+}
+
+/** Trimmed text of the first child of that name; undefined where it is absent or blank. */
+export function childText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
+  const text = childOf(parent, name, namespace)?.text.trim();
+  return text === '' ? undefined : text;
+}
+
+/** Every descendant of that name, in document order. */
+export function* descendantsOf(parent: XmlElement, name: string, namespace: string): Generator<XmlElement> {
+  for (const child of parent.children) {
+    if (child.name === name && child.namespace === namespace) yield child;
+    yield* descendantsOf(child, name, namespace);
+  }
+}
+
+/** The element exactly as it stands in the document. Prefixes declared further out are not repeated in it. */
+export function sourceOf(document: XmlDocument, element: XmlElement): string {
+  return document.source.slice(element.start, element.end);
+}
+
+/** Line of an element's start tag, from 1. */
+export function lineOf(document: XmlDocument, element: XmlElement): number {
+  return lineAt(document.source, element.start);
+}
+
+/** Line of a character, from 1. */
+export function lineAt(source: string, offset: number): number {
+  let line = 1;
+  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
+  return line;
+}

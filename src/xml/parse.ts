@@ -1,0 +1,357 @@
+import { decodeXml, EncodingError } from './decode.ts';
+import { lineAt, XML_NAMESPACE, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
+import { type QualifiedName, splitName } from './name.ts';
+
+/**
+ * A strict parser for XML 1.0 with namespaces, without a DTD: nothing is fetched, nothing but the five entities and
+ * character references is replaced, and whatever is not well-formed is an error with its place. Written here because
+ * a harvest parses thousands of pages; see docs/decisions for what was measured.
+ */
+
+/** The document is not well-formed, or holds what is refused (a DTD, too deep a nesting). */
+export class XmlSyntaxError extends Error {
+  /** From 0. */
+  readonly byte: number;
+  /** From 1. */
+  readonly line: number;
+  constructor(message: string, byte: number, line: number) {
+    super(`${message} (line ${line}, byte ${byte})`);
+    this.name = 'XmlSyntaxError';
+    this.byte = byte;
+    this.line = line;
+  }
+}
+
+/**
+ * @param charset of the `Content-Type` header, where there is one
+ * @throws XmlSyntaxError
+ */
+export function parseXml(bytes: Buffer, charset?: string): XmlDocument {
+  let decoded: ReturnType<typeof decodeXml>;
+  try {
+    decoded = decodeXml(bytes, charset);
+  } catch (thrown) {
+    if (!(thrown instanceof EncodingError)) throw thrown;
+    throw new XmlSyntaxError(thrown.message, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
+  }
+  try {
+    return { root: new Parser(decoded.text).parse(), source: decoded.text };
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    throw new XmlSyntaxError(thrown.message, decoded.byteOf(thrown.offset), lineAt(decoded.text, thrown.offset));
+  }
+}
+
+const MAX_DEPTH = 256;
+const FORBIDDEN_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+
+const TAB = 9;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const EXCLAMATION = 33;
+const DOUBLE_QUOTE = 34;
+const APOSTROPHE = 39;
+const SLASH = 47;
+const LESS = 60;
+const EQUALS = 61;
+const GREATER = 62;
+const QUESTION = 63;
+
+/** Thrown inside, where only the character's place is known. */
+class Fault extends Error {
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** One namespace declaration and those around it. */
+type Scope = { readonly prefix: string; readonly uri: string; readonly outer: Scope | undefined };
+
+type OpenElement = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] };
+type Level = { readonly element: OpenElement; readonly rawName: string; readonly scope: Scope | undefined };
+type RawAttribute = { readonly rawName: string; readonly value: string; readonly offset: number };
+
+const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const BUILT_IN: Scope = { prefix: 'xml', uri: XML_NAMESPACE, outer: undefined };
+
+class Parser {
+  readonly #source: string;
+  readonly #hasCarriageReturn: boolean;
+  readonly #hasSectionEnd: boolean;
+  #at = 0;
+  #root: OpenElement | undefined;
+  readonly #levels: Level[] = [];
+  /** The same few names come again and again. */
+  readonly #names = new Map<string, QualifiedName>();
+  #current: OpenElement | undefined;
+  #scope: Scope | undefined = BUILT_IN;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#hasCarriageReturn = source.includes('\r');
+    this.#hasSectionEnd = source.includes(']]>');
+  }
+
+  parse(): XmlElement {
+    const source = this.#source;
+    const forbidden = source.search(FORBIDDEN_CHARACTER);
+    if (forbidden !== -1) throw new Fault('a control character is not allowed in XML', forbidden);
+    this.#skipDeclaration();
+    while (this.#at < source.length) {
+      const next = source.indexOf('<', this.#at);
+      const end = next === -1 ? source.length : next;
+      if (end > this.#at) this.#takeText(this.#at, end);
+      this.#at = end;
+      if (next !== -1) this.#takeMarkup();
+    }
+    if (this.#levels.length > 0) throw new Fault(`<${this.#levels.at(-1)?.rawName}> is not closed`, source.length);
+    if (this.#root === undefined) throw new Fault('there is no element', source.length);
+    return this.#root;
+  }
+
+  #takeMarkup(): void {
+    const code = this.#source.charCodeAt(this.#at + 1);
+    if (code === SLASH) this.#takeEndTag();
+    else if (code === QUESTION) this.#skipInstruction();
+    else if (code === EXCLAMATION) this.#takeDeclaration();
+    else this.#takeStartTag();
+  }
+
+  #skipDeclaration(): void {
+    const match = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(this.#source);
+    if (match === null) return;
+    const form =
+      /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
+    if (!form.test(match[0])) throw new Fault('the XML declaration is not well-formed', 0);
+    this.#at = match[0].length;
+  }
+
+  #takeText(start: number, end: number): void {
+    const raw = this.#source.slice(start, end);
+    if (this.#current === undefined) {
+      const stray = raw.search(/[^ \t\r\n]/);
+      if (stray !== -1) throw new Fault('there is text outside the root element', start + stray);
+      return;
+    }
+    if (this.#hasSectionEnd && raw.includes(']]>')) throw new Fault(']]> may not stand in text', start + raw.indexOf(']]>'));
+    this.#current.text += this.#decode(raw, start);
+  }
+
+  #decode(raw: string, start: number): string {
+    const text = this.#hasCarriageReturn && raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
+    return text.includes('&') ? decodeReferences(text, start) : text;
+  }
+
+  #takeDeclaration(): void {
+    const { at, source } = { at: this.#at, source: this.#source };
+    if (source.startsWith('<!--', at)) {
+      const end = source.indexOf('--', at + 4);
+      if (end === -1) throw new Fault('a comment is not closed', at);
+      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault('-- may not stand in a comment', end);
+      this.#at = end + 3;
+    } else if (source.startsWith('<![CDATA[', at)) {
+      const end = source.indexOf(']]>', at + 9);
+      if (end === -1) throw new Fault('a CDATA section is not closed', at);
+      if (this.#current === undefined) throw new Fault('there is text outside the root element', at);
+      const raw = source.slice(at + 9, end);
+      this.#current.text += raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
+      this.#at = end + 3;
+    } else if (source.startsWith('<!DOCTYPE', at)) {
+      throw new Fault('a DTD is refused', at);
+    } else {
+      throw new Fault('<! begins nothing that is known', at);
+    }
+  }
+
+  #skipInstruction(): void {
+    const end = this.#source.indexOf('?>', this.#at + 2);
+    if (end === -1) throw new Fault('a processing instruction is not closed', this.#at);
+    const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, end))?.[0] ?? '';
+    if (splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+      throw new Fault(`a processing instruction may not be called "${target}"`, this.#at);
+    }
+    this.#at = end + 2;
+  }
+
+  #takeEndTag(): void {
+    const source = this.#source;
+    const end = source.indexOf('>', this.#at);
+    const level = this.#levels.pop();
+    const name = end === -1 ? '' : source.slice(this.#at + 2, end);
+    if (level === undefined) throw new Fault('an end tag without a start tag', this.#at);
+    if (end === -1 || (name !== level.rawName && name.replace(/[ \t\r\n]+$/, '') !== level.rawName)) {
+      throw new Fault(`<${level.rawName}> must be closed before </${name.slice(0, 40)}>`, this.#at);
+    }
+    this.#at = end + 1;
+    level.element.end = this.#at;
+    this.#leave(level);
+  }
+
+  #leave(level: Level): void {
+    this.#scope = level.scope;
+    this.#current = this.#levels.at(-1)?.element;
+  }
+
+  #takeStartTag(): void {
+    const start = this.#at;
+    this.#at++;
+    const rawName = this.#readName();
+    const outer = this.#scope;
+    const attributes = this.#readAttributes();
+    const empty = this.#source.charCodeAt(this.#at) === SLASH;
+    if (empty) this.#at++;
+    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(`the tag <${rawName}> is not well-formed`, this.#at);
+    this.#at++;
+    const { prefix, local } = this.#split(rawName, start + 1);
+    const element: OpenElement = {
+      namespace: this.#resolve(prefix, start + 1),
+      name: local,
+      attributes: attributes.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(attributes),
+      children: [],
+      text: '',
+      start,
+      end: this.#at,
+    };
+    this.#place(element);
+    const level: Level = { element, rawName, scope: outer };
+    if (empty) {
+      this.#scope = outer;
+      return;
+    }
+    if (this.#levels.length >= MAX_DEPTH) throw new Fault(`elements are nested deeper than ${MAX_DEPTH}`, start);
+    this.#levels.push(level);
+    this.#current = element;
+  }
+
+  #place(element: OpenElement): void {
+    if (this.#current !== undefined) this.#current.children.push(element);
+    else if (this.#root === undefined) this.#root = element;
+    else throw new Fault('there is a second root element', element.start);
+  }
+
+  /** Up to white space, `=`, `/`, `>` or `<`; the characters themselves are checked by {@link splitName}. */
+  #readName(): string {
+    const source = this.#source;
+    const start = this.#at;
+    let at = start;
+    for (let code = source.charCodeAt(at); code > SPACE && !endsName(code); code = source.charCodeAt(at)) at++;
+    if (at === start) throw new Fault('a name is missing', start);
+    this.#at = at;
+    return source.slice(start, at);
+  }
+
+  #skipSpace(): boolean {
+    const start = this.#at;
+    while (isSpace(this.#source.charCodeAt(this.#at))) this.#at++;
+    return this.#at > start;
+  }
+
+  /** Namespace declarations go into the scope; the others are returned. */
+  #readAttributes(): readonly RawAttribute[] {
+    const source = this.#source;
+    const attributes: RawAttribute[] = [];
+    const outer = this.#scope;
+    for (;;) {
+      const spaced = this.#skipSpace();
+      const code = source.charCodeAt(this.#at);
+      if (code === GREATER || code === SLASH || Number.isNaN(code)) return attributes;
+      if (!spaced) throw new Fault('white space is missing between attributes', this.#at);
+      const offset = this.#at;
+      const rawName = this.#readName();
+      const value = this.#readValue(rawName);
+      if (rawName === 'xmlns') this.#declare('', value, offset, outer);
+      else if (rawName.startsWith('xmlns:')) this.#declare(rawName.slice(6), value, offset, outer);
+      else attributes.push({ rawName, value, offset });
+    }
+  }
+
+  #readValue(rawName: string): string {
+    const source = this.#source;
+    this.#skipSpace();
+    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(`the attribute ${rawName} has no value`, this.#at);
+    this.#at++;
+    this.#skipSpace();
+    const quote = source.charCodeAt(this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(`the value of ${rawName} is not quoted`, this.#at);
+    const start = this.#at + 1;
+    const end = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", start);
+    if (end === -1) throw new Fault(`the value of ${rawName} has no end`, start);
+    const raw = source.slice(start, end);
+    if (raw.includes('<')) throw new Fault(`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+    this.#at = end + 1;
+    const spaced = /[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw;
+    return spaced.includes('&') ? decodeReferences(spaced, start) : spaced;
+  }
+
+  #declare(prefix: string, uri: string, offset: number, outer: Scope | undefined): void {
+    for (let scope = this.#scope; scope !== outer; scope = scope?.outer) {
+      if (scope?.prefix === prefix) throw new Fault('a namespace prefix is declared twice', offset);
+    }
+    if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
+      throw new Fault('the prefixes xml and xmlns may not be bound to anything else', offset);
+    }
+    if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
+      throw new Fault('a namespace declaration is not well-formed', offset);
+    }
+    this.#scope = { prefix, uri, outer: this.#scope };
+  }
+
+  #resolve(prefix: string, offset: number): string {
+    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.prefix === prefix) return scope.uri;
+    if (prefix !== '') throw new Fault(`the prefix ${prefix} is not declared`, offset);
+    return '';
+  }
+
+  #resolveAttributes(raw: readonly RawAttribute[]): readonly XmlAttribute[] {
+    const seen = new Set<string>();
+    return raw.map(({ rawName, value, offset }) => {
+      const { prefix, local } = this.#split(rawName, offset);
+      const namespace = prefix === '' ? '' : this.#resolve(prefix, offset);
+      if (raw.length > 1 && seen.size === seen.add(`${namespace} ${local}`).size) {
+        throw new Fault(`the attribute ${rawName} is given twice`, offset);
+      }
+      return { namespace, name: local, value };
+    });
+  }
+
+  #split(rawName: string, offset: number): QualifiedName {
+    const known = this.#names.get(rawName);
+    if (known !== undefined) return known;
+    const name = splitName(rawName);
+    if (name === undefined) throw new Fault(`"${rawName.slice(0, 40)}" is not a name`, offset);
+    this.#names.set(rawName, name);
+    return name;
+  }
+}
+
+function endsName(code: number): boolean {
+  return code === EQUALS || code === SLASH || code === GREATER || code === LESS;
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** Once, from left to right: what a reference yields is never read again. */
+function decodeReferences(text: string, start: number): string {
+  return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
+    if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
+    if (name !== undefined)
+      throw new Fault(`the entity &${String(name).slice(0, 40)}; is not known without a DTD`, start + index);
+    if (decimal === undefined && hexadecimal === undefined) throw new Fault('& must be written as &amp;', start + index);
+    const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
+    if (!isCharacter(code)) throw new Fault(`${whole} is not a character of XML`, start + index);
+    return String.fromCodePoint(code);
+  });
+}
+
+/** XML 1.0, production 2. */
+function isCharacter(code: number): boolean {
+  if (code < 0x20) return code === TAB || code === LINE_FEED || code === CARRIAGE_RETURN;
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+}
