@@ -93,6 +93,17 @@ create table lease (
   taken_at integer not null
 ) strict;
 
+-- what the service said of each profile's account, so that its role can be checked offline
+create table accounts (
+  profile text primary key,
+  ident_cely text not null,
+  name text not null,
+  email text not null,
+  organisation text not null,
+  role text not null,
+  seen_at integer not null
+) strict;
+
 create view outbox_overview as
 select
   entries.id as entry,

@@ -150,7 +150,9 @@ export function entriesInState(outbox: Outbox, profile: string, state: EntryStat
 /** Entries that match a condition over the table's columns, in the order in which they were queued. */
 export function selectEntries(outbox: Outbox, condition: string, values: Record<string, unknown>, tail = ''): Entry[] {
   return (
-    outbox.sql(`select ${COLUMNS} from entries where ${condition} ${tail === '' ? 'order by entries.id' : tail}`).all(values) as EntryRow[]
+    outbox
+      .sql(`select ${COLUMNS} from entries where ${condition} ${tail === '' ? 'order by entries.id' : tail}`)
+      .all(values) as EntryRow[]
   ).map(toEntry);
 }
 
@@ -167,7 +169,19 @@ type EntryRow = Omit<ImportEntry, 'kind' | 'issues' | 'collided'> & {
 };
 
 function toEntry(row: EntryRow): Entry {
-  const { document, documentSha512, project, collided, value, photoName, photoType, photoSha512, photoBytes, photoLink, ...rest } = row;
+  const {
+    document,
+    documentSha512,
+    project,
+    collided,
+    value,
+    photoName,
+    photoType,
+    photoSha512,
+    photoBytes,
+    photoLink,
+    ...rest
+  } = row;
   const issues = row.issues === null ? [] : (JSON.parse(row.issues) as Issue[]);
   const base = { ...rest, issues };
   switch (row.kind) {

@@ -22,7 +22,9 @@ export type ProcessTable = {
 export function takeLease(outbox: Outbox, processes: ProcessTable): Lease {
   const mark = processes.markOf(processes.pid) ?? 'unknown';
   outbox.change(() => {
-    const held = outbox.sql(`select pid, host, process_mark as processMark, taken_at as takenAt from lease`).get() as LeaseRow | undefined;
+    const held = outbox.sql(`select pid, host, process_mark as processMark, taken_at as takenAt from lease`).get() as
+      | LeaseRow
+      | undefined;
     if (held !== undefined && isAlive(held, processes)) throw leasedBy(held, processes);
     outbox
       .sql(

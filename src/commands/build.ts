@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import { hasErrors } from '../base/issue.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { contentDigest, sha512Of } from '../http/digest.ts';
+import { importOfFind } from '../outbox/entries.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { asFind, findsNamed, openValidation } from './finds.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'build <find>',
+    summary: 'Print the import document of a find: the one that was sent or will be, byte for byte.',
+    examples: ['pas build K-017', 'pas build K-017 > K-017.xml'],
+  }).action((find: string, options: GlobalOptions) => run(options, (context) => build(context, find)));
+}
+
+async function build(context: Context, name: string): Promise<ExitReason> {
+  const { terminal, streams } = context;
+  const outbox = await context.outbox();
+  const [stored] = findsNamed(outbox, context.profile().name, [name]);
+  if (stored === undefined) return 'done';
+  const kept = importOfFind(outbox, stored.id, context.profile().name)?.document;
+  const { document, issues } = kept == null ? (await openValidation(context))(asFind(stored)) : { document: kept, issues: [] };
+  if (!terminal.json) streams.stdout.write(document);
+  printIssues(terminal, issues, terminal.warn);
+  terminal.value({
+    find: stored.localId,
+    document: document.toString('utf8'),
+    content_digest: contentDigest(sha512Of(document)),
+    issues: issues.map(issueValue),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

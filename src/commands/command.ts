@@ -1,0 +1,26 @@
+import { type Command, Option } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+
+/** Runs one command: opens a context, calls `work`, closes the context, and takes the exit reason that it returns. */
+export type Runner = (options: GlobalOptions, work: (context: Context) => Promise<ExitReason>) => Promise<void>;
+
+export function withGlobalOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--profile <name>', 'use this profile'))
+    .addOption(new Option('--json', 'print results as JSON'))
+    .addOption(new Option('--quiet', 'print results and failures only'))
+    .addOption(new Option('--verbose', 'say what happens underneath'))
+    .addOption(new Option('--no-color', 'no colours'));
+}
+
+/** A command with the global flags, its examples and the exit codes that it may end with. */
+export function defineCommand(
+  program: Command,
+  definition: { readonly name: string; readonly summary: string; readonly examples: readonly [string, string, ...string[]] },
+): Command {
+  const command = program.command(definition.name).description(definition.summary);
+  withGlobalOptions(command);
+  command.addHelpText('after', `\nExamples:\n${definition.examples.map((example) => `  $ ${example}`).join('\n')}`);
+  return command;
+}

@@ -1,0 +1,87 @@
+import { basename, dirname, resolve } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Find, FindElements } from '../find/find.ts';
+import { type InspectedPhotograph, inspectPhotograph } from '../find/photograph.ts';
+import { openFindSchema } from '../find/schema.ts';
+import { type ValidatedFind, validateFind } from '../find/validate.ts';
+import { knownAccount } from '../outbox/accounts.ts';
+import type { Photograph } from '../outbox/entry.ts';
+import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { openContentStore } from '../store/content-store.ts';
+
+/** Validation with all that is known here: the profile's schema, the account's role, what was harvested. */
+export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
+  const profile = context.profile();
+  const schema = await openFindSchema({
+    prefix: profile.prefix,
+    schemaBase: profile.schemaBase,
+    schemaVersion: profile.schemaVersion,
+  });
+  const vocabulary = await openLookups(context, profile);
+  const role = knownAccount(await context.outbox(), profile.name)?.role;
+  const today = localDate(context.clock.now());
+  return (find) => validateFind(find, { schema, ...vocabulary, today, ...(role === undefined ? {} : { role }) });
+}
+
+export async function openLookups(context: Context, profile: Profile) {
+  const vocabulary = await context.vocabulary();
+  return vocabulary.lookups(profile.oaiBase ?? '');
+}
+
+function localDate(nowMs: number): string {
+  const now = new Date(nowMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+}
+
+/** How photographs are looked at and kept: copied under their digest, or linked where they lie. */
+export function photographKeeping(context: Context, link: boolean) {
+  const profile = context.profile();
+  const content = openContentStore(context.places.photosFolder);
+  return {
+    inspectPhotograph: (path: string): Promise<InspectedPhotograph> =>
+      inspectPhotograph(path, { maxBytes: profile.photoMaxBytes }),
+    keepPhotograph: async (path: string, mediaType: string): Promise<Photograph> => {
+      const name = basename(path);
+      if (!link) return { name, mediaType, ...(await content.add(path)) };
+      const { photograph } = await inspectPhotograph(path, { maxBytes: profile.photoMaxBytes });
+      if (photograph === undefined) throw new UsageError(`${path} changed while it was read.`);
+      return {
+        name,
+        mediaType,
+        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+        sizeBytes: photograph.sizeBytes,
+        link: resolve(path),
+      };
+    },
+  };
+}
+
+/** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
+export function findsNamed(outbox: Outbox, profile: string, names: readonly string[]): StoredFind[] {
+  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, profile));
+  const missing = names.filter((_, index) => found[index] === undefined);
+  if (missing.length > 0) {
+    throw new UsageError(`There is no find ${missing.join(', ')}.`, { hint: '`pas list` shows the finds.' });
+  }
+  return found.filter((find) => find !== undefined);
+}
+
+/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
+export function asFind(stored: StoredFind): Find {
+  return {
+    localId: stored.localId,
+    elements: stored.elements as FindElements,
+    photos: [],
+    ...(stored.sourceFile === null || stored.sourceRow === null
+      ? {}
+      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
+  };
+}
+
+export function photoRootOf(tablePath: string, option: string | undefined): string {
+  return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
+}

@@ -1,0 +1,25 @@
+/** Ctrl-C, twice: first finish what is under way, then give it up. */
+export type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal; close(): void };
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export function watchInterrupts(onFirst: () => void): Interrupts {
+  const stop = new AbortController();
+  const abort = new AbortController();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) {
+      abort.abort();
+      return;
+    }
+    onFirst();
+    stop.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    stop: stop.signal,
+    abort: abort.signal,
+    close: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { importOfFind } from '../outbox/entries.ts';
+import { allFinds } from '../outbox/finds.ts';
+import { table } from '../ui/table.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+
+type ListOptions = GlobalOptions & { readonly limit?: number };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'list',
+    summary: 'List the finds of the outbox with their states.',
+    examples: ['pas list', 'pas list --limit 20 --json'],
+  })
+    .option('--limit <n>', 'at most this many', wholeNumber)
+    .action((options: ListOptions) => run(options, (context) => list(context, options)));
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+async function list(context: Context, options: ListOptions): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const { name } = context.profile();
+  const finds = [...allFinds(outbox, options.limit)].map((find) => ({ find, entry: importOfFind(outbox, find.id, name) }));
+  const rows = finds.map(({ find, entry }) => [
+    find.localId,
+    entry?.state ?? 'not queued',
+    entry?.identCely ?? '',
+    labelOf(find.elements['druh_nalezu']),
+    labelOf(find.elements['projekt']),
+  ]);
+  for (const line of table(['FIND', 'STATE', 'IDENTIFIER', 'OBJECT', 'PROJECT'], rows)) context.terminal.line(printable(line));
+  context.terminal.value(
+    finds.map(({ find, entry }) => ({
+      find: find.id,
+      local_id: find.localId,
+      ident_cely: entry?.identCely ?? null,
+      state: entry?.state ?? null,
+      elements: find.elements,
+    })),
+  );
+  return 'done';
+}
+
+function labelOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return '';
+  return 'text' in value && typeof value.text === 'string' && value.text !== '' ? value.text : String(value.id);
+}

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { AuthError, type ExitReason, UsageError } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { readAccount } from '../flows/read-account.ts';
+import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
+import { openSession } from '../pas-api/session.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { openAccountSession } from './service.ts';
+
+type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'login',
+    summary: 'Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.',
+    examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
+  })
+    .option('--password-stdin', 'read the password from standard input')
+    .action((options: LoginOptions) => run(options, (context) => login(context, options)));
+  defineCommand(program, {
+    name: 'logout',
+    summary: 'Forget the token and the password of a profile.',
+    examples: ['pas logout', 'pas logout --profile training'],
+  }).action((options: GlobalOptions) => run(options, logout));
+  defineCommand(program, {
+    name: 'whoami',
+    summary: 'Ask the service who the account is and what role it has.',
+    examples: ['pas whoami', 'pas whoami --json'],
+  }).action((options: GlobalOptions) => run(options, whoami));
+}
+
+export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const profile = context.profile();
+  const username = profile.username ?? (await askOrRefuse(context, 'user name', (prompt) => prompt.ask('User name (e-mail):')));
+  const password = await askPassword(context, options.passwordStdin === true);
+  const { send } = await context.connections();
+  let token: string | undefined;
+  const session = openSession({
+    baseUrl: profile.baseUrl,
+    username,
+    password,
+    send,
+    keeper: {
+      read: () => undefined,
+      write: (fresh) => {
+        token = fresh;
+      },
+    },
+  });
+  const account = await readAccount({ baseUrl: profile.baseUrl, session, send });
+  // Kept only now that both work; the password too, because a token may run out in the middle of a push.
+  context.secrets.set(profile.name, { password, ...(token === undefined ? {} : { token }) });
+  rememberAccount(await context.outbox(), profile.name, account);
+  report(context, account, `Signed in to ${profile.baseUrl} as`);
+  return 'done';
+}
+
+async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
+  if (fromStdin) return firstLine(context.streams.stdin);
+  return (
+    context.environment['PAS_PASSWORD'] ?? (await askOrRefuse(context, 'password', (prompt) => prompt.askSecret('Password:')))
+  );
+}
+
+async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stdin) text += String(chunk);
+  const [line = ''] = text.split(/\r?\n/);
+  if (line === '') throw new UsageError('Standard input holds no password.');
+  return line;
+}
+
+async function askOrRefuse(
+  context: Context,
+  what: string,
+  ask: (prompt: Awaited<ReturnType<Context['prompt']>>) => Promise<string>,
+): Promise<string> {
+  if (!context.terminal.interactive) {
+    throw new AuthError(`No ${what} is given.`, { hint: 'Set PAS_USERNAME and PAS_PASSWORD, or run `pas login` on a terminal.' });
+  }
+  return ask(await context.prompt());
+}
+
+async function logout(context: Context): Promise<ExitReason> {
+  const { name } = context.profile();
+  context.secrets.remove(name);
+  forgetAccount(await context.outbox(), name);
+  context.terminal.line(`Signed out of ${name}.`);
+  context.terminal.value({ profile: name, signed_in: false });
+  return 'done';
+}
+
+async function whoami(context: Context): Promise<ExitReason> {
+  const profile = context.profile();
+  const { send } = await context.connections();
+  const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
+  rememberAccount(await context.outbox(), profile.name, account);
+  report(context, account, `${profile.baseUrl} knows this account as`);
+  return 'done';
+}
+
+function report({ terminal }: Context, account: Awaited<ReturnType<typeof readAccount>>, opening: string): void {
+  terminal.line(
+    `${opening} ${printable(account.name)} (${account.identCely}), ${account.role}${account.organisation === '' ? '' : `, ${printable(account.organisation)}`}.`,
+  );
+  if (account.role === 'researcher') terminal.note('A researcher may import finds into state 1 only.');
+  terminal.value({
+    ident_cely: account.identCely,
+    name: account.name,
+    email: account.email,
+    organisation: account.organisation,
+    role: account.role,
+  });
+}

@@ -1,0 +1,180 @@
+import { createReadStream } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { type PushResult, push } from '../flows/push.ts';
+import type { PushEvent } from '../flows/push-run.ts';
+import { readRecordIdent } from '../flows/read-record-ident.ts';
+import { verifiedStream } from '../http/digest.ts';
+import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
+import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { countEntries } from '../outbox/overview.ts';
+import { openContentStore } from '../store/content-store.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { findsNamed } from './finds.ts';
+import { watchInterrupts } from './interrupts.ts';
+import { wholeNumber } from './list.ts';
+import { confirmProduction, openAccountSession, openPace } from './service.ts';
+
+export type PushOptions = GlobalOptions & {
+  readonly dryRun?: boolean;
+  readonly only?: readonly EntryKind[];
+  readonly limit?: number;
+  readonly yes?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'push [find...]',
+    summary: 'Send what is queued, each entry once, at the pace that the service permits.',
+    examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
+  })
+    .option('--dry-run', 'say what would be sent and send nothing')
+    .option('--only <kinds>', 'only these kinds: import, number, photo', kinds)
+    .option('--limit <n>', 'send at most this many requests', wholeNumber)
+    .option('--yes', 'write to production without asking')
+    .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
+}
+
+function kinds(text: string): EntryKind[] {
+  return text.split(',').map((word) => {
+    const kind = ENTRY_KINDS.find((known) => known === word.trim());
+    if (kind === undefined) throw new InvalidArgumentError(`There is no kind ${word}. Choose from ${ENTRY_KINDS.join(', ')}.`);
+    return kind;
+  });
+}
+
+export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const profile = context.profile();
+  const findIds = names.length === 0 ? undefined : findsNamed(outbox, profile.name, names).map((find) => find.id);
+  const only = options.only ?? ENTRY_KINDS;
+  if (options.dryRun === true) return dryRun(context, outbox, only);
+  await confirmProduction(context, options.yes === true);
+
+  const lease = takeLease(outbox, systemProcesses);
+  const interrupts = watchInterrupts(() =>
+    context.terminal.warn('\nFinishing what is under way. Press Ctrl-C again to give it up.'),
+  );
+  context.onClose(() => interrupts.close());
+  try {
+    const { send } = await context.connections();
+    const total = due(outbox, profile.name, only);
+    const progress = context.terminal.progress('Sending');
+    const result = await push({
+      outbox,
+      profile: profile.name,
+      baseUrl: profile.baseUrl,
+      kinds: only,
+      findIds,
+      limit: options.limit,
+      maxInFlight: profile.maxInFlight,
+      answerTimeoutMs: profile.answerTimeoutMs,
+      pace: openPace(context, profile),
+      session: await openAccountSession(context),
+      send,
+      openPhotograph: (photograph) => openPhotograph(context, photograph),
+      readIdentCely: readRecordIdent,
+      clock: context.clock,
+      report: reporter(context, (done) => progress.update(done, total)),
+      stop: interrupts.stop,
+      abort: interrupts.abort,
+    });
+    progress.end();
+    return summarise(context, outbox, result);
+  } finally {
+    lease.release();
+  }
+}
+
+/** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
+function openPhotograph(context: Context, photograph: Photograph) {
+  const source =
+    photograph.link === undefined
+      ? openContentStore(context.places.photosFolder).open(photograph.sha512)
+      : createReadStream(photograph.link);
+  const verified = verifiedStream(photograph);
+  source.on('error', (error) => verified.destroy(error));
+  verified.on('close', () => source.destroy());
+  return source.pipe(verified);
+}
+
+function due(outbox: Outbox, profile: string, only: readonly EntryKind[]): number {
+  const counts = countEntries(outbox, profile);
+  return only.reduce((sum, kind) => sum + counts[kind].queued, 0);
+}
+
+function dryRun({ terminal, profile }: Context, outbox: Outbox, only: readonly EntryKind[]): ExitReason {
+  const counts = countEntries(outbox, profile().name);
+  for (const kind of only) terminal.line(`${kind}: ${counts[kind].queued} would be sent`);
+  terminal.value({ dry_run: true, queued: Object.fromEntries(only.map((kind) => [kind, counts[kind].queued])) });
+  return 'done';
+}
+
+function reporter({ terminal }: Context, onSettled: (done: number) => void): (event: PushEvent) => void {
+  let done = 0;
+  return (event) => {
+    terminal.value(event);
+    if (event.type === 'attempt') {
+      terminal.detail(
+        `${event.kind} of ${event.find}: ${event.status ?? 'no answer'} after ${event.ms} ms, paced ${event.paced_ms} ms`,
+      );
+      return;
+    }
+    if (event.state === 'queued') {
+      terminal.detail(`${event.kind} of ${event.find}: ${printable(event.reason ?? '')}`);
+      return;
+    }
+    done += 1;
+    onSettled(done);
+    if (event.state !== 'accepted')
+      terminal.note(`${event.kind} of ${event.find} ${event.state}: ${printable(event.reason ?? '')}`);
+  };
+}
+
+function summarise(context: Context, outbox: Outbox, result: PushResult): ExitReason {
+  const { terminal } = context;
+  const counts = countEntries(outbox, context.profile().name);
+  const left = (state: 'queued' | 'uncertain' | 'refused'): number =>
+    ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0);
+  const seconds = (result.elapsedMs / 1000).toFixed(1);
+  terminal.line(
+    `${result.accepted} accepted, ${result.refused} refused, ${left('uncertain')} uncertain, ${left('queued')} still queued; ` +
+      `${result.requests} requests in ${seconds} s${result.throttled + result.locked > 0 ? `, ${result.throttled} throttled, ${result.locked} locked` : ''}.`,
+  );
+  const { stopCause } = result;
+  if (stopCause !== undefined) {
+    const until = stopCause.kind === 'waiting' ? ` (until ${new Date(stopCause.untilMs).toISOString()})` : '';
+    terminal.warn(
+      `Stopped: ${stopCause.kind === 'interrupted' ? 'interrupted' : printable(stopCause.reason)}${until}. What was not sent stays queued.`,
+    );
+  }
+  if (left('uncertain') + left('refused') > 0) terminal.note('`pas status` says what needs you.');
+  terminal.value({
+    type: 'summary',
+    accepted: result.accepted,
+    refused: result.refused,
+    queued: left('queued'),
+    uncertain: left('uncertain'),
+    requests: result.requests,
+    throttled: result.throttled,
+    locked: result.locked,
+    elapsed_ms: Math.round(result.elapsedMs),
+  });
+  if (left('uncertain') > 0) return 'uncertain';
+  switch (stopCause?.kind) {
+    case 'not-allowed':
+      return 'notAllowed';
+    case 'interrupted':
+      return 'interrupted';
+    case 'closed':
+    case 'unreachable':
+    case 'waiting':
+    case 'in-doubt':
+      return 'unavailable';
+    case undefined:
+      return left('refused') > 0 ? 'dataRefused' : 'done';
+  }
+}

@@ -1,0 +1,60 @@
+import { UsageError } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context } from '../context.ts';
+import { makePace, type Pace } from '../http/pace.ts';
+import { openPaceStore } from '../http/pace-store.ts';
+import { openSession, type Session } from '../pas-api/session.ts';
+
+/** The session of the profile's account, with what the environment or the secret store holds. */
+export async function openAccountSession(context: Context): Promise<Session> {
+  const profile = context.profile();
+  const { send } = await context.connections();
+  const fromEnvironment = context.environment['PAS_TOKEN'];
+  return openSession({
+    baseUrl: profile.baseUrl,
+    username: profile.username,
+    password: passwordOf(context, profile),
+    send,
+    keeper: {
+      read: () => fromEnvironment ?? context.secrets.get(profile.name).token,
+      write: (token) => {
+        if (fromEnvironment === undefined) context.secrets.set(profile.name, { ...context.secrets.get(profile.name), token });
+      },
+    },
+  });
+}
+
+export function passwordOf(context: Context, profile: Profile): string | undefined {
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(profile.name).password;
+}
+
+/** The pace of this service address and this account, shared by every pas of this user on this machine. */
+export function openPace(context: Context, profile: Profile): Pace {
+  const store = openPaceStore(context.places.paceFile);
+  context.onClose(() => store.close());
+  const origin = new URL(profile.baseUrl).origin;
+  return makePace({
+    store,
+    clock: context.clock,
+    scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
+    intervalMs: profile.minIntervalMs,
+  });
+}
+
+/**
+ * Records made in production are real: ask before the first write of a command.
+ * @throws UsageError when nobody can be asked and `--yes` is not given, or the answer is no
+ */
+export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
+  const profile = context.profile();
+  if (profile.kind !== 'production' || yes) return;
+  if (!context.terminal.interactive) {
+    throw new UsageError(`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
+      hint: 'Add --yes if the records are meant to be real.',
+    });
+  }
+  const prompt = await context.prompt();
+  if (!(await prompt.confirm(`Write real records to ${profile.baseUrl} as ${profile.username ?? 'this account'}?`))) {
+    throw new UsageError('Nothing was sent.');
+  }
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { entriesOfFind } from '../outbox/entries.ts';
+import type { Attempt, Entry } from '../outbox/entry.ts';
+import type { StoredFind } from '../outbox/finds.ts';
+import { attemptsOf } from '../outbox/journal.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { findsNamed } from './finds.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'show <find>',
+    summary: 'Show a find: its elements, its entries, and every attempt with its answer.',
+    examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
+  }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
+}
+
+type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[] };
+
+async function show(context: Context, name: string): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const profile = context.profile().name;
+  const [find] = findsNamed(outbox, profile, [name]);
+  if (find === undefined) return 'done';
+  const stories = entriesOfFind(outbox, find.id, profile).map((entry) => ({ entry, attempts: attemptsOf(outbox, entry.id) }));
+  printFind(context, find);
+  for (const story of stories) printStory(context, story);
+  context.terminal.value({
+    find: find.id,
+    local_id: find.localId,
+    source: find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
+    elements: find.elements,
+    entries: stories.map(storyValue),
+  });
+  return 'done';
+}
+
+function printFind({ terminal }: Context, find: StoredFind): void {
+  terminal.line(terminal.color.bold(printable(find.localId)));
+  if (find.sourceFile !== null) terminal.line(`  from ${printable(find.sourceFile)}, row ${find.sourceRow}`);
+  for (const [element, value] of Object.entries(find.elements))
+    terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value))}`);
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'id' in value) {
+    return 'text' in value && value.text !== '' ? `${String(value.text)} (${String(value.id)})` : String(value.id);
+  }
+  return String(value);
+}
+
+function printStory({ terminal }: Context, { entry, attempts }: Story): void {
+  terminal.line();
+  terminal.line(
+    `${entryTitle(entry)}: ${terminal.color.bold(entry.state)}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
+  );
+  if (entry.reason !== null) terminal.line(`  ${printable(entry.reason)}`);
+  printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
+  for (const attempt of attempts) {
+    const ended = attempt.endedAt === null ? 'no end known' : `${attempt.endedAt - attempt.startedAt} ms`;
+    terminal.line(
+      `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
+    );
+  }
+}
+
+function entryTitle(entry: Entry): string {
+  switch (entry.kind) {
+    case 'import':
+      return 'import';
+    case 'number':
+      return `number ${printable(entry.value)}`;
+    case 'photo':
+      return `photograph ${printable(entry.photograph.name)} (${entry.photograph.sizeBytes} bytes)`;
+  }
+}
+
+function storyValue({ entry, attempts }: Story): Record<string, unknown> {
+  return {
+    entry: entry.id,
+    kind: entry.kind,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason,
+    ...(entry.kind === 'number' ? { value: entry.value } : {}),
+    ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
+    issues: entry.issues.map(issueValue),
+    attempts: attempts.map((attempt) => ({
+      started_at: new Date(attempt.startedAt).toISOString(),
+      ended_at: attempt.endedAt === null ? null : new Date(attempt.endedAt).toISOString(),
+      method: attempt.method,
+      path: attempt.path,
+      status: attempt.status,
+      outcome: attempt.outcome,
+      reason: attempt.reason,
+    })),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState } from '../outbox/entry.ts';
+import { countEntries, countFinds, countWaiting, needingPerson } from '../outbox/overview.ts';
+import { table } from '../ui/table.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+
+/** More than this many are counted, not listed. */
+const MOST_LISTED = 1000;
+const MOST_SHOWN = 10;
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'status',
+    summary: 'Show what is queued, what waits for what, and what needs a person.',
+    examples: ['pas status', 'pas status --json'],
+  }).action((options: GlobalOptions) => run(options, status));
+}
+
+async function status(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outbox();
+  const profile = context.profile();
+  const finds = countFinds(outbox);
+  const counts = countEntries(outbox, profile.name);
+  const waiting = countWaiting(outbox, profile.name);
+  const person = needingPerson(outbox, profile.name, MOST_LISTED);
+
+  terminal.line(`${finds} finds; profile ${profile.name}, ${profile.kind}, ${profile.baseUrl}`);
+  terminal.line();
+  const used = ENTRY_STATES.filter((state) => ENTRY_KINDS.some((kind) => counts[kind][state] > 0));
+  const rows = ENTRY_KINDS.map((kind) => [kind, ...used.map((state) => String(counts[kind][state]))]);
+  for (const line of table(['', ...used], rows)) terminal.line(line);
+  if (waiting.forImport > 0) terminal.line(`\n${waiting.forImport} numbers and photographs wait for their find to be imported.`);
+  if (waiting.forTime > 0) terminal.line(`${waiting.forTime} entries wait before they are tried again.`);
+  for (const state of ['draft', 'refused', 'uncertain'] as const) printGroup(context, state, person);
+  const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
+  if (sendable > 0) terminal.line(`\nSend what is queued: pas push`);
+  terminal.value({
+    finds,
+    entries: counts,
+    waiting: { for_import: waiting.forImport, for_time: waiting.forTime },
+    needs_person: person.map((entry) => ({
+      entry: entry.id,
+      kind: entry.kind,
+      find: entry.localId ?? entry.identCely,
+      state: entry.state,
+      reason: entry.reason ?? entry.issues[0]?.message ?? null,
+      command: commandFor(entry),
+    })),
+  });
+  return 'done';
+}
+
+const GROUP_TITLES: Readonly<Record<'draft' | 'refused' | 'uncertain', string>> = {
+  draft: 'Not complete; mend the table and import it again:',
+  refused: 'Refused by the service; mend the table and import it again:',
+  uncertain: 'Uncertain: the service may or may not have them. They are never sent again until this is settled:',
+};
+
+function printGroup({ terminal }: Context, state: 'draft' | 'refused' | 'uncertain', person: readonly Entry[]): void {
+  const group = person.filter((entry) => entry.state === state);
+  if (group.length === 0) return;
+  terminal.line(`\n${terminal.color.bold(GROUP_TITLES[state])}`);
+  for (const entry of group.slice(0, MOST_SHOWN)) {
+    const why = entry.reason ?? entry.issues.find((issue) => issue.severity === 'error')?.message ?? '';
+    terminal.line(`  ${entry.kind} of ${printable(entry.localId ?? entry.identCely ?? '?')}: ${printable(why)}`);
+    terminal.line(`    ${commandFor(entry)}`);
+  }
+  if (group.length > MOST_SHOWN) terminal.line(`  … and ${group.length - MOST_SHOWN} more (pas status --json)`);
+}
+
+function commandFor(entry: {
+  readonly state: EntryState;
+  readonly localId: string | null;
+  readonly identCely: string | null;
+}): string {
+  const find = entry.localId ?? entry.identCely ?? '';
+  return entry.state === 'uncertain' ? `pas resolve ${find} --created IDENT | --resend | --drop` : `pas show ${find}`;
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { checkDocumentFile } from '../find/check-document.ts';
+import { openFindSchema } from '../find/schema.ts';
+import { contentOf } from '../flows/enqueue-finds.ts';
+import { importOfFind, replaceImport } from '../outbox/entries.ts';
+import { allFinds } from '../outbox/finds.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { asFind, findsNamed, openValidation } from './finds.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'validate [find-or-file...]',
+    summary: 'Check finds of the outbox, or XML documents, against everything that the service would refuse.',
+    examples: ['pas validate', 'pas validate K-017 document.xml --json'],
+  }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
+}
+
+type Verdict = { valid: number; invalid: number; issues: Issue[] };
+
+export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const { terminal } = context;
+  const verdict: Verdict = { valid: 0, invalid: 0, issues: [] };
+  const files = names.filter((name) => name.toLowerCase().endsWith('.xml'));
+  const finds = names.filter((name) => !files.includes(name));
+  for (const file of files) await validateFile(context, file, verdict);
+  if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
+  printIssues(terminal, verdict.issues, terminal.json ? () => {} : terminal.line);
+  terminal.line(`${verdict.valid} valid, ${verdict.invalid} not.`);
+  terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: verdict.issues.map(issueValue) });
+  return verdict.invalid > 0 ? 'dataRefused' : 'done';
+}
+
+async function validateFile(context: Context, file: string, verdict: Verdict): Promise<void> {
+  const { prefix, schemaBase, schemaVersion } = context.profile();
+  const schema = await openFindSchema({ prefix, schemaBase, schemaVersion });
+  note(verdict, await checkDocumentFile(file, schema));
+}
+
+/** Also brings the entries up to date: what was a draft may be complete now that the vocabularies are harvested. */
+async function validateFinds(context: Context, names: readonly string[], verdict: Verdict): Promise<void> {
+  const outbox = await context.outbox();
+  const { name: profile } = context.profile();
+  const check = await openValidation(context);
+  for (const stored of names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, profile, names)) {
+    const find = asFind(stored);
+    const validated = check(find);
+    note(
+      verdict,
+      validated.issues.map((issue) => ({ find: stored.localId, ...find.source, ...issue })),
+    );
+    const entry = importOfFind(outbox, stored.id, profile);
+    if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) continue;
+    const content = contentOf(find, validated);
+    const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
+    if (!same) outbox.change(() => replaceImport(outbox, entry, content));
+  }
+}
+
+function note(verdict: Verdict, issues: readonly Issue[]): void {
+  if (hasErrors(issues)) verdict.invalid += 1;
+  else verdict.valid += 1;
+  verdict.issues.push(...issues);
+}

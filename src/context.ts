@@ -1,0 +1,117 @@
+import { mkdirSync } from 'node:fs';
+import { type Clock, systemClock } from './base/clock.ts';
+import {
+  type ConfigFile,
+  chooseProfile,
+  type Environment,
+  type Places,
+  type Profile,
+  placesFrom,
+  readConfigFile,
+} from './config.ts';
+import type { Connections } from './http/send.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import { fileSecrets, type SecretStore } from './store/secrets.ts';
+import type { Prompt } from './ui/prompt.ts';
+import { makeTerminal, type Streams, type Terminal } from './ui/terminal.ts';
+import type { VocabularyStore } from './vocabulary/vocabulary.ts';
+
+/** The flags that every command has. */
+export type GlobalOptions = {
+  readonly profile?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly color?: boolean;
+};
+
+export type World = { readonly environment: Environment; readonly streams: Streams; readonly cwd: string };
+
+/** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
+export type Context = World & {
+  readonly clock: Clock;
+  readonly places: Places;
+  readonly terminal: Terminal;
+  readonly secrets: SecretStore;
+  config(): ConfigFile;
+  profile(): Profile;
+  outbox(): Promise<Outbox>;
+  vocabulary(): Promise<VocabularyStore>;
+  connections(): Promise<Connections>;
+  prompt(): Promise<Prompt>;
+  /** Registers what must be closed when the command is over. */
+  onClose(close: () => void | Promise<void>): void;
+  close(): Promise<void>;
+};
+
+export function makeContext(world: World, options: GlobalOptions): Context {
+  const { environment, streams } = world;
+  const places = placesFrom(environment);
+  const closers: (() => void | Promise<void>)[] = [];
+  const onClose = (close: () => void | Promise<void>): void => {
+    closers.unshift(close);
+  };
+  const opened = <T>(open: () => Promise<T>): (() => Promise<T>) => {
+    let value: Promise<T> | undefined;
+    return () => {
+      value ??= open();
+      return value;
+    };
+  };
+  let config: ConfigFile | undefined;
+  let profile: Profile | undefined;
+  const readConfig = (): ConfigFile => {
+    config ??= readConfigFile(places.configFile);
+    return config;
+  };
+  return {
+    ...world,
+    clock: systemClock,
+    places,
+    terminal: makeTerminal(streams, {
+      json: options.json === true,
+      quiet: options.quiet === true,
+      verbose: options.verbose === true,
+      color: options.color !== false && wantsColor(environment, streams),
+    }),
+    secrets: fileSecrets(places.secretsFile),
+    config: readConfig,
+    profile: () => {
+      profile ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
+      return profile;
+    },
+    outbox: opened(async () => {
+      const { openOutbox } = await import('./outbox/outbox.ts');
+      mkdirSync(places.home, { recursive: true, mode: 0o700 });
+      const outbox = openOutbox(places.outboxFile, systemClock);
+      onClose(() => outbox.close());
+      return outbox;
+    }),
+    vocabulary: opened(async () => {
+      const { openVocabulary } = await import('./vocabulary/vocabulary.ts');
+      const vocabulary = openVocabulary(places.vocabularyFile, systemClock);
+      onClose(() => vocabulary.close());
+      return vocabulary;
+    }),
+    connections: opened(async () => {
+      const { openConnections } = await import('./http/send.ts');
+      const connections = openConnections({ maxConnections: 64 });
+      onClose(() => connections.close());
+      return connections;
+    }),
+    prompt: opened(async () => {
+      const { makePrompt } = await import('./ui/prompt.ts');
+      return makePrompt(streams.stdin, streams.stderr);
+    }),
+    onClose,
+    close: async () => {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+/** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
+function wantsColor(environment: Environment, streams: Streams): boolean {
+  if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
+  return streams.stdout.isTTY === true;
+}

@@ -1,0 +1,78 @@
+import { UsageError } from '../base/errors.ts';
+import {
+  addNumber,
+  addPhoto,
+  entriesOfFind,
+  entriesOfRecord,
+  importOfFind,
+  replaceNumber,
+  type Target,
+} from '../outbox/entries.ts';
+import type { Entry, Photograph } from '../outbox/entry.ts';
+import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+
+/** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
+const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
+const MOST_NUMBER_CHARACTERS = 255;
+
+/**
+ * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
+ * @throws UsageError when it is neither
+ */
+export function targetOf(outbox: Outbox, profile: string, find: string): Target {
+  const stored = findByLocalId(outbox, find) ?? findByIdentCely(outbox, find, profile);
+  if (stored !== undefined) {
+    return { profile, findId: stored.id, identCely: importOfFind(outbox, stored.id, profile)?.identCely ?? null };
+  }
+  if (LOOKS_LIKE_IDENT.test(find)) return { profile, findId: null, identCely: find };
+  throw new UsageError(`There is no find ${find}.`, {
+    hint: 'FIND is a local id (`pas list` shows them) or the identifier given by the service.',
+  });
+}
+
+export type NumberChange = 'queued' | 'replaced' | 'kept';
+
+/**
+ * Queues a registration number; one that waits unsent for the same find is replaced.
+ * @throws UsageError when the service would refuse the value (contract, "PATCH …/evidencni-cislo")
+ */
+export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
+  const value = rawValue.trim();
+  if (value === '')
+    throw new UsageError('The registration number is empty.', { hint: 'A number cannot be removed, only changed.' });
+  const characters = [...value].length;
+  if (characters > MOST_NUMBER_CHARACTERS) {
+    throw new UsageError(`The registration number has ${characters} characters; the service takes ${MOST_NUMBER_CHARACTERS}.`);
+  }
+  return outbox.change(() => {
+    const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');
+    const last = numbers.filter((entry) => entry.state !== 'dropped').at(-1);
+    if (last !== undefined && last.value === value && last.state !== 'refused') return 'kept';
+    if (last !== undefined && (last.state === 'queued' || last.state === 'refused')) {
+      replaceNumber(outbox, last, value);
+      return 'replaced';
+    }
+    addNumber(outbox, target, value);
+    return 'queued';
+  });
+}
+
+export type PhotoChange = 'queued' | 'kept';
+
+/** Queues a photograph, unless the same bytes are queued or sent for this record already. */
+export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Photograph): PhotoChange {
+  return outbox.change(() => {
+    const same = entriesOf(outbox, target).some(
+      (entry) => entry.kind === 'photo' && entry.state !== 'dropped' && entry.photograph.sha512.equals(photograph.sha512),
+    );
+    if (same) return 'kept';
+    addPhoto(outbox, target, photograph);
+    return 'queued';
+  });
+}
+
+function entriesOf(outbox: Outbox, { findId, identCely, profile }: Target): Entry[] {
+  if (findId !== null) return entriesOfFind(outbox, findId, profile);
+  return identCely === null ? [] : entriesOfRecord(outbox, identCely, profile);
+}

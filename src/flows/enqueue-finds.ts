@@ -1,0 +1,186 @@
+import { hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import type { Find } from '../find/find.ts';
+import type { InspectedPhotograph } from '../find/photograph.ts';
+import type { ValidatedFind } from '../find/validate.ts';
+import { sha512Of } from '../http/digest.ts';
+import { addImport, addPhoto, entriesOfFind, type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
+import type { ImportEntry, Photograph } from '../outbox/entry.ts';
+import { findByLocalId, insertFind, type StoredFind, updateFind } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+
+export type EnqueueContext = {
+  readonly outbox: Outbox;
+  readonly profile: string;
+  readonly validate: (find: Find) => ValidatedFind;
+  readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
+  /** Keeps what is needed to send the photograph later: a copy, or where it lies. */
+  readonly keepPhotograph: (path: string, mediaType: string) => Promise<Photograph>;
+  /** Say what would happen, and change nothing. */
+  readonly dryRun: boolean;
+  readonly onProgress?: (done: number, total: number) => void;
+};
+
+export type Enqueued = {
+  readonly find: string;
+  /** `kept`: nothing new. `sent`: the table differs from what was sent, which stays as it is. */
+  readonly change: 'added' | 'updated' | 'kept' | 'sent';
+  /** Complete for its target state, and so queued for sending. */
+  readonly ready: boolean;
+  readonly photosAdded: number;
+};
+
+export type EnqueueReport = { readonly finds: readonly Enqueued[]; readonly issues: readonly Issue[] };
+
+/** Finds committed together: large enough to be quick, small enough to lose little time when it is run again. */
+const BATCH = 200;
+
+/**
+ * Finds → documents → validated → outbox rows. Idempotent by local id: a find that is there and the same is kept, one
+ * that was not sent yet is replaced, one that was sent is never changed.
+ */
+export async function enqueueFinds(finds: readonly Find[], context: EnqueueContext): Promise<EnqueueReport> {
+  const report: { finds: Enqueued[]; issues: Issue[] } = { finds: [], issues: [] };
+  for (let start = 0; start < finds.length; start += BATCH) {
+    const batch: PreparedFind[] = [];
+    for (const find of finds.slice(start, start + BATCH)) batch.push(await prepare(find, context));
+    context.outbox.change(() => {
+      for (const prepared of batch) {
+        const { enqueued, issues } = store(prepared, context);
+        report.finds.push(enqueued);
+        report.issues.push(...issues);
+      }
+    });
+    context.onProgress?.(Math.min(start + BATCH, finds.length), finds.length);
+  }
+  return report;
+}
+
+type PreparedFind = {
+  readonly find: Find;
+  readonly content: ImportContent;
+  readonly photographs: readonly Photograph[];
+  readonly issues: readonly Issue[];
+};
+
+async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFind> {
+  const validated = context.validate(find);
+  const photographs: Photograph[] = [];
+  const photoIssues: Issue[] = [];
+  for (const path of find.photos) {
+    const { photograph, issues } = await context.inspectPhotograph(path);
+    photoIssues.push(...issues.map((issue) => ({ ...issue, find: find.localId, ...find.source })));
+    if (photograph === undefined || hasErrors(issues)) continue;
+    photographs.push(
+      context.dryRun
+        ? {
+            name: path,
+            mediaType: photograph.mimeType,
+            sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+            sizeBytes: photograph.sizeBytes,
+          }
+        : await context.keepPhotograph(path, photograph.mimeType),
+    );
+  }
+  return { find, content: contentOf(find, validated), photographs, issues: [...validated.issues, ...photoIssues] };
+}
+
+/** A find with errors is a draft: it is kept, and has no document that could be sent. */
+export function contentOf(find: Find, { document, issues }: ValidatedFind): ImportContent {
+  const sendable = !hasErrors(issues);
+  return {
+    document: sendable ? document : null,
+    documentSha512: sendable ? sha512Of(document) : null,
+    project: find.elements.projekt?.id ?? null,
+    issues,
+  };
+}
+
+function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enqueued; issues: readonly Issue[] } {
+  const { find, content } = prepared;
+  const stored = findByLocalId(context.outbox, find.localId);
+  const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id, context.profile);
+  const change = changeOf(find, content, stored, entry);
+  const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
+  const photosAdded = change === 'sent' ? 0 : addPhotographs(prepared, context, row);
+  const issues =
+    change === 'sent'
+      ? [alreadySent(find, entry)]
+      : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
+  return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
+}
+
+function changeOf(
+  find: Find,
+  content: ImportContent,
+  stored: StoredFind | undefined,
+  entry: ImportEntry | undefined,
+): Enqueued['change'] {
+  if (stored === undefined || entry === undefined) return 'added';
+  const same = JSON.stringify(stored.elements) === JSON.stringify(find.elements);
+  switch (entry.state) {
+    case 'draft':
+    case 'queued':
+    case 'refused': {
+      const sameDocument =
+        (content.document === null) === (entry.document === null) &&
+        (content.document?.equals(entry.document ?? Buffer.alloc(0)) ?? true);
+      return same && (sameDocument || entry.state === 'refused') ? 'kept' : 'updated';
+    }
+    default:
+      return same ? 'kept' : 'sent';
+  }
+}
+
+function write(
+  { find, content }: PreparedFind,
+  { outbox, profile }: EnqueueContext,
+  change: Enqueued['change'],
+  stored: StoredFind | undefined,
+  entry: ImportEntry | undefined,
+): StoredFind | undefined {
+  if (change === 'kept' || change === 'sent') return stored;
+  if (stored === undefined) {
+    const inserted = insertFind(outbox, find);
+    addImport(outbox, profile, inserted.id, content);
+    return inserted;
+  }
+  updateFind(outbox, find);
+  if (entry === undefined) addImport(outbox, profile, stored.id, content);
+  else replaceImport(outbox, entry, content);
+  return stored;
+}
+
+function addPhotographs(
+  { photographs }: PreparedFind,
+  { outbox, profile, dryRun }: EnqueueContext,
+  row: StoredFind | undefined,
+): number {
+  const known = new Set(row === undefined ? [] : queuedDigests(outbox, row.id, profile));
+  const fresh = photographs.filter((photograph) => {
+    const digest = photograph.sha512.toString('hex');
+    return !known.has(digest) && known.add(digest);
+  });
+  if (!dryRun && row !== undefined) {
+    const identCely = importOfFind(outbox, row.id, profile)?.identCely ?? null;
+    for (const photograph of fresh) addPhoto(outbox, { profile, findId: row.id, identCely }, photograph);
+  }
+  return fresh.length;
+}
+
+function queuedDigests(outbox: Outbox, findId: number, profile: string): string[] {
+  return entriesOfFind(outbox, findId, profile).flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.sha512.toString('hex')] : [],
+  );
+}
+
+function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {
+  const as = entry?.identCely === null || entry === undefined ? `is ${entry?.state ?? 'sent'}` : `was sent as ${entry.identCely}`;
+  return warningIssue(
+    'already-sent',
+    `The row differs from the find that ${as}; the find was not changed. Correct it at the service.`,
+    {
+      find: find.localId,
+      ...find.source,
+    },
+  );
+}

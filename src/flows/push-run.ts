@@ -1,0 +1,122 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Pace } from '../http/pace.ts';
+import type { DueQuery } from '../outbox/claims.ts';
+import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { ReadIdentCely } from '../pas-api/outcome.ts';
+import type { Session } from '../pas-api/session.ts';
+
+/** What a push is given. */
+export type PushContext = {
+  readonly outbox: Outbox;
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly kinds: readonly EntryKind[];
+  /** Only these finds, or all. */
+  readonly findIds: readonly number[] | undefined;
+  /** Most requests to send. */
+  readonly limit: number | undefined;
+  readonly maxInFlight: number;
+  readonly answerTimeoutMs: number;
+  readonly pace: Pace;
+  readonly session: Session;
+  readonly send: Exchange;
+  readonly openPhotograph: (photograph: Photograph) => Readable;
+  readonly readIdentCely: ReadIdentCely;
+  readonly clock: Clock;
+  readonly report: (event: PushEvent) => void;
+  /** Start nothing more, but wait for what is under way. */
+  readonly stop: AbortSignal;
+  /** Give up what is under way, too. */
+  readonly abort: AbortSignal;
+};
+
+export type PushEvent =
+  | {
+      readonly type: 'attempt';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly status: number | null;
+      readonly ms: number;
+      readonly paced_ms: number;
+    }
+  | {
+      readonly type: 'settled';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly state: EntryState;
+      readonly ident_cely: string | null;
+      readonly reason: string | null;
+    };
+
+/** Why a push ended before everything was sent. */
+export type StopCause =
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'closed'; readonly reason: string }
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  | { readonly kind: 'not-allowed'; readonly reason: string }
+  | { readonly kind: 'waiting'; readonly reason: string; readonly untilMs: number }
+  | { readonly kind: 'in-doubt'; readonly reason: string };
+
+export type Flight = {
+  readonly entry: Entry;
+  readonly project: string | null;
+  /** Another import of the same project was under way at the same time. */
+  overlapped: boolean;
+};
+
+/** What is known while a push goes on. */
+export type PushRun = {
+  readonly context: PushContext;
+  readonly flights: Map<number, { readonly flight: Flight; readonly done: Promise<void> }>;
+  /** Projects in which two imports collided: from then on one at a time. */
+  readonly serialProjects: Set<string>;
+  readonly counts: { accepted: number; refused: number; requests: number; throttled: number; locked: number };
+  stopCause: StopCause | undefined;
+  /** Nothing is sent before, after the network failed. */
+  holdUntilMs: number;
+  connectFailures: number;
+  inDoubtInARow: number;
+  throttledInARow: number;
+  /** The last answer that may have been a throttle or a lock, to tell the two apart. */
+  lastBusy: { readonly recordKey: string; readonly atMs: number } | undefined;
+  /** A write of this account went through, or a probe did: a refusal then concerns one record. */
+  accessProven: boolean;
+};
+
+export function startRun(context: PushContext): PushRun {
+  return {
+    context,
+    flights: new Map(),
+    serialProjects: new Set(),
+    counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
+    stopCause: undefined,
+    holdUntilMs: 0,
+    connectFailures: 0,
+    inDoubtInARow: 0,
+    throttledInARow: 0,
+    lastBusy: undefined,
+    accessProven: false,
+  };
+}
+
+/** What may be sent beside that which is under way. */
+export function dueQuery(run: PushRun): DueQuery {
+  const flights = [...run.flights.values()].map(({ flight }) => flight);
+  const active = new Set(flights.map((flight) => flight.project).filter((project) => project !== null));
+  return {
+    profile: run.context.profile,
+    kinds: run.context.kinds,
+    findIds: run.context.findIds,
+    busyRecords: flights.map((flight) => flight.entry.recordKey),
+    busyProjects: [...run.serialProjects].filter((project) => active.has(project)),
+  };
+}
+
+export function limitReached(run: PushRun): boolean {
+  return run.context.limit !== undefined && run.counts.requests >= run.context.limit;
+}

@@ -1,0 +1,223 @@
+import { PasError } from '../base/errors.ts';
+import { NoAnswerError } from '../http/exchange.ts';
+import { type Claim, claim, nextDue, nextDueAt, recoverInterrupted, type Settlement, settle } from '../outbox/claims.ts';
+import { entriesInState, move } from '../outbox/entries.ts';
+import type { Entry } from '../outbox/entry.ts';
+import { attemptsInARow } from '../outbox/journal.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { accessProbe } from '../pas-api/requests.ts';
+import { authorised } from '../pas-api/session.ts';
+import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
+import { requestOf, type Sent, sendClaimed } from './send-entry.ts';
+import { refusal, settlementOf } from './settle-outcome.ts';
+
+export type PushResult = {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly requests: number;
+  readonly throttled: number;
+  readonly locked: number;
+  readonly elapsedMs: number;
+  /** Absent when nothing was left to send. */
+  readonly stopCause: StopCause | undefined;
+};
+
+/** A queue that must wait longer than this is left for a later push. */
+const MOST_WAIT_MS = 120_000;
+/** A service that refuses every token it gives is not asked for ever. */
+const MOST_RENEWALS = 3;
+
+/**
+ * Sends what is due until nothing is: take the oldest entry, wait for its slot, write down that it is being sent, send
+ * it, and settle it by what came back, with many requests under way at once and one for any record. To be called while
+ * holding the outbox's lease.
+ */
+export async function push(context: PushContext): Promise<PushResult> {
+  const startedMs = context.clock.monotonicMs();
+  const run = startRun(context);
+  takeUpUnsettled(run);
+  try {
+    await sendAll(run);
+  } finally {
+    // Also after an error: what is under way is settled before anybody else may take the outbox.
+    await Promise.allSettled([...run.flights.values()].map(({ done }) => done));
+  }
+  return { ...run.counts, elapsedMs: context.clock.monotonicMs() - startedMs, stopCause: run.stopCause };
+}
+
+async function sendAll(run: PushRun): Promise<void> {
+  const { outbox, stop } = run.context;
+  for (;;) {
+    if (stop.aborted) run.stopCause ??= { kind: 'interrupted' };
+    const entry = mayStart(run) ? nextDue(outbox, dueQuery(run)) : undefined;
+    if (entry !== undefined) await launch(run, entry);
+    else if (!(await waitForMore(run))) return;
+  }
+}
+
+/** What an earlier push left open. */
+function takeUpUnsettled(run: PushRun): void {
+  const { outbox, profile } = run.context;
+  for (const entry of recoverInterrupted(outbox, profile)) {
+    if (entry.kind !== 'number') {
+      reportSettled(run, entry, { state: 'uncertain', reason: 'pas stopped while the request was under way' });
+    }
+  }
+  outbox.change(() => {
+    for (const entry of entriesInState(outbox, profile, 'uncertain')) {
+      if (entry.kind === 'number') move(outbox, entry, 'queued', { notBeforeAt: 0 });
+    }
+  });
+}
+
+function mayStart(run: PushRun): boolean {
+  const { clock, maxInFlight } = run.context;
+  return run.stopCause === undefined && run.flights.size < maxInFlight && !limitReached(run) && clock.now() >= run.holdUntilMs;
+}
+
+/** Waits until an answer comes or an entry's time does. False when there is nothing left to wait for. */
+async function waitForMore(run: PushRun): Promise<boolean> {
+  const { clock, outbox, stop } = run.context;
+  const stopping = run.stopCause !== undefined || limitReached(run);
+  const dueAt = stopping || run.flights.size >= run.context.maxInFlight ? undefined : nextDueAt(outbox, dueQuery(run));
+  if (dueAt === undefined && run.flights.size === 0) return false;
+  const now = clock.now();
+  const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
+  if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
+    run.stopCause = { kind: 'waiting', reason: 'the remaining entries must wait', untilMs };
+    return false;
+  }
+  const waiting = new AbortController();
+  const timer =
+    untilMs === undefined ? [] : [untilAborted(clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])))];
+  await Promise.race([...[...run.flights.values()].map(({ done }) => done), ...timer]);
+  waiting.abort();
+  return true;
+}
+
+async function untilAborted(wait: Promise<unknown>): Promise<void> {
+  try {
+    await wait;
+  } catch (thrown) {
+    if (!(thrown instanceof Error && thrown.name === 'AbortError')) throw thrown;
+  }
+}
+
+/** Takes the entry's slot and sends it; its answer is waited for elsewhere. */
+async function launch(run: PushRun, entry: Entry): Promise<void> {
+  const { clock, outbox, pace, session, stop } = run.context;
+  const pauseMs = pace.waitMs();
+  if (pauseMs > MOST_WAIT_MS) {
+    run.stopCause = { kind: 'waiting', reason: 'the service asked for a long pause', untilMs: clock.now() + pauseMs };
+    return;
+  }
+  const token = await session.token();
+  await untilAborted(pace.approach(stop));
+  if (stop.aborted || run.stopCause !== undefined) return;
+
+  const request = requestOf(run.context, entry);
+  const claimed = claim(outbox, entry, { method: request.method, path: new URL(request.url).pathname });
+  const pacedMs = pauseMs + (await pace.depart());
+  run.counts.requests += 1;
+
+  const flight: Flight = { entry: claimed.entry, project: entry.kind === 'import' ? entry.project : null, overlapped: false };
+  for (const { flight: other } of run.flights.values()) {
+    if (flight.project === null || other.project !== flight.project) continue;
+    other.overlapped = true;
+    flight.overlapped = true;
+  }
+  const done = sendClaimed(run.context, claimed, request, token)
+    .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
+    .finally(() => run.flights.delete(entry.id));
+  run.flights.set(entry.id, { flight, done });
+}
+
+async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
+  const { entry } = claimed;
+  run.context.report({
+    type: 'attempt',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    status: sent.status ?? null,
+    ms: Math.round(sent.tookMs),
+    paced_ms: Math.round(pacedMs),
+  });
+  const settlement = await decide(run, flight, sent);
+  settle(run.context.outbox, claimed, settlement, {
+    outcome: sent.outcome.kind,
+    ...(sent.status === undefined ? {} : { status: sent.status }),
+    ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
+  });
+  if (settlement.state === 'accepted' || settlement.state === 'refused') run.counts[settlement.state] += 1;
+  reportSettled(run, entry, settlement);
+}
+
+async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlement> {
+  switch (sent.outcome.kind) {
+    case 'unauthorised':
+      return renewed(run, flight.entry, sent.token);
+    case 'forbidden':
+      return forbidden(run, flight.entry, sent.outcome, sent.token);
+    default:
+      return settlementOf(run, flight, sent.outcome, sent.departedAtMs);
+  }
+}
+
+/** The token ran out: the request was not looked at, so it goes back to the queue and is sent with a new one. */
+async function renewed(run: PushRun, entry: Entry, token: string): Promise<Settlement> {
+  const { clock, session } = run.context;
+  const back: Settlement = { state: 'queued', reason: 'the token had run out', notBeforeAt: clock.now() };
+  try {
+    const next = await session.renew(token);
+    if (next === token || attemptsInARow(run.context.outbox, entry.id, 'unauthorised') >= MOST_RENEWALS) {
+      run.stopCause ??= { kind: 'not-allowed', reason: 'the service refuses the token that it gave' };
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    run.stopCause ??=
+      thrown.exitReason === 'notAllowed'
+        ? { kind: 'not-allowed', reason: thrown.message }
+        : { kind: 'unreachable', reason: thrown.message };
+  }
+  return back;
+}
+
+/** One record refused, or the whole account? A harmless request that passes the same gates tells. */
+async function forbidden(
+  run: PushRun,
+  entry: Entry,
+  outcome: Extract<Outcome, { kind: 'forbidden' }>,
+  token: string,
+): Promise<Settlement> {
+  if (!run.accessProven && (await refusedAsAWhole(run, token))) {
+    run.stopCause ??= { kind: 'not-allowed', reason: outcome.detail };
+    return { state: 'queued', reason: `the account is refused: ${outcome.detail}`, notBeforeAt: 0 };
+  }
+  run.accessProven = true;
+  return refusal(entry, outcome.detail, outcome.findings);
+}
+
+async function refusedAsAWhole(run: PushRun, token: string): Promise<boolean> {
+  const { baseUrl, pace, send } = run.context;
+  await pace.depart();
+  try {
+    const answer = await authorised(token, send)({ ...accessProbe(baseUrl), onDeparture: () => pace.departed() });
+    return answer.status === 403;
+  } catch (thrown) {
+    if (thrown instanceof NoAnswerError) return false;
+    throw thrown;
+  }
+}
+
+function reportSettled(run: PushRun, entry: Entry, settlement: Settlement): void {
+  run.context.report({
+    type: 'settled',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    state: settlement.state,
+    ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
+    reason: settlement.reason ?? null,
+  });
+}

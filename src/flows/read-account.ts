@@ -1,0 +1,55 @@
+import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import type { Exchange, HttpResponse } from '../http/exchange.ts';
+import { type Account, roleOfGroups } from '../pas-api/account.ts';
+import { userInfoRequest } from '../pas-api/requests.ts';
+import { answerOrUnavailable, authorised, type Session } from '../pas-api/session.ts';
+import { parseXml, type XmlElement } from '../xml/parse.ts';
+
+/**
+ * Asks the service who the account is (contract, GET /api/uzivatel-info/).
+ * @throws AuthError, UnavailableError, ContractError
+ */
+export async function readAccount(service: {
+  readonly baseUrl: string;
+  readonly session: Session;
+  readonly send: Exchange;
+}): Promise<Account> {
+  const { baseUrl, session, send } = service;
+  const ask = (token: string): Promise<HttpResponse> =>
+    answerOrUnavailable(baseUrl, () => authorised(token, send)(userInfoRequest(baseUrl)));
+  const token = await session.token();
+  let response = await ask(token);
+  if (response.status === 401) response = await ask(await session.renew(token));
+  if (response.status === 401 || response.status === 403) {
+    throw new AuthError(`${baseUrl} refuses this account.`, { hint: 'Run `pas login`, or ask the operator of the service.' });
+  }
+  if (response.status === 503) throw new UnavailableError(`${baseUrl} is closed at the moment.`, { hint: 'Try again later.' });
+  if (response.status !== 200) throw notAnAccount(baseUrl, `status ${response.status}`);
+  return accountOf(baseUrl, response.body);
+}
+
+function accountOf(baseUrl: string, body: Buffer): Account {
+  let root: XmlElement;
+  try {
+    root = parseXml(body);
+  } catch (thrown) {
+    throw notAnAccount(baseUrl, 'no XML', thrown);
+  }
+  const user = root.children.find((child) => child.name === 'uzivatel');
+  if (user === undefined) throw notAnAccount(baseUrl, 'no user');
+  const text = (name: string): string => user.children.find((child) => child.name === name)?.text.trim() ?? '';
+  return {
+    identCely: text('ident_cely'),
+    name: `${text('jmeno')} ${text('prijmeni')}`.trim(),
+    email: text('email'),
+    organisation: text('organizace'),
+    role: roleOfGroups(user.children.filter((child) => child.name === 'skupina').map((child) => child.text)),
+  };
+}
+
+function notAnAccount(baseUrl: string, what: string, cause?: unknown): ContractError {
+  return new ContractError(`${baseUrl} answered with ${what} when asked who the account is.`, {
+    cause,
+    hint: 'Check base_url in the profile.',
+  });
+}

@@ -1,0 +1,90 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError } from './base/errors.ts';
+import { packageVersion } from './base/package-root.ts';
+import { registerCommands } from './commands/all.ts';
+import type { Runner } from './commands/command.ts';
+import { makeContext, type World } from './context.ts';
+import { printable } from './ui/terminal.ts';
+
+/**
+ * Runs the command line.
+ * @returns the exit code; see EXIT_CODES
+ */
+export async function main(args: readonly string[], world: World): Promise<number> {
+  let reason: ExitReason = 'done';
+  const run: Runner = async (options, work) => {
+    const context = makeContext(world, options);
+    try {
+      reason = await work(context);
+    } finally {
+      await context.close();
+    }
+  };
+  const json = args.includes('--json');
+  try {
+    await buildProgram(run, world).parseAsync([...args], { from: 'user' });
+  } catch (thrown) {
+    return fail(thrown, json, world);
+  }
+  if (reason !== 'done' && json) {
+    const [code, meaning] = EXIT_CODES[reason];
+    writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
+  }
+  return EXIT_CODES[reason][0];
+}
+
+export function buildProgram(run: Runner, world: World): Command {
+  const program = new Command('pas')
+    .description('Record archaeological finds offline and send each of them once.')
+    .version(packageVersion(), '--version', 'print the version')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(run with --help for usage)')
+    .configureHelp({ helpWidth: Math.min(world.streams.stdout.columns ?? 100, 120), showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => world.streams.stdout.write(text),
+      writeErr: (text) => world.streams.stderr.write(text),
+    })
+    .addHelpText('after', exitCodeHelp());
+  // Subcommands take these settings over only when they stand before the first of them.
+  program.exitOverride();
+  registerCommands(program, run);
+  return program;
+}
+
+function exitCodeHelp(): string {
+  const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
+  return `\nExit codes:\n${lines.join('\n')}`;
+}
+
+/** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
+function fail(thrown: unknown, json: boolean, world: World): number {
+  const error = asFailure(thrown);
+  if (error === 'help-or-version') return 0;
+  const { code, message, hint } = error;
+  if (!error.printed) writeError(world, `pas: ${printable(message)}`);
+  if (hint !== undefined && !error.printed) writeError(world, `     ${printable(hint)}`);
+  if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
+  return code;
+}
+
+type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
+
+function asFailure(thrown: unknown): Failure | 'help-or-version' {
+  if (thrown instanceof PasError) return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
+  if (thrown instanceof CommanderError) {
+    if (thrown.exitCode === 0) return 'help-or-version';
+    return { code: EXIT_CODES.usage[0], message: thrown.message, hint: undefined, printed: true };
+  }
+  if (thrown instanceof Error && thrown.name === 'ExitPromptError') return asFailure(new InterruptedError());
+  const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : messageOf(thrown);
+  return {
+    code: EXIT_CODES.bug[0],
+    message: `this is a bug in pas ${packageVersion()} (Node ${process.version}): ${stack}`,
+    hint: 'Nothing that was committed is lost. Please report it with the lines above.',
+    printed: false,
+  };
+}
+
+function writeError({ streams }: World, text: string): void {
+  streams.stderr.write(`${text}\n`);
+}

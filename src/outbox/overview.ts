@@ -1,0 +1,42 @@
+import { selectEntries } from './entries.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryKind, type EntryState } from './entry.ts';
+import type { Outbox } from './outbox.ts';
+
+export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+
+/** Entries by kind and state. */
+export function countEntries(outbox: Outbox, profile: string): Counts {
+  const counts = Object.fromEntries(
+    ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
+  ) as Record<EntryKind, Record<EntryState, number>>;
+  const rows = outbox
+    .sql('select kind, state, count(*) as count from entries where profile = ? group by kind, state')
+    .all(profile) as { kind: EntryKind; state: EntryState; count: number }[];
+  for (const { kind, state, count } of rows) counts[kind][state] = count;
+  return counts;
+}
+
+export function countFinds(outbox: Outbox): number {
+  return (outbox.sql('select count(*) as count from finds').get() as { count: number }).count;
+}
+
+/** Entries that nothing but a person, or evidence, moves on; the oldest first. */
+export function needingPerson(outbox: Outbox, profile: string, limit: number): Entry[] {
+  return selectEntries(
+    outbox,
+    `profile = :profile and state in ('draft', 'refused', 'uncertain')`,
+    { profile, limit },
+    'order by state, entries.id limit :limit',
+  );
+}
+
+/** How many changes wait for their find's import, and how many entries wait for a moment. */
+export function countWaiting(outbox: Outbox, profile: string): { readonly forImport: number; readonly forTime: number } {
+  return outbox
+    .sql(
+      `select count(*) filter (where kind <> 'import' and ident_cely is null) as forImport,
+         count(*) filter (where not_before_at > :now) as forTime
+       from entries where profile = :profile and state = 'queued'`,
+    )
+    .get({ profile, now: Math.floor(outbox.clock.now()) }) as { forImport: number; forTime: number };
+}
