@@ -15,6 +15,8 @@ const ISSUES_COLUMN = 'issues';
 
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
+export type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
+
 /** The columns of one table that pas understands. */
 export type Columns = {
   readonly file: string;
@@ -22,6 +24,10 @@ export type Columns = {
   has(name: ColumnName): boolean;
   /** The header's own text, for messages. */
   headerOf(name: ColumnName): string | undefined;
+  /** Element -> header text; `pointColumns` are those that the point of `pointElement` was read from. */
+  headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
+  /** Those that the table has, in an order that does not depend on the table's. */
+  readonly names: readonly ColumnName[];
   /** A row's text under this column, without blanks around it; '' where the table has no such column. */
   cell(cells: readonly string[], name: ColumnName): string;
 };
@@ -46,16 +52,36 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
     const name = meanings.get(folded);
     const where = { file: table.file, row: 1, column: header };
     if (name === undefined) issues.push(...strangeColumn(table, header, index));
-    else if (positions.has(name)) issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
+    else if (positions.has(name))
+      issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
     else positions.set(name, index);
   });
+  const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
   const columns: Columns = {
     file: table.file,
+    names: [...positions.keys()].sort(),
     has: (name) => positions.has(name),
-    headerOf: (name) => table.header[positions.get(name) ?? -1],
+    headerOf,
+    headersOf: makeHeadersOf(headerOf),
     cell: (cells, name) => (cells[positions.get(name) ?? -1] ?? '').trim(),
   };
   return { columns, issues };
+}
+
+/** One object serves all rows that have their point in the same columns: a table may have a hundred thousand. */
+function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
+  const known = new Map<string, ElementHeaders>();
+  return (pointElement, pointColumns) => {
+    const key = [pointElement, ...pointColumns].join(' ');
+    let headers = known.get(key);
+    if (headers === undefined) {
+      const entries = FIELDS.map(({ name }) => [name, headerOf(name)] as const).filter(([, header]) => header !== undefined);
+      const point = pointElement === undefined ? [] : [[pointElement, pointColumns.map(headerOf).join(', ')] as const];
+      headers = Object.fromEntries([...entries, ...point]);
+      known.set(key, headers);
+    }
+    return headers;
+  };
 }
 
 function strangeColumn(table: Table, header: string, index: number): Issue[] {
@@ -79,6 +105,7 @@ function strangeColumn(table: Table, header: string, index: number): Issue[] {
 
 function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {
   const first = table.header[positions.get(name) ?? -1] ?? '';
-  const both = first === header ? `The column "${header}" stands twice in the header.` : `"${first}" and "${header}" both mean ${name}.`;
+  const both =
+    first === header ? `The column "${header}" stands twice in the header.` : `"${first}" and "${header}" both mean ${name}.`;
   return `${both} Keep one of them.`;
 }

@@ -31,7 +31,8 @@ function refuseEncoding(file: string, bytes: Buffer): never {
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const problem = `${file} is not UTF-8: byte ${at + 1} (line ${lineAt(bytes, at)}, value ${value}) is not valid.`;
   if (bytes.subarray(0, at).some((byte) => byte >= 0x80)) {
-    const cause = 'What stands before it is UTF-8: the file is cut short, damaged, or put together from files in different encodings.';
+    const cause =
+      'What stands before it is UTF-8: the file is cut short, damaged, or put together from files in different encodings.';
     throw new FileError(file, `${problem} ${cause}`, { hint: SAVE_AS_UTF8 });
   }
   const encoding = likelyEncoding(bytes);

@@ -157,7 +157,8 @@ function declaredDelimiter(bytes: Buffer): string | undefined {
 /** The delimiter that stands most often outside quotes in the first line that is not blank. */
 function detectDelimiter(bytes: Buffer): string {
   const start = bytes.findIndex((byte) => byte > 0x20);
-  const headerLine = /^(?:"[^"]*"|[^"\r\n])*/.exec(bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES))?.[0] ?? '';
+  const headerLine =
+    /^(?:"[^"]*"|[^"\r\n])*/.exec(bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES))?.[0] ?? '';
   const unquoted = headerLine.replace(/"[^"]*"/g, '');
   const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';

@@ -1,0 +1,123 @@
+import type { GeomSystem } from './find.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
+
+/** Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x and y. */
+export type PointText = { readonly x: string; readonly y: string };
+
+/** Where the service can convert a point, and so takes it (service facts 4.5). */
+const RANGES = {
+  '4326': { x: [5, 25], y: [40, 60] },
+  '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
+} as const;
+
+/**
+ * A plain decimal from what people type: decimal point or comma, blanks between thousands, a typographic minus.
+ *
+ * Nothing is guessed: where both a point and a comma stand, or an exponent, it is not readable.
+ */
+export function readDecimal(cell: string): Reading<string> {
+  const text = cell
+    .trim()
+    .replace(/^\u2212/, '-')
+    .replace(/^\+/, '');
+  const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
+  if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
+  if (/[°'"′″]/.test(text)) {
+    return unreadable('coordinate', `"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+  }
+  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
+    return unreadable(
+      'coordinate',
+      `"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
+    );
+  }
+  if (/^-?\d[\d., ]*$/.test(text)) {
+    return unreadable(
+      'coordinate',
+      `"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
+    );
+  }
+  return unreadable('coordinate', `"${cell}" is not a number. Write digits with one decimal point or comma.`);
+}
+
+/**
+ * Reads `POINT (x y)` with exactly two plain decimals. The service lets through a little more (a third number, an exponent, a
+ * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here.
+ */
+export function parsePoint(wkt: string): Reading<PointText> {
+  const problem = (what: string): Unreadable =>
+    unreadable(
+      'geometry-form',
+      `"${shorten(wkt)}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
+    );
+  const text = wkt.trim();
+  if (/^srid\s*=/i.test(text)) return problem('begins with an SRID.');
+  const match = /^point(\s*(?:z|m|zm))?\s*\(([^()]*)\)$/i.exec(text);
+  if (match === null) {
+    if (/^point\s+empty$/i.test(text)) return problem('is an empty point.');
+    return problem(
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? 'is not a point.' : 'is not well-known text of a point.',
+    );
+  }
+  const numbers = (match[2] ?? '').trim().split(/\s+/);
+  if (match[1] !== undefined || numbers.length > 2) return problem('has more than two coordinates.');
+  const [x = '', y = ''] = numbers;
+  if (y === '') return problem('has only one coordinate.');
+  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
+  if (strange !== undefined) return problem(`has the coordinate "${strange}", which is not a plain decimal number.`);
+  return { value: { x, y } };
+}
+
+export function formatPoint({ x, y }: PointText): string {
+  return `POINT (${x} ${y})`;
+}
+
+/** A point's coordinates as numbers; undefined where the text is not a plain point. */
+export function pointNumbers(wkt: string): readonly [number, number] | undefined {
+  const reading = parsePoint(wkt);
+  return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
+}
+
+/** Why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
+export function findRangeProblem(system: GeomSystem, x: number, y: number): string | undefined {
+  if (inRange(system, x, y)) return undefined;
+  const { x: xRange, y: yRange } = RANGES[system];
+  return `${mistakeIn(system, x, y)} The service takes ${xRange[0]} to ${xRange[1]} and ${yRange[0]} to ${yRange[1]}.`;
+}
+
+function mistakeIn(system: GeomSystem, x: number, y: number): string {
+  const point = `${x} ${y}`;
+  if (x === 0 && y === 0)
+    return `${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
+  if (inRange(system, y, x)) {
+    const order = system === '4326' ? 'longitude first, then latitude' : 'x first (-400000 to -905000), then y';
+    return `${point} has its axes swapped: ${order}.`;
+  }
+  if (system === '4326') {
+    return isKrovakInAnyForm(x, y)
+      ? `${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
+      : `${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+  }
+  if (isKrovakInAnyForm(x, y)) {
+    const [smaller, larger] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
+    return `${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
+  }
+  return inRange('4326', x, y) || inRange('4326', y, x)
+    ? `${point} are degrees, not metres: the coordinate system is 4326.`
+    : `${point} lies far outside the country: x first, then y, both negative.`;
+}
+
+function inRange(system: GeomSystem, x: number, y: number): boolean {
+  const range = RANGES[system];
+  return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
+}
+
+/** Older systems of the same projection have positive axes, or y before x. */
+function isKrovakInAnyForm(x: number, y: number): boolean {
+  const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
+  return inRange('5514', -smaller, -larger);
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

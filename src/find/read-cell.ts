@@ -1,0 +1,107 @@
+import type { GeomSystem, TargetState } from './find.ts';
+import { type Reading, unreadable } from './reading.ts';
+
+/** Whole number; `25,0` is one, `25,5` is not. */
+export function readInteger(cell: string): Reading<number> {
+  if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
+  if (/^[+-]?\d+[.,]\d+$/.test(cell)) {
+    return unreadable('integer', `"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+  }
+  return unreadable('integer', `"${cell}" is not a whole number. Write digits only, without a unit.`);
+}
+
+export function readBoolean(cell: string): Reading<boolean> {
+  switch (cell.toLowerCase()) {
+    case 'ano':
+    case 'yes':
+    case 'true':
+    case '1':
+      return { value: true };
+    case 'ne':
+    case 'no':
+    case 'false':
+    case '0':
+      return { value: false };
+    default:
+      return unreadable('boolean', `"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
+  }
+}
+
+export function readTargetState(cell: string): Reading<TargetState> {
+  switch (cell) {
+    case '1':
+      return { value: 1 };
+    case '2':
+      return { value: 2 };
+    case '3':
+      return { value: 3 };
+    case '4':
+      return unreadable('target-state', 'An import cannot reach state 4 (archived). Write 3 at most.');
+    default:
+      return unreadable('target-state', `"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
+  }
+}
+
+export function readGeomSystem(cell: string): Reading<GeomSystem> {
+  const name = cell
+    .toLowerCase()
+    .replace(/^epsg:+/, '')
+    .replace(/[\s_/-]/g, '');
+  if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
+  if (['5514', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
+  const alike = ['5513', '2065', '102067'].includes(name) ? ' It differs from 5514 in the order or the signs of its axes.' : '';
+  return unreadable(
+    'coordinate-system',
+    `"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+  );
+}
+
+/**
+ * A date as YYYY-MM-DD. Read are that form and the Czech one with dots (`3. 4. 2024`, `03.04.2024`), which have one
+ * meaning only; a date with slashes has two.
+ */
+export function readDate(cell: string): Reading<string> {
+  const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(cell);
+  if (iso !== null) return realDate(cell, Number(iso[1]), Number(iso[2]), Number(iso[3]));
+  const czech = /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/.exec(cell);
+  if (czech !== null) return realDate(cell, Number(czech[3]), Number(czech[2]), Number(czech[1]));
+  return unreadable('date', `"${cell}" ${whyNoDate(cell)}`);
+}
+
+/** Whether a day of this name exists in the calendar. */
+export function isRealDate(isoDate: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
+  if (match === null) return false;
+  const [, year, month, day] = match.map(Number);
+  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= daysIn(year, month);
+}
+
+function realDate(cell: string, year: number, month: number, day: number): Reading<string> {
+  const text = isoText(year, month, day);
+  return isRealDate(text)
+    ? { value: text }
+    : unreadable('date', `"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
+}
+
+function whyNoDate(cell: string): string {
+  const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
+  if (slashes !== null) {
+    const [first, second, year] = [Number(slashes[1]), Number(slashes[2]), Number(slashes[3])];
+    const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
+    if (readings.size === 2) return `can be two different days. Write ${[...readings].join(' or ')}.`;
+    if (readings.size === 1) return `is not in a form that is read. Write ${[...readings].join('')}.`;
+  }
+  const withTime = /^(\d{4}-\d{2}-\d{2})[T ]\d{1,2}:/.exec(cell);
+  if (withTime !== null) return `has a time. Write only the day: ${withTime[1]}.`;
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return 'has a year of two digits. Write the day as YYYY-MM-DD.';
+  if (/^\d{5}$/.test(cell)) return "is a spreadsheet's day number. Format the column as a date, or write YYYY-MM-DD.";
+  return 'is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.';
+}
+
+function isoText(year: number, month: number, day: number): string {
+  return [String(year).padStart(4, '0'), String(month).padStart(2, '0'), String(day).padStart(2, '0')].join('-');
+}
+
+function daysIn(year: number, month: number): number {
+  return month >= 1 && month <= 12 ? new Date(Date.UTC(year, month, 0)).getUTCDate() : 0;
+}

@@ -1,0 +1,92 @@
+import type { ColumnName, Columns } from './columns.ts';
+import { pointElement } from './fields.ts';
+import type { ElementName, FindElements, GeomSystem } from './find.ts';
+import { formatPoint, type PointText, parsePoint, readDecimal } from './geometry.ts';
+import { readGeomSystem } from './read-cell.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
+
+/** The columns that can hold a point. Where `system` is absent, `geom_system` has to say it. */
+type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
+
+const SOURCES: readonly PointColumns[] = [
+  { columns: ['lon', 'lat'], system: '4326' },
+  { columns: ['geom_wkt'], system: '4326' },
+  { columns: ['geom_sjtsk_wkt'], system: '5514' },
+  { columns: ['geom_x', 'geom_y'] },
+  { columns: ['wkt'] },
+];
+
+export type ReadPoint = {
+  readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
+  /** The element that the point went to, and the columns that it was read from. */
+  readonly element?: ElementName;
+  readonly columns: readonly ColumnName[];
+};
+export type PointReading = { readonly value: ReadPoint } | PointProblem;
+export type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+
+/**
+ * A row's coordinate system and point. A table may have several ways to write a point; the row's own system selects one, so
+ * that both systems can stand in one file.
+ */
+export function readPoint(cells: readonly string[], columns: Columns): PointReading {
+  const systemCell = columns.cell(cells, 'geom_system');
+  const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
+  if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
+
+  const filled = SOURCES.filter((source) => source.columns.some((name) => columns.cell(cells, name) !== ''));
+  const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
+  const [source, another] = fitting;
+  if (another !== undefined) {
+    const names = fitting.map((each) => each.columns.join(' and ')).join(', and in ');
+    return problem(
+      'point-twice',
+      `The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
+      another,
+    );
+  }
+  if (source === undefined) return withoutPoint(stated?.value, filled, columns);
+
+  const system = source.system ?? stated?.value;
+  if (system === undefined) {
+    const message =
+      'The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.';
+    return problem('coordinate-system', message, source);
+  }
+  const point = readCoordinates(cells, columns, source.columns);
+  if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
+  const element = pointElement(system);
+  return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+}
+
+function problem(rule: string, message: string, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+  return { ...unreadable(rule, message), element, column: source.columns[0] };
+}
+
+/** A table with columns for degrees says its system by that, even in a row that has no point. */
+function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
+  const [other] = filled;
+  if (stated !== undefined && other !== undefined) {
+    const place = other.columns.join(' and ');
+    return problem(
+      'coordinate-system',
+      `geom_system says ${stated}, but the point is in ${place}, which is ${other.system}. Make them agree.`,
+      other,
+    );
+  }
+  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
+}
+
+function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+  const [first = 'wkt', second] = names;
+  if (second === undefined) return parsePoint(columns.cell(cells, first));
+  const missing = names.find((name) => columns.cell(cells, name) === '');
+  if (missing !== undefined) {
+    return unreadable('coordinate', `Only one of ${names.join(' and ')} is given: ${missing} is empty. A point needs both.`);
+  }
+  const x = readDecimal(columns.cell(cells, first));
+  const y = readDecimal(columns.cell(cells, second));
+  if (!isReadable(x)) return x;
+  return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}

@@ -1,0 +1,111 @@
+import type { Reference } from './find.ts';
+import type { LookupTerm, TermCandidate } from './lookup.ts';
+import { type Reading, unreadable } from './reading.ts';
+
+/** `HES-000312`, `ORG-000091`, `OS-001507`. */
+const IDENTIFIER = /^[A-Za-z]+-\d+$/;
+
+/** The identifier of a person whom the service may not know yet (contract, element `nalezce`). */
+export const NEW_PERSON = ':tba';
+
+/** Longer names fail inside the service (service facts 4.5). */
+const MAX_NAME_LENGTH = 100;
+
+/** A survey project, by its identifier. Nothing can be said of it offline but that it is one word. */
+export function resolveProject(cell: string): Reading<Reference> {
+  const id = withoutAddress(cell);
+  if (/[\s,;]/.test(id)) {
+    return unreadable('project', `"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
+  }
+  return { value: { id, text: id } };
+}
+
+/** A vocabulary entry or an organisation, by identifier, label or the museum's own term. */
+export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
+  const id = identifierIn(cell);
+  const found = lookupTerm(set, id ?? cell);
+  switch (found.kind) {
+    case 'found':
+      return { value: { id: found.term.id, text: found.term.label } };
+    case 'ambiguous':
+      return unreadable(
+        'term-ambiguous',
+        `"${cell}" can mean several entries of ${set}: ${list(found.candidates)}. Write the identifier of the right one.`,
+      );
+    case 'unknown':
+      return unreadable('term-unknown', `Nothing in ${set} is called "${cell}". ${nearestAdvice(set, cell, found.nearest)}`);
+    case 'wrong-set':
+      return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
+    case 'deleted':
+      return unreadable('term-deleted', deletedMessage(found.term, set));
+    case 'not-harvested':
+      return id === undefined ? unreadable('term-not-harvested', notHarvestedMessage(set, cell)) : { value: { id, text: '' } };
+  }
+}
+
+/**
+ * The finder: a person's identifier, or `Surname, Given name`, which the service matches with a person of exactly that name
+ * or else makes one.
+ */
+export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Reference> {
+  if (cell.includes(',')) {
+    const problem = findNameProblem(cell);
+    if (problem !== undefined) return unreadable('finder-name', problem);
+    const comma = cell.indexOf(',');
+    const surname = cell.slice(0, comma).trim();
+    const given = cell.slice(comma + 1).trim();
+    return { value: { id: NEW_PERSON, text: `${surname}, ${given.replace(/\s+/g, ' ')}` } };
+  }
+  const resolved = resolveTerm('osoba', cell, lookupTerm);
+  const isName = identifierIn(cell) === undefined && !('value' in resolved);
+  return isName && resolved.rule !== 'term-ambiguous' ? unreadable('finder-name', nameAdvice(cell)) : resolved;
+}
+
+/** Why the service would not take a text as the name of a new person, or would make a person of an odd name from it. */
+export function findNameProblem(text: string): string | undefined {
+  const comma = text.indexOf(',');
+  const surname = text.slice(0, Math.max(0, comma)).trim();
+  const given = text.slice(comma + 1).trim();
+  if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
+  if (/[;,]/.test(given)) {
+    return `"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+  }
+  if (Math.max(surname.length, given.length) > MAX_NAME_LENGTH) {
+    return `"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
+  }
+  return undefined;
+}
+
+export function wrongSetMessage(term: TermCandidate, set: string): string {
+  return `${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
+}
+
+export function deletedMessage(term: TermCandidate, set: string): string {
+  return `${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
+}
+
+export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): string {
+  return nearest.length > 0 ? `Nearest: ${list(nearest)}.` : `Look with: pas vocab search "${cell}" --set ${set}`;
+}
+
+function notHarvestedMessage(set: string, cell: string): string {
+  return `"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
+}
+
+function nameAdvice(text: string): string {
+  return `"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+}
+
+/** Takes an entry's address for its identifier: imports want the latter (contract, "What the service does", 4). */
+function withoutAddress(cell: string): string {
+  return /^https?:\/\/\S+\/id\/([^/\s]+)$/.exec(cell)?.[1] ?? cell;
+}
+
+function identifierIn(cell: string): string | undefined {
+  const text = withoutAddress(cell);
+  return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
+}
+
+function list(terms: readonly TermCandidate[]): string {
+  return terms.map((term) => `${term.id} (${term.label})`).join(', ');
+}
