@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import { entityValidator, faults, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
+
+// Contract, "Find import document": the table row by row, and rule 4 on the elements that are ignored but checked.
+
+/** Every element of a find, in the order of the contract's table and of the service facts, section 8.2. */
+const FIND = `<?xml version="1.0" encoding="UTF-8"?>
+<svc:svc xmlns:svc="https://schemas.example/svc/2.2/" xmlns:gml="http://www.opengis.net/gml/3.2"
+    xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+    xsi:schemaLocation="https://schemas.example/svc/2.2/ https://schemas.example/svc/2.2/svc.xsd">
+<svc:samostatny_nalez>
+<svc:ident_cely>:tba</svc:ident_cely>
+<svc:evidencni_cislo>A 123/2024</svc:evidencni_cislo>
+<svc:igsn>10.5072/x</svc:igsn>
+<svc:projekt id="C-202401234">Výzkum krajiny</svc:projekt>
+<svc:okres id="ruian-3701" xml:lang="cs">Blansko</svc:okres>
+<svc:hloubka>12</svc:hloubka>
+<svc:okolnosti id="HES-000581" xml:lang="cs">povrch</svc:okolnosti>
+<svc:obdobi id="HES-000253" xml:lang="cs">paleolit</svc:obdobi>
+<svc:presna_datace>mladší část</svc:presna_datace>
+<svc:druh_nalezu id="HES-000691" xml:lang="cs">lahev</svc:druh_nalezu>
+<svc:specifikace id="HES-000979" xml:lang="cs">keramika</svc:specifikace>
+<svc:pocet>cca 5</svc:pocet>
+<svc:poznamka>U cesty</svc:poznamka>
+<svc:nalezce id=":tba">Novák, Jan</svc:nalezce>
+<svc:datum_nalezu>2024-05-06</svc:datum_nalezu>
+<svc:stav>3</svc:stav>
+<svc:predano>true</svc:predano>
+<svc:predano_organizace id="ORG-000091" xml:lang="cs">Muzeum</svc:predano_organizace>
+<svc:geom_system>4326</svc:geom_system>
+<svc:pristupnost id="HES-000865" xml:lang="cs">anonym</svc:pristupnost>
+<svc:chranene_udaje>
+<svc:katastr id="ruian-676730" xml:lang="cs">Křtiny</svc:katastr>
+<svc:lokalizace>Pole u lesa</svc:lokalizace>
+<svc:geom_gml><gml:Point srsName="EPSG:4326"><gml:coordinates>14.42,50.08</gml:coordinates></gml:Point></svc:geom_gml>
+<svc:geom_wkt EPSG="4326">POINT (14.42 50.08)</svc:geom_wkt>
+<svc:geom_sjtsk_gml><gml:Point srsName="EPSG:5514"><gml:coordinates>-743011.72,-1043823.18</gml:coordinates></gml:Point></svc:geom_sjtsk_gml>
+<svc:geom_sjtsk_wkt EPSG="5514">POINT (-743011.72 -1043823.18)</svc:geom_sjtsk_wkt>
+</svc:chranene_udaje>
+<svc:historie><svc:id>hist-1</svc:id><svc:datum_zmeny>2024-05-06T07:08:09.5+02:00</svc:datum_zmeny><svc:uzivatel id="U-000001">U-000001</svc:uzivatel><svc:poznamka>x</svc:poznamka><svc:typ_zmeny>SN01</svc:typ_zmeny></svc:historie>
+<svc:soubor><svc:id>soub-1</svc:id><svc:path>rest/1</svc:path><svc:nazev>a.jpg</svc:nazev><svc:mimetype>image/jpeg</svc:mimetype><svc:rozsah>1</svc:rozsah><svc:size_mb>1.25</svc:size_mb><svc:sha_512>ab</svc:sha_512><svc:url>https://files.example/1</svc:url></svc:soubor>
+</svc:samostatny_nalez>
+</svc:svc>`;
+
+const SMALLEST_FIND = `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"><svc:samostatny_nalez>
+<svc:ident_cely>:tba</svc:ident_cely>
+<svc:projekt id="C-202401234"/>
+<svc:stav>1</svc:stav>
+<svc:geom_system>4326</svc:geom_system>
+<svc:pristupnost id="HES-000865" xml:lang="cs"/>
+</svc:samostatny_nalez></svc:svc>`;
+
+const validators = new Map(SCHEMA_VERSIONS.map((version) => [version, entityValidator(version)]));
+
+function check(document: string, version: SchemaVersion = '2.2'): string[] {
+  const validator = validators.get(version);
+  if (validator === undefined) throw new Error(`no validator for ${version}`);
+  return faults(validator, document.replaceAll('/svc/2.2/', `/svc/${version}/`));
+}
+
+const lines = FIND.split('\n');
+
+function lineOf(element: string): number {
+  const index = lines.findIndex((line) => line.startsWith(`<svc:${element}>`) || line.startsWith(`<svc:${element} `));
+  if (index < 0) throw new Error(`no ${element} in the find`);
+  return index;
+}
+
+/** The full find with something else in the place of one element: nothing, other text, the element twice. */
+function findWith(element: string, instead: string): string {
+  return lines.with(lineOf(element), instead).join('\n');
+}
+
+const AND_AGAIN = (xml: string) => `${xml}${xml}`;
+
+function text(element: string, value: string): string {
+  return `<svc:${element}>${value}</svc:${element}>`;
+}
+
+function vocab(element: string): readonly [good: string[], bad: string[]] {
+  const good = `<svc:${element} id="HES-000001" xml:lang="cs">x</svc:${element}>`;
+  return [
+    [good, good.replace('"cs"', '"en"'), good.replace('>x<', '><'), good.replace('HES-000001', '')],
+    [
+      `<svc:${element} xml:lang="cs">x</svc:${element}>`,
+      `<svc:${element} id="HES-000001">x</svc:${element}>`,
+      `<svc:${element} id="HES-000001" lang="cs">x</svc:${element}>`,
+      `<svc:${element} id="HES-000001" xml:lang="cs"><svc:b/></svc:${element}>`,
+      `<svc:${element} id="HES-000001" xml:lang="cs" uri="x">x</svc:${element}>`,
+      AND_AGAIN(good),
+    ],
+  ];
+}
+
+function ref(element: string): readonly [good: string[], bad: string[]] {
+  const good = `<svc:${element} id="X">x</svc:${element}>`;
+  return [
+    [good, `<svc:${element} id=":tba"/>`],
+    [text(element, 'x'), `<svc:${element} ID="X">x</svc:${element}>`, AND_AGAIN(good)],
+  ];
+}
+
+function string(element: string): readonly [good: string[], bad: string[]] {
+  return [
+    [text(element, 'x'), text(element, ''), text(element, 'ž'.repeat(1000)), text(element, '<![CDATA[<b>]]>')],
+    [`<svc:${element} id="x">x</svc:${element}>`, text(element, '<svc:b/>'), AND_AGAIN(text(element, 'x'))],
+  ];
+}
+
+function wkt(element: string): readonly [good: string[], bad: string[]] {
+  const good = `<svc:${element} EPSG="4326">POINT (14.42 50.08)</svc:${element}>`;
+  return [
+    [good, good.replace('4326', '5514')],
+    [text(element, 'POINT (1 2)'), good.replace('4326', 'EPSG:4326'), good.replace('"4326"', '""'), AND_AGAIN(good)],
+  ];
+}
+
+function gml(element: string): readonly [good: string[], bad: string[]] {
+  const point = '<gml:Point><gml:coordinates>1,2</gml:coordinates></gml:Point>';
+  return [
+    [
+      text(element, point),
+      text(element, '<gml:Anything whatever="1"><x xmlns="urn:x"/></gml:Anything>'),
+      text(element, '<p:P xmlns:p="http://www.opengis.net/gml/3.2"/>'),
+    ],
+    [
+      text(element, ''),
+      text(element, 'POINT (1 2)'),
+      text(element, AND_AGAIN(point)),
+      text(element, '<p:Point xmlns:p="http://www.opengis.net/gml"/>'),
+      text(element, '<svc:Point/>'),
+      AND_AGAIN(text(element, point)),
+    ],
+  ];
+}
+
+const ROWS: Record<string, readonly [good: string[], bad: string[]]> = {
+  ident_cely: [[text('ident_cely', ':tba')], ['', text('ident_cely', '<svc:b/>'), AND_AGAIN(text('ident_cely', ':tba'))]],
+  evidencni_cislo: string('evidencni_cislo'),
+  projekt: [ref('projekt')[0], ['', ...ref('projekt')[1]]],
+  hloubka: [
+    ['0', '-5', '+3', ' 12 ', '007'].map((value) => text('hloubka', value)),
+    ['', '12.5', '12,5', '1 000', '30 cm', 'INF'].map((value) => text('hloubka', value)),
+  ],
+  okolnosti: vocab('okolnosti'),
+  obdobi: vocab('obdobi'),
+  presna_datace: string('presna_datace'),
+  druh_nalezu: vocab('druh_nalezu'),
+  specifikace: vocab('specifikace'),
+  pocet: string('pocet'),
+  poznamka: string('poznamka'),
+  nalezce: ref('nalezce'),
+  datum_nalezu: [
+    ['2024-02-29', '1931-12-01', '2024-05-06Z'].map((value) => text('datum_nalezu', value)),
+    ['', '6.5.2024', '2024-5-6', '2023-02-29', '2024-13-01', '2024-05-06T07:08:09', '2024', '20240506'].map((value) =>
+      text('datum_nalezu', value),
+    ),
+  ],
+  stav: [
+    ['1', '2', '3', '4', '99'].map((value) => text('stav', value)),
+    ['', 'dva', '1.0'].map((value) => text('stav', value)).concat(''),
+  ],
+  predano: [
+    ['true', 'false', '1', '0', ' true '].map((value) => text('predano', value)),
+    ['', 'TRUE', 'ano', 'yes', '2'].map((value) => text('predano', value)),
+  ],
+  predano_organizace: vocab('predano_organizace'),
+  geom_system: [
+    ['4326', '5514', 'wgs84'].map((value) => text('geom_system', value)),
+    ['', '<svc:geom_system id="4326">4326</svc:geom_system>'],
+  ],
+  pristupnost: [vocab('pristupnost')[0], ['', ...vocab('pristupnost')[1]]],
+  lokalizace: string('lokalizace'),
+  geom_wkt: wkt('geom_wkt'),
+  geom_sjtsk_wkt: wkt('geom_sjtsk_wkt'),
+  // Rule 4: ignored, yet checked.
+  igsn: string('igsn'),
+  okres: vocab('okres'),
+  katastr: vocab('katastr'),
+  geom_gml: gml('geom_gml'),
+  geom_sjtsk_gml: gml('geom_sjtsk_gml'),
+};
+
+test('a find with every element is valid, and so is one with only the required ones', () => {
+  expect(check(FIND)).toEqual([]);
+  expect(check(SMALLEST_FIND)).toEqual([]);
+});
+
+describe.each(Object.entries(ROWS))('%s', (element, [good, bad]) => {
+  test.each(good)('may be %s', (xml) => {
+    expect(check(findWith(element, xml))).toEqual([]);
+  });
+
+  test.each(bad)('may not be %s', (xml) => {
+    expect(check(findWith(element, xml))).not.toEqual([]);
+  });
+});
+
+test('exactly five elements are required: without any other one a find is valid', () => {
+  const required = Object.keys(ROWS).filter((element) => check(findWith(element, '')).length > 0);
+  expect(required).toEqual(['ident_cely', 'projekt', 'stav', 'geom_system', 'pristupnost']);
+});
+
+describe('the order of elements', () => {
+  const bodyStart = lineOf('ident_cely');
+  const pairs = lines.flatMap((line, index) => {
+    const next = lines[index + 1];
+    const inBody = index >= bodyStart && next?.startsWith('<svc:') === true && !line.startsWith('</');
+    return inBody && !line.startsWith('<svc:chranene_udaje') && !next.startsWith('<svc:chranene_udaje')
+      ? [[line, next, index] as const]
+      : [];
+  });
+
+  test.each(pairs)('%s stands before %s', (line, next, index) => {
+    const swapped = lines
+      .with(index, next)
+      .with(index + 1, line)
+      .join('\n');
+    expect(check(swapped)).not.toEqual([]);
+  });
+
+  test('chranene_udaje follows pristupnost, history follows it, files come last', () => {
+    const [accessibility, history, file] = ['pristupnost', 'historie', 'soubor'].map((element) => lines[lineOf(element)] ?? '');
+    const protectedPart = lines.slice(lineOf('chranene_udaje'), lineOf('historie')).join('\n');
+    const start = lines.slice(0, lineOf('pristupnost')).join('\n');
+    const document = (...parts: string[]) => [start, ...parts, '</svc:samostatny_nalez></svc:svc>'].join('\n');
+    expect(check(document(`${accessibility}`, protectedPart, `${history}`, `${history}`, `${file}`, `${file}`))).toEqual([]);
+    expect(check(document(protectedPart, `${accessibility}`))).not.toEqual([]);
+    expect(check(document(`${accessibility}`, `${history}`, protectedPart))).not.toEqual([]);
+    expect(check(document(`${accessibility}`, protectedPart, `${file}`, `${history}`))).not.toEqual([]);
+    expect(check(document(`${accessibility}`, protectedPart, protectedPart))).not.toEqual([]);
+  });
+});
+
+describe('history and files in an import', () => {
+  test.each([
+    ['historie', '<svc:id>hist-1</svc:id>', ''],
+    ['historie', '2024-05-06T07:08:09.5+02:00', '6. 5. 2024'],
+    ['historie', ' id="U-000001"', ''],
+    ['historie', '<svc:typ_zmeny>SN01</svc:typ_zmeny>', ''],
+    ['soubor', '<svc:nazev>a.jpg</svc:nazev>', ''],
+    ['soubor', '<svc:size_mb>1.25', '<svc:size_mb>1,25'],
+    ['soubor', '<svc:rozsah>1', '<svc:rozsah>one'],
+    ['soubor', '<svc:url>https://files.example/1</svc:url>', ''],
+  ])('are ignored, but %s with %s made to "%s" is refused', (element, part, instead) => {
+    const line = lines[lineOf(element)] ?? '';
+    expect(line).toContain(part);
+    expect(check(findWith(element, line.replace(part, instead)))).not.toEqual([]);
+  });
+
+  test('need neither a note nor a page count', () => {
+    expect(check(findWith('historie', (lines[lineOf('historie')] ?? '').replace('<svc:poznamka>x</svc:poznamka>', '')))).toEqual(
+      [],
+    );
+    expect(check(findWith('soubor', (lines[lineOf('soubor')] ?? '').replace('<svc:rozsah>1</svc:rozsah>', '')))).toEqual([]);
+  });
+});
+
+describe('times of the last change of geometry', () => {
+  const system = text('geom_system', '4326');
+  const times = '<svc:geom_updated_at>2024-05-06T07:08:09Z</svc:geom_updated_at>';
+  const both = `${times}${times.replaceAll('geom_', 'geom_sjtsk_')}`;
+
+  test.each(['2.1', '2.2'] as const)('are refused in %s', (version) => {
+    expect(check(findWith('geom_system', `${system}${times}`), version).join()).toContain('geom_updated_at');
+    expect(check(findWith('geom_system', `${system}${times.replaceAll('geom_', 'geom_sjtsk_')}`), version)).not.toEqual([]);
+  });
+
+  test('are accepted in 2.0, which has no igsn, after geom_system', () => {
+    const in20 = (xml: string) => check(findWith('geom_system', xml).replace('<svc:igsn>10.5072/x</svc:igsn>', ''), '2.0');
+    expect(in20(system)).toEqual([]);
+    expect(in20(`${system}${both}`)).toEqual([]);
+    expect(in20(`${both}${system}`)).not.toEqual([]);
+    expect(in20(`${system}${times.replace('2024-05-06T07:08:09Z', 'yesterday')}`)).not.toEqual([]);
+    expect(check(findWith('geom_system', system), '2.0').join()).toContain('igsn');
+  });
+});
+
+describe('the root', () => {
+  const find = SMALLEST_FIND.slice(SMALLEST_FIND.indexOf('<svc:samostatny_nalez>'), SMALLEST_FIND.indexOf('</svc:svc>'));
+  const root = (content: string) => `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/">${content}</svc:svc>`;
+
+  test('holds at most one entity', () => {
+    expect(check(root(find))).toEqual([]);
+    expect(check(root(AND_AGAIN(find)))).not.toEqual([]);
+    expect(check(root(`${find}<svc:osoba/>`))).not.toEqual([]);
+    expect(check(root(''))).toEqual([]);
+  });
+
+  test('holds nothing that the service does not know', () => {
+    expect(check(root('<svc:nalez/>'))).not.toEqual([]);
+    expect(check(root(find.replaceAll('svc:samostatny_nalez', 'svc:Samostatny_nalez')))).not.toEqual([]);
+    expect(check('<svc:samostatny_nalez xmlns:svc="https://schemas.example/svc/2.2/"/>')).not.toEqual([]);
+  });
+
+  test('may say 403 instead, and so may chranene_udaje, but nothing else in a find', () => {
+    const refusal = 'HTTP/1.1 403 Forbidden';
+    expect(check(root(`\n ${refusal} \n`))).toEqual([]);
+    const masked = `${lines.slice(0, lineOf('chranene_udaje')).join('\n')}<svc:chranene_udaje>${refusal}</svc:chranene_udaje>`;
+    expect(check(`${masked}</svc:samostatny_nalez></svc:svc>`)).toEqual([]);
+    expect(check(root(`<svc:samostatny_nalez>${refusal}</svc:samostatny_nalez>`))).not.toEqual([]);
+    expect(check(findWith('historie', `<svc:historie>${refusal}</svc:historie>`))).not.toEqual([]);
+    expect(check(findWith('datum_nalezu', text('datum_nalezu', refusal)))).not.toEqual([]);
+  });
+
+  test('belongs to one version: a document of another version is refused by name', () => {
+    const validator = entityValidator('2.1');
+    expect(faults(validator, SMALLEST_FIND).join()).toContain('{https://schemas.example/svc/2.2/}svc');
+    validator[Symbol.dispose]();
+  });
+
+  test('is found by its namespace, whatever prefix the document gives it', () => {
+    expect(check(SMALLEST_FIND.replaceAll('<svc:', '<p:').replaceAll('</svc:', '</p:').replace('xmlns:svc', 'xmlns:p'))).toEqual(
+      [],
+    );
+    expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'))).toEqual([]);
+    expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</'))).not.toEqual([]);
+  });
+
+  test('has the name that the deployment gives it', () => {
+    const validator = entityValidator('2.2', 'other');
+    const renamed = SMALLEST_FIND.replace('<svc:svc ', '<svc:other ').replace('</svc:svc>', '</svc:other>');
+    expect(faults(validator, renamed)).toEqual([]);
+    expect(faults(validator, SMALLEST_FIND)).not.toEqual([]);
+    validator[Symbol.dispose]();
+  });
+});
+
+test('several violations are reported together, each with its line and element', () => {
+  const document = FIND.replace('<svc:hloubka>12<', '<svc:hloubka>x<')
+    .replace('>2024-05-06<', '>včera<')
+    .replace(' EPSG="4326"', '');
+  const at = (element: string) => `${lineOf(element) + 1} ${element}`;
+  expect(check(document).map((fault) => fault.split(':')[0])).toEqual([at('hloubka'), at('datum_nalezu'), at('geom_wkt')]);
+});
