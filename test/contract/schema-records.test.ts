@@ -1,84 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/base/package-root.ts';
-import { entityValidator, faults, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
+import { asVersion, ENTITIES, type Entity, record, without, withText } from '../support/hand-typed-records.ts';
+import { check, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 
-// Harvested records of every kind (service facts, sections 8.1 to 8.7), and what differs between versions (8.3).
-// The files beside this one are hand-typed, in version 2.2, and hold every element that their entity may have.
-
-const ENTITIES = [
-  'projekt',
-  'archeologicky_zaznam',
-  'let',
-  'adb',
-  'dokument',
-  'ext_zdroj',
-  'pian',
-  'samostatny_nalez',
-  'uzivatel',
-  'heslo',
-  'ruian_kraj',
-  'ruian_okres',
-  'ruian_katastr',
-  'organizace',
-  'osoba',
-] as const;
-type Entity = (typeof ENTITIES)[number];
+// Harvested records of every kind (service facts, sections 8.1 to 8.7).
 
 const REFUSAL = 'HTTP/1.1 403 Forbidden';
-const validators = new Map(SCHEMA_VERSIONS.map((version) => [version, entityValidator(version)]));
-
-function check(document: string, version: SchemaVersion = '2.2'): string[] {
-  const validator = validators.get(version);
-  if (validator === undefined) throw new Error(`no validator for ${version}`);
-  return faults(validator, document.replaceAll('/svc/2.2/', `/svc/${version}/`));
-}
-
-function record(entity: Entity): string {
-  return readFileSync(join(packageRoot, 'test/contract/records', `${entity}.xml`), 'utf8');
-}
-
-/** Takes the only element of that name out of a record, with its content. */
-function without(document: string, element: string): string {
-  const found = document.match(new RegExp(`\\s*<svc:${element}[ >].*?</svc:${element}>`, 'gs')) ?? [];
-  expect(found, element).toHaveLength(1);
-  return document.replace(found[0] ?? '', '');
-}
-
-function withText(document: string, element: string, text: string): string {
-  const found = document.match(new RegExp(`<svc:${element}( [^>]*)?>[^<]*<`, 'g')) ?? [];
-  expect(found.length, element).toBeGreaterThan(0);
-  return document.replace(
-    found[0] ?? '',
-    (found[0] ?? '').replace(/>[^<]*</, () => `>${text}<`),
-  );
-}
-
-/** The record as 2.1 and 2.0 give it: without what was added later. */
-function asVersion(entity: Entity, version: SchemaVersion): string {
-  const added = ADDED.filter((difference) => difference.entity === entity && difference.since > version);
-  return added.reduce((document, { element }) => without(document, element), record(entity));
-}
-
-/** Service facts, section 8.3; lokalita/igsn has its own test. Each of these names occurs once in its record. */
-const ADDED: readonly { entity: Entity; element: string; since: SchemaVersion; required?: true }[] = [
-  { entity: 'projekt', element: 'geom_system', since: '2.1', required: true },
-  { entity: 'projekt', element: 'geom_sjtsk_gml', since: '2.1' },
-  { entity: 'projekt', element: 'geom_sjtsk_wkt', since: '2.1' },
-  { entity: 'dokument', element: 'doi', since: '2.1' },
-  { entity: 'dokument', element: 'geom_system', since: '2.1', required: true },
-  { entity: 'dokument', element: 'geom_sjtsk_gml', since: '2.1' },
-  { entity: 'dokument', element: 'geom_sjtsk_wkt', since: '2.1' },
-  { entity: 'ext_zdroj', element: 'doi', since: '2.1' },
-  { entity: 'samostatny_nalez', element: 'igsn', since: '2.1' },
-  { entity: 'uzivatel', element: 'orcid', since: '2.1' },
-  { entity: 'organizace', element: 'ror', since: '2.1' },
-  { entity: 'osoba', element: 'orcid', since: '2.1' },
-  { entity: 'osoba', element: 'wikidata', since: '2.1' },
-  { entity: 'heslo', element: 'scheme_uri', since: '2.1' },
-  { entity: 'ruian_kraj', element: 'email', since: '2.2' },
-];
 
 describe.each(ENTITIES)('%s', (entity) => {
   test.each(SCHEMA_VERSIONS)('is valid in %s without what came later', (version) => {
@@ -326,40 +252,5 @@ describe('what may not be seen', () => {
     expect(
       check(record('pian').replace(/<svc:historie>.*<\/svc:historie>/s, `<svc:historie>${REFUSAL}</svc:historie>`)),
     ).not.toEqual([]);
-  });
-});
-
-describe('differences between versions', () => {
-  test.each(ADDED)('$entity/$element came with $since', ({ entity, element, since, required }) => {
-    const before = SCHEMA_VERSIONS[SCHEMA_VERSIONS.indexOf(since) - 1];
-    if (before === undefined) throw new Error(`nothing is older than ${since}`);
-    const others = ADDED.filter((other) => other.entity === entity && other.element !== element && other.since > before);
-    const onlyThis = others.reduce((document, other) => without(document, other.element), record(entity));
-    expect(check(onlyThis, before).join()).toContain(element);
-    expect(check(asVersion(entity, since), since)).toEqual([]);
-    expect(check(without(asVersion(entity, since), element), since)).toHaveLength(required ? 1 : 0);
-  });
-
-  test('pian and samostatny_nalez lost the times of their last change of geometry with 2.1', () => {
-    const times =
-      '<svc:geom_updated_at>2024-05-06T07:08:09Z</svc:geom_updated_at><svc:geom_sjtsk_updated_at>2024-05-06T07:08:09Z</svc:geom_sjtsk_updated_at>';
-    for (const entity of ['pian', 'samostatny_nalez'] as const) {
-      const timed = (version: SchemaVersion) =>
-        asVersion(entity, version).replace('</svc:geom_system>', `</svc:geom_system>${times}`);
-      expect(check(timed('2.0'), '2.0')).toEqual([]);
-      expect(check(timed('2.1'), '2.1').join()).toContain('geom_updated_at');
-      expect(check(timed('2.2'), '2.2').join()).toContain('geom_updated_at');
-    }
-  });
-
-  test.each<[Entity, string]>([
-    ['uzivatel', 'orcid'],
-    ['osoba', 'orcid'],
-    ['osoba', 'wikidata'],
-    ['samostatny_nalez', 'url'],
-  ])('%s/%s must be an address since 2.2', (entity, element) => {
-    const notAnAddress = '::: 50 % :::';
-    expect(check(withText(asVersion(entity, '2.1'), element, notAnAddress), '2.1')).toEqual([]);
-    expect(check(withText(record(entity), element, notAnAddress), '2.2').join()).toContain('anyURI');
   });
 });

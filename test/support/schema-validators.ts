@@ -27,6 +27,15 @@ export function faults(validator: Validator, document: string): string[] {
   return violations.map(({ line, element, message }) => `${line} ${element}: ${message}`);
 }
 
+const validators = new Map(SCHEMA_VERSIONS.map((version) => [version, entityValidator(version)]));
+
+/** The faults of a document, typed for 2.2, in the eyes of any version. */
+export function check(document: string, version: SchemaVersion = '2.2'): string[] {
+  const validator = validators.get(version);
+  if (validator === undefined) throw new Error(`no validator for ${version}`);
+  return faults(validator, document.replaceAll('/svc/2.2/', `/svc/${version}/`));
+}
+
 function schemaFile(url: string, values: Record<string, string> = {}): SchemaFile {
   const bytes = readFileSync(join(packageRoot, 'schemas', url));
   return { url, bytes: fillPlaceholders(bytes, { schema_base: SCHEMA_BASE, ...values }) };

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { findWith, lineOf, lines, SMALLEST_FIND } from '../support/hand-typed-find.ts';
+import { check, entityValidator, faults } from '../support/schema-validators.ts';
+
+// Contract, "Find import document", first paragraph; service facts, section 8.1.
+
+const find = SMALLEST_FIND.slice(SMALLEST_FIND.indexOf('<svc:samostatny_nalez>'), SMALLEST_FIND.indexOf('</svc:svc>'));
+const root = (content: string) => `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/">${content}</svc:svc>`;
+
+test('the root holds at most one entity', () => {
+  expect(check(root(find))).toEqual([]);
+  expect(check(root(`${find}${find}`))).not.toEqual([]);
+  expect(check(root(`${find}<svc:osoba/>`))).not.toEqual([]);
+  expect(check(root(''))).toEqual([]);
+});
+
+test('the root holds nothing that the service does not know', () => {
+  expect(check(root('<svc:nalez/>'))).not.toEqual([]);
+  expect(check(root(find.replaceAll('svc:samostatny_nalez', 'svc:Samostatny_nalez')))).not.toEqual([]);
+  expect(check('<svc:samostatny_nalez xmlns:svc="https://schemas.example/svc/2.2/"/>')).not.toEqual([]);
+});
+
+test('the root may say 403 instead, and so may chranene_udaje, but nothing else in a find', () => {
+  const refusal = 'HTTP/1.1 403 Forbidden';
+  expect(check(root(`\n ${refusal} \n`))).toEqual([]);
+  const masked = `${lines.slice(0, lineOf('chranene_udaje')).join('\n')}<svc:chranene_udaje>${refusal}</svc:chranene_udaje>`;
+  expect(check(`${masked}</svc:samostatny_nalez></svc:svc>`)).toEqual([]);
+  expect(check(root(`<svc:samostatny_nalez>${refusal}</svc:samostatny_nalez>`))).not.toEqual([]);
+  expect(check(findWith('historie', `<svc:historie>${refusal}</svc:historie>`))).not.toEqual([]);
+  expect(check(findWith('datum_nalezu', `<svc:datum_nalezu>${refusal}</svc:datum_nalezu>`))).not.toEqual([]);
+});
+
+test('the root belongs to one version: a document of another version is refused by name', () => {
+  const validator = entityValidator('2.1');
+  expect(faults(validator, SMALLEST_FIND).join()).toContain('{https://schemas.example/svc/2.2/}svc');
+  validator[Symbol.dispose]();
+});
+
+test('the root is found by its namespace, whatever prefix the document gives it', () => {
+  expect(check(SMALLEST_FIND.replaceAll('<svc:', '<p:').replaceAll('</svc:', '</p:').replace('xmlns:svc', 'xmlns:p'))).toEqual(
+    [],
+  );
+  expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'))).toEqual([]);
+  expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</'))).not.toEqual([]);
+});
+
+test('the root has the name that the deployment gives it', () => {
+  const validator = entityValidator('2.2', 'other');
+  const renamed = SMALLEST_FIND.replace('<svc:svc ', '<svc:other ').replace('</svc:svc>', '</svc:other>');
+  expect(faults(validator, renamed)).toEqual([]);
+  expect(faults(validator, SMALLEST_FIND)).not.toEqual([]);
+  validator[Symbol.dispose]();
+});
