@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Lower may not import higher, and what stands in one layer-2 folder may not import another. */
+const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
+  base: 0,
+  xml: 1,
+  store: 1,
+  http: 1,
+  ui: 1,
+  geo: 1,
+  find: 2,
+  outbox: 2,
+  vocabulary: 2,
+  'pas-api': 2,
+  oai: 2,
+  flows: 3,
+  'config.ts': 4,
+  'context.ts': 4,
+  commands: 5,
+  'main.ts': 6,
+};
+
+/** Each package is imported by one file of `src` alone, so that it can be replaced there. */
+const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
+  'better-sqlite3': /^src\/store\/database\.ts$/,
+  undici: /^src\/http\/send\.ts$/,
+  'form-data': /^src\/http\/multipart\.ts$/,
+  'p-retry': /^src\/http\/retry\.ts$/,
+  bottleneck: /^src\/http\/\w[\w-]*\.ts$/,
+  xmlbuilder2: /^src\/xml\/build\.ts$/,
+  'fast-xml-parser': /^src\/xml\/[\w-]+\.ts$/,
+  'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
+  proj4: /^src\/geo\/project\.ts$/,
+  chalk: /^src\/ui\/terminal\.ts$/,
+  inquirer: /^src\/ui\/prompt\.ts$/,
+  'csv-parse': /^src\/find\/[\w-]+\.ts$/,
+  'file-type': /^src\/find\/photograph\.ts$/,
+  'smol-toml': /^src\/config\.ts$/,
+  commander: /^src\/(main|commands\/[\w-]+)\.ts$/,
+};
+
+const DOORS_TO_THE_MOCK = ['src/commands/mock-server.ts', 'src/commands/demo.ts'];
+const MOST_LINES = 300;
+
+type Source = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
+type Import = { readonly target: string; readonly typeOnly: boolean };
+
+const sources = [...filesBelow('src'), ...filesBelow('mock-server'), ...filesBelow('bin')].map(read);
+const ours = sources.filter(({ path }) => path.startsWith('src/'));
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => /\.(ts|js|mjs)$/.test(path) && statSync(join(ROOT, path)).isFile());
+}
+
+function read(path: string): Source {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const statics = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'/gm)].map(
+    ([, typeOnly, target = '']): Import => ({ target, typeOnly: typeOnly !== undefined }),
+  );
+  const dynamics = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, target = '']): Import => ({ target, typeOnly: false }));
+  const imports = [...statics, ...dynamics].map(({ target, typeOnly }) => ({
+    target: target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target,
+    typeOnly,
+  }));
+  return { path, text, imports };
+}
+
+function layerOf(path: string): number {
+  const layer = LAYER_OF_FOLDER[path.split('/')[1] ?? ''];
+  if (layer === undefined) throw new Error(`${path} stands in no layer`);
+  return layer;
+}
+
+describe('the layers of src', () => {
+  test('are imported downwards only', () => {
+    const upward = ours.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target.startsWith('src/') && layerOf(target) > layerOf(path))
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test('keep the parts of the domain apart', () => {
+    const sideways = ours.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target.startsWith('src/') && layerOf(path) === 2 && layerOf(target) === 2)
+        .filter(({ target }) => target.split('/')[1] !== path.split('/')[1])
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(sideways).toEqual([]);
+  });
+
+  test('leave every package to one file', () => {
+    const astray = ours.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => !target.startsWith('src/') && !target.startsWith('dist/') && !target.startsWith('node:'))
+        .filter(({ target }) => !target.startsWith('mock-server/'))
+        .filter(({ target }) => HOME_OF_PACKAGE[packageOf(target)]?.test(path) !== true)
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(astray).toEqual([]);
+  });
+});
+
+test('client and mock server share no code', () => {
+  const crossing = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter(
+        ({ target }) =>
+          (path.startsWith('src/') && target.startsWith('mock-server/')) ||
+          (path.startsWith('mock-server/') && target.startsWith('src/')),
+      )
+      .filter(() => !DOORS_TO_THE_MOCK.includes(path))
+      .map(({ target }) => `${path} -> ${target}`),
+  );
+  expect(crossing).toEqual([]);
+});
+
+test('no two files import one another, in however many steps', () => {
+  const graph = new Map(
+    sources.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]),
+  );
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const target of graph.get(path) ?? []) if (graph.has(target)) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  expect(cycles).toEqual([]);
+});
+
+test('no file is too long to be read in one go, unless its head says why', () => {
+  const long = sources
+    .filter(({ text }) => text.split('\n').length > MOST_LINES && !/^\/\*\*? Long because /m.test(text.slice(0, 400)))
+    .map(({ path, text }) => `${path}: ${text.split('\n').length}`);
+  expect(long).toEqual([]);
+});
+
+test('no file is called after nothing in particular', () => {
+  const vague = sources
+    .filter(({ path }) => /\/(utils?|helpers?|common|lib|types|interfaces|index|misc)\.ts$/.test(path))
+    .map(({ path }) => path);
+  expect(vague).toEqual([]);
+});
+
+test('nothing below the commands reads the environment or ends the process', () => {
+  const reaching = ours
+    .filter(({ path }) => layerOf(path) < 4)
+    .filter(({ text }) => /process\.(env|exit|exitCode|argv)\b/.test(text))
+    .map(({ path }) => path);
+  expect(reaching).toEqual([]);
+});
+
+function packageOf(target: string): string {
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../../src/base/clock.ts';
+
+export type ManualClock = Clock & {
+  /** Moves time on and lets whoever sleeps until then go on. */
+  advance(ms: number): Promise<void>;
+  readonly sleeping: number;
+};
+
+type Sleeper = { readonly untilMs: number; readonly wake: () => void };
+
+/** Time that stands still until it is moved. */
+export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
+  let elapsedMs = 0;
+  const sleepers = new Set<Sleeper>();
+  return {
+    now: () => startMs + elapsedMs,
+    monotonicMs: () => 1_000_000 + elapsedMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) return reject(signal.reason);
+        const sleeper = {
+          untilMs: elapsedMs + ms,
+          wake: () => {
+            sleepers.delete(sleeper);
+            resolve();
+          },
+        };
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper);
+          reject(signal.reason);
+        });
+        sleepers.add(sleeper);
+      }),
+    get sleeping() {
+      return sleepers.size;
+    },
+    async advance(ms) {
+      const targetMs = elapsedMs + ms;
+      for (;;) {
+        await settled();
+        const [next] = [...sleepers].filter((sleeper) => sleeper.untilMs <= targetMs).sort((a, b) => a.untilMs - b.untilMs);
+        if (next === undefined) break;
+        elapsedMs = Math.max(elapsedMs, next.untilMs);
+        next.wake();
+      }
+      elapsedMs = targetMs;
+      await settled();
+    },
+  };
+}
+
+/** Lets all that waits for nothing but its turn go on. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

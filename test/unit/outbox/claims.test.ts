@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { claim, type DueQuery, nextDue, nextDueAt, recoverInterrupted, settle } from '../../../src/outbox/claims.ts';
+import { addNumber, addPhoto, entryById, move } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { attemptsOf } from '../../../src/outbox/journal.ts';
+import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const ALL: DueQuery = {
+  profile: PROFILE,
+  kinds: ['import', 'number', 'photo'],
+  findIds: undefined,
+  busyRecords: [],
+  busyProjects: [],
+};
+const POST = { method: 'POST', path: '/api/pas/import-xml' };
+const IDENT = 'C-202400101-N00001';
+
+function due(outbox: Outbox, query: Partial<DueQuery> = {}): Entry {
+  const entry = nextDue(outbox, { ...ALL, ...query });
+  if (entry === undefined) throw new Error('nothing is due');
+  return entry;
+}
+
+function state(outbox: Outbox, id: number): string | undefined {
+  return entryById(outbox, id)?.state;
+}
+
+describe('what is due', () => {
+  test('is the oldest entry first', () => {
+    using outbox = tempOutbox();
+    const first = queueImport(outbox, 'K-1');
+    queueImport(outbox, 'K-2');
+    expect(due(outbox).id).toBe(first.entryId);
+  });
+
+  test('is no photograph and no number before its find is imported, and then it is', () => {
+    using outbox = tempOutbox();
+    const { findId } = queueImport(outbox, 'K-1');
+    const number = addNumber(outbox, { profile: PROFILE, findId, identCely: null }, 'A 1');
+    expect(nextDue(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
+    settle(
+      outbox,
+      claim(outbox, due(outbox), POST),
+      { state: 'accepted', identCely: IDENT },
+      { outcome: 'accepted', status: 201 },
+    );
+    expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
+  });
+
+  test('leaves out records and projects that are busy, and finds that were not asked for', () => {
+    using outbox = tempOutbox();
+    const first = queueImport(outbox, 'K-1', 'C-1');
+    const second = queueImport(outbox, 'K-2', 'C-2');
+    expect(due(outbox, { busyRecords: [`find:${first.findId}`] }).id).toBe(second.entryId);
+    expect(due(outbox, { busyProjects: ['C-1'] }).id).toBe(second.entryId);
+    expect(due(outbox, { findIds: [second.findId] }).id).toBe(second.entryId);
+  });
+
+  test('comes when its time does', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const untilMs = clock.now() + 5000;
+    settle(
+      outbox,
+      claim(outbox, due(outbox), POST),
+      { state: 'queued', reason: 'lock', notBeforeAt: untilMs },
+      { outcome: 'busy' },
+    );
+    expect(nextDue(outbox, ALL)).toBeUndefined();
+    expect(nextDueAt(outbox, ALL)).toBe(untilMs);
+    await clock.advance(5000);
+    expect(due(outbox).localId).toBe('K-1');
+  });
+});
+
+describe('a claim', () => {
+  test('is on disk with its attempt before anything is sent', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    claim(outbox, due(outbox), POST);
+    expect(state(outbox, entryId)).toBe('sending');
+    expect(attemptsOf(outbox, entryId)).toMatchObject([{ method: 'POST', path: '/api/pas/import-xml', endedAt: null }]);
+  });
+
+  test('cannot be made twice', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-1');
+    const entry = due(outbox);
+    claim(outbox, entry, POST);
+    expect(() => claim(outbox, entry, POST)).toThrow(/in the state it was read in/);
+  });
+
+  test('that a dead process left makes an import and a photograph uncertain, and queues a number again', () => {
+    using outbox = tempOutbox();
+    const target = { profile: PROFILE, findId: null, identCely: IDENT };
+    const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+    const ids = {
+      import: queueImport(outbox, 'K-1').entryId,
+      number: addNumber(outbox, target, 'A 1'),
+      photo: addPhoto(outbox, target, photograph),
+    };
+    for (const kind of ['import', 'number', 'photo'] as const) claim(outbox, due(outbox, { kinds: [kind] }), POST);
+    recoverInterrupted(outbox, PROFILE);
+    expect(state(outbox, ids.import)).toBe('uncertain');
+    expect(state(outbox, ids.photo)).toBe('uncertain');
+    expect(state(outbox, ids.number)).toBe('queued');
+    expect(attemptsOf(outbox, ids.import)).toMatchObject([{ outcome: 'lost' }]);
+  });
+});
+
+test('no way leads from accepted back to the queue', () => {
+  using outbox = tempOutbox();
+  const { entryId } = queueImport(outbox, 'K-1');
+  settle(outbox, claim(outbox, due(outbox), POST), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  const entry = entryById(outbox, entryId);
+  if (entry === undefined) throw new Error('the entry is gone');
+  expect(() => move(outbox, entry, 'queued')).toThrow(/may not go/);
+});
+
+test('the same photograph is not queued twice for one record', () => {
+  using outbox = tempOutbox();
+  const target = { profile: PROFILE, findId: null, identCely: IDENT };
+  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+  addPhoto(outbox, target, photograph);
+  expect(() => addPhoto(outbox, target, photograph)).toThrow(/unique/i);
+});

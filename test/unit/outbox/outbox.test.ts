@@ -1,0 +1,59 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { countEntries, needingPerson } from '../../../src/outbox/overview.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { PROFILE, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+test('the outbox can be read by its owner alone', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  openOutbox(path, manualClock()).close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('an outbox written by a newer pas is left alone', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  openOutbox(path, manualClock()).close();
+  const database = new Sqlite(path);
+  database.pragma('user_version = 999');
+  database.close();
+  expect(() => openOutbox(path, manualClock())).toThrow(DatabaseTooNewError);
+});
+
+test('a file that is no database is refused, not replaced', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  writeFileSync(path, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
+  expect(() => openOutbox(path, manualClock())).toThrow(DatabaseError);
+  expect(statSync(path).size).toBeGreaterThan(1000);
+});
+
+test('what is in the outbox survives closing it', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  const first = openOutbox(path, manualClock());
+  queueImport(first, 'K-1');
+  first.close();
+  const second = openOutbox(path, manualClock());
+  expect(countEntries(second, PROFILE).import.queued).toBe(1);
+  second.close();
+});
+
+test('entries of another profile are none of ours', () => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  expect(countEntries(outbox, 'other').import.queued).toBe(0);
+  expect(needingPerson(outbox, PROFILE, 10)).toEqual([]);
+});
+
+test('half of a change is no change', () => {
+  using outbox = tempOutbox();
+  expect(() =>
+    outbox.change(() => {
+      queueImport(outbox, 'K-1');
+      throw new Error('power cut');
+    }),
+  ).toThrow('power cut');
+  expect(countEntries(outbox, PROFILE).import.queued).toBe(0);
+});
