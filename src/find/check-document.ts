@@ -1,5 +1,137 @@
-import type { Issue } from '../base/issue.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { attributeOf, childOf, childText, lineAt, lineOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { FIELDS, type Field, isElementName } from './fields.ts';
+import { type DocumentProfile, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
+import { checkRules } from './rules.ts';
 import type { ValidationContext } from './validate.ts';
 
-/** `pas validate FILE.xml`: well-formedness, schema, root content and every rule, each issue with file and line. */
-export declare function checkDocument(file: string, document: Buffer, context: ValidationContext): readonly Issue[];
+const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/**
+ * `pas validate FILE.xml`: an import document that somebody else made, against everything that the service would refuse:
+ * well-formedness, schema declaration, schema, root content, literal values, and the rules of the find's target state.
+ * Each issue has the file and, where it can, the line.
+ */
+export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
+  const { schema } = context;
+  const violations = schema.check(bytes);
+  if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => ({ ...issue, file }));
+  let document: XmlDocument;
+  try {
+    document = parseXml(bytes);
+  } catch (error) {
+    if (!(error instanceof XmlSyntaxError)) throw error;
+    return [errorIssue('xml-not-well-formed', error.message, { file, line: error.line })];
+  }
+  const find = childOf(document.root, 'samostatny_nalez', namespaceOf(schema.profile));
+  const issues = [
+    ...violations,
+    ...declarationIssues(document, schema.profile),
+    ...rootIssues(document, find),
+    ...(find === undefined ? [] : findIssues(document, find, context, violations)),
+  ];
+  return issues.map((issue) => ({ ...issue, file }));
+}
+
+/** The service looks for its own prefix on the root and for one exact pair of addresses (service facts 4.1, step 4). */
+function declarationIssues({ root, source }: XmlDocument, profile: DocumentProfile): Issue[] {
+  const issues: Issue[] = [];
+  const line = lineAt(source, root.start);
+  const namespace = namespaceOf(profile);
+  const startTag = source.slice(root.start, source.indexOf('>', root.start));
+  const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag)?.[2];
+  if (declared !== namespace) {
+    const message = `The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
+    issues.push(errorIssue('schema-declaration', message, { line }));
+  }
+  const tokens = (attributeOf(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
+  const location = tokens.find((_, index) => index % 2 === 1 && tokens[index - 1] === namespace);
+  if (tokens.length % 2 === 1 || location !== schemaLocationOf(profile)) {
+    const message = `xsi:schemaLocation of the root must pair ${namespace} with ${schemaLocationOf(profile)}.`;
+    issues.push(errorIssue('schema-declaration', message, { line }));
+  }
+  return issues;
+}
+
+/** Exactly one find, and not even a comment beside it (service facts 4.3, rows 22 to 24). */
+function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined): Issue[] {
+  const line = lineAt(source, root.start);
+  const [only, ...others] = root.children;
+  if (find === undefined || only === undefined || others.length > 0) {
+    return [errorIssue('root-content', 'The root must hold exactly one samostatny_nalez and nothing else.', { line })];
+  }
+  const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
+  if (!/<!--|<\?/.test(beside)) return [];
+  return [
+    errorIssue(
+      'root-content',
+      'A comment or processing instruction stands beside the find. Take it out, or put it before the root.',
+      { line },
+    ),
+  ];
+}
+
+function findIssues(document: XmlDocument, find: XmlElement, context: ValidationContext, violations: readonly Issue[]): Issue[] {
+  const elementOf = (name: string): XmlElement | undefined => {
+    const parent = FIELDS.find((field) => field.name === name)?.parent;
+    return childOf(parent === undefined ? find : (childOf(find, parent) ?? find), name);
+  };
+  const elements = Object.fromEntries(FIELDS.flatMap((field) => readField(field, elementOf(field.name)))) as FindElements;
+  const judged = [
+    ...literalIssues(document, find, elementOf),
+    ...checkRules({ localId: childText(find, 'evidencni_cislo') ?? '', elements, photos: [] }, context),
+  ];
+  const known = new Set(violations.map((issue) => issue.element));
+  return judged
+    .filter((issue) => issue.element === undefined || !known.has(issue.element))
+    .map(({ find: _localId, ...issue }) => ({ ...issue, line: lineOf(document, elementOf(issue.element ?? '') ?? find) }));
+}
+
+/** What the types of a find cannot even express. */
+function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name: string) => XmlElement | undefined): Issue[] {
+  const issues: Issue[] = [];
+  const refuse = (rule: string, element: string, message: string): void => {
+    issues.push(errorIssue(rule, message, { element }));
+  };
+  const identCely = childText(find, 'ident_cely');
+  if (identCely !== undefined && identCely !== ':tba') {
+    refuse('ident-cely', 'ident_cely', `ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
+  }
+  const state = childText(find, 'stav');
+  if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
+    refuse('target-state', 'stav', `stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
+  }
+  const system = childText(find, 'geom_system');
+  if (system !== undefined && system !== '4326' && system !== '5514') {
+    refuse('coordinate-system', 'geom_system', `geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
+  }
+  for (const { name } of FIELDS) {
+    const element = elementOf(name);
+    if (element === undefined || !/<!--|<\?/.test(document.source.slice(element.start, element.end))) continue;
+    refuse('comment-in-value', name, `${name} has a comment in it; the service reads only the text before it. Take it out.`);
+  }
+  return issues;
+}
+
+function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {
+  const text = element?.text.trim() ?? '';
+  if (element === undefined || !isElementName(field.name)) return [];
+  switch (field.kind) {
+    case 'term':
+    case 'reference':
+      return [[field.name, { id: attributeOf(element, 'id')?.trim() ?? '', text }]];
+    case 'integer':
+      return text === '' ? [] : [[field.name, Number(text)]];
+    case 'boolean':
+      return text === '' ? [] : [[field.name, text === 'true' || text === '1']];
+    case 'state':
+      return /^\+?0*[123]$/.test(text) ? [[field.name, Number(text)]] : [];
+    case 'geom-system':
+      return text === '4326' || text === '5514' ? [[field.name, text]] : [];
+    case 'text':
+    case 'date':
+    case 'point':
+      return [[field.name, text]];
+  }
+}

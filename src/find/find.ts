@@ -41,12 +41,7 @@ export type FindElements = {
 export type ElementName = keyof FindElements;
 
 /** Where a find came from, for messages. */
-export type FindSource = {
-  readonly file: string;
-  readonly row: number;
-  /** Which column of the file an element was read from. */
-  readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
-};
+export type FindSource = { readonly file: string; readonly row: number };
 
 export type Find = {
   /** The user's own key; importing the same key again means the same find. */
@@ -55,6 +50,8 @@ export type Find = {
   /** Photographs named with the find, as absolute paths. */
   readonly photos: readonly string[];
   readonly source?: FindSource;
+  /** The header of the column that each element was read from, for messages. */
+  readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
 };
 
 /** The part of a profile that decides how a document looks (contract, "Find import document"). */

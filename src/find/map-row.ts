@@ -67,9 +67,9 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const elements: FindElements = { ...Object.fromEntries(values), ...point.value.elements };
+  const source = { file: columns.file, row: row.row };
   const headers = columns.headersOf(point.value.element, point.value.columns);
-  const source = { file: columns.file, row: row.row, columns: headers };
-  return { find: { localId, elements, photos: [...photos], source }, issues };
+  return { find: { localId, elements, photos: [...photos], source, columns: headers }, issues };
 }
 
 function readElement(field: Field, cell: string, lookupTerm: LookupTerm): Reading<Value> {

@@ -1,4 +1,8 @@
-import type { Issue } from '../base/issue.ts';
+import { createHash } from 'node:crypto';
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { fileTypeFromFile } from 'file-type';
+import { messageOf } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
 
 export type Photograph = {
   readonly path: string;
@@ -8,9 +12,95 @@ export type Photograph = {
   /** Of the file's bytes, lower-case hexadecimal. */
   readonly sha512Hex: string;
 };
+/** Either the photograph or at least one error. */
 export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
 
-export declare function inspectPhotograph(
-  path: string,
-  options?: { readonly maxBytes?: number; readonly signal?: AbortSignal },
-): Promise<InspectedPhotograph>;
+export type InspectOptions = {
+  /** Contract, "Limits": 250 MiB unless the profile says otherwise. */
+  readonly maxBytes?: number;
+  readonly signal?: AbortSignal;
+};
+
+export const PHOTO_MAX_BYTES = 262_144_000;
+
+/** What the service takes, judged by the bytes; names and extensions don't matter (service facts 6). */
+const ACCEPTED_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff', 'image/heic', 'image/heif'];
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Looks at a photograph as the service will: a regular file, not too large, an image by its bytes. Reads it once. */
+export async function inspectPhotograph(path: string, options: InspectOptions = {}): Promise<InspectedPhotograph> {
+  let file: FileHandle;
+  try {
+    // Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return refused('photo-missing', whyNotOpened(path, error));
+  }
+  try {
+    return await inspectOpen(file, path, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return refused(
+      'photo-unreadable',
+      `The photograph ${path} cannot be read: ${messageOf(error)}. Copy it again from its source.`,
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+async function inspectOpen(file: FileHandle, path: string, options: InspectOptions): Promise<InspectedPhotograph> {
+  const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
+  const stat = await file.stat();
+  if (stat.isDirectory()) return refused('photo-not-a-file', `${path} is a folder. Name the photographs in it one by one.`);
+  if (!stat.isFile()) return refused('photo-not-a-file', `${path} is not a regular file. Name a photograph.`);
+  if (stat.size === 0) return refused('photo-empty', `The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
+  if (stat.size > maxBytes) {
+    return refused(
+      'photo-too-large',
+      `The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
+    );
+  }
+  // From the file and not from its first bytes: a TIFF has what tells it from a raw image at its end.
+  const mimeType = (await fileTypeFromFile(path))?.mime;
+  if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
+    const found = mimeType === undefined ? 'no known image' : mimeType;
+    return refused(
+      'photo-type',
+      `${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
+    );
+  }
+  const { sha512Hex, sizeBytes } = await digest(file, signal);
+  if (sizeBytes !== stat.size) {
+    return refused(
+      'photo-changed',
+      `The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
+    );
+  }
+  return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues: [] };
+}
+
+async function digest(file: FileHandle, signal: AbortSignal | undefined): Promise<Pick<Photograph, 'sha512Hex' | 'sizeBytes'>> {
+  const hash = createHash('sha512');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let sizeBytes = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, sizeBytes);
+    if (bytesRead === 0) return { sha512Hex: hash.digest('hex'), sizeBytes };
+    hash.update(chunk.subarray(0, bytesRead));
+    sizeBytes += bytesRead;
+  }
+}
+
+function refused(rule: string, message: string): InspectedPhotograph {
+  return { issues: [errorIssue(rule, message)] };
+}
+
+function whyNotOpened(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no photograph ${path}. Check the name, letter case included.`;
+  if (code === 'EACCES' || code === 'EPERM') return `The photograph ${path} may not be read: permission denied.`;
+  return `The photograph ${path} cannot be opened: ${messageOf(error)}`;
+}

@@ -1,4 +1,9 @@
-import type { Issue } from '../base/issue.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { packageRoot } from '../base/package-root.ts';
+import type { SchemaViolation } from '../xml/xsd.ts';
 import type { DocumentProfile } from './find.ts';
 
 /** The bundled schema of one profile, ready to judge documents. */
@@ -6,6 +11,85 @@ export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Issues carry `line`, `element` and a message in words. */
   check(document: Buffer): readonly Issue[];
+  [Symbol.dispose](): void;
 };
 
-export declare function openFindSchema(profile: DocumentProfile): Promise<FindSchema>;
+/**
+ * Opens the schema that comes with pas; nothing is fetched. The XML library is loaded only here, since most commands need none.
+ *
+ * @throws ConfigError where pas has no schema of the profile's version
+ */
+export async function openFindSchema(profile: DocumentProfile): Promise<FindSchema> {
+  const { compileSchema, fillPlaceholders } = await import('../xml/xsd.ts');
+  const template = await readSchema(profile.schemaVersion);
+  const validator = compileSchema(
+    {
+      url: `svc/${profile.schemaVersion}/svc.xsd`,
+      bytes: fillPlaceholders(template, { schema_base: profile.schemaBase, prefix: profile.prefix }),
+    },
+    [{ url: 'xml/xml.xsd', bytes: await readFile(join(packageRoot, 'schemas/xml/xml.xsd')) }],
+  );
+  return {
+    profile,
+    check(document) {
+      const { wellFormed, violations } = validator.validate(document);
+      return violations.map((violation) => toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'));
+    },
+    [Symbol.dispose]: () => validator[Symbol.dispose](),
+  };
+}
+
+async function readSchema(version: string): Promise<Buffer> {
+  if (!/^\d+\.\d+$/.test(version)) throw unknownVersion(version);
+  try {
+    return await readFile(join(packageRoot, 'schemas/svc', version, 'svc.xsd'));
+  } catch (error) {
+    throw unknownVersion(version, error);
+  }
+}
+
+function unknownVersion(version: string, cause?: unknown): ConfigError {
+  return new ConfigError(`pas has no schema of version ${version}.`, {
+    hint: 'Set schema_version of the profile to 2.2, the version that the service takes.',
+    cause,
+  });
+}
+
+function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
+  return errorIssue(rule, inWords(message), {
+    ...(line === null ? {} : { line }),
+    ...(element === undefined ? {} : { element }),
+  });
+}
+
+/** The commonest findings of the XML library, said for people; the others are clear enough as they are. */
+const WORDINGS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
+    'The root $1 is not the one of the schema. Check its name and the namespace, version included.',
+  ],
+  [
+    /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    '$1 may not stand here: expected is $2. The order of elements is fixed; add what is missing, or move $1 to its place.',
+  ],
+  [
+    /^Element '([^']+)': This element is not expected\.$/,
+    '$1 may not stand here. Take it out; it may also be misspelt, or stand twice.',
+  ],
+  [
+    /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    '$1 ends too early: expected is $2. Add it.',
+  ],
+  [/^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/, '$1 needs the attribute $2. Add it.'],
+  [
+    /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
+    '$1 $2 is "$3", which is no $4. Correct the value.',
+  ],
+];
+
+function inWords(message: string): string {
+  for (const [pattern, words] of WORDINGS) {
+    if (pattern.test(message)) return message.replace(pattern, words).replace('  ', ' ');
+  }
+  return message;
+}

@@ -1,6 +1,7 @@
-import type { Issue } from '../base/issue.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
+import { buildDocument } from './document.ts';
 import type { Find } from './find.ts';
-import type { RuleContext } from './rules.ts';
+import { checkRules, type RuleContext } from './rules.ts';
 import type { FindSchema } from './schema.ts';
 
 export type ValidationContext = RuleContext & { readonly schema: FindSchema };
@@ -8,5 +9,14 @@ export type ValidationContext = RuleContext & { readonly schema: FindSchema };
 /** `document` is what may be sent if, and only if, `issues` holds no error. */
 export type ValidatedFind = { readonly document: Buffer; readonly issues: readonly Issue[] };
 
-/** The walk rules -> document -> schema. Synchronous; issues carry the find's file, row and column where known. */
-export declare function validateFind(find: Find, context: ValidationContext): ValidatedFind;
+/**
+ * The walk rules -> document -> schema, for the exact bytes that are sent later. The schema is asked only where the rules found
+ * no error: it would say the same again, in terms of the document.
+ */
+export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
+  const issues = checkRules(find, context);
+  const document = buildDocument(find, context.schema.profile);
+  if (hasErrors(issues)) return { document, issues };
+  const violations = context.schema.check(document).map((issue) => ({ ...issue, find: find.localId, ...find.source }));
+  return { document, issues: [...issues, ...violations] };
+}

@@ -1,0 +1,153 @@
+import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { FIELDS, type Field } from './fields.ts';
+import type { ElementName, FindElements, Reference } from './find.ts';
+
+/** What stands in place of content that the reader may not see (contract, "Authentication", interface B). */
+export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
+
+export type HarvestedFile = {
+  /** As the service named it, such as `C202400101N00001F01.jpg`. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** Of the bytes that the service keeps, lower-case hexadecimal; they differ from those sent where a place was removed. */
+  readonly sha512Hex: string;
+  readonly history: readonly HistoryEntry[];
+};
+
+export type HistoryEntry = { readonly type: string; readonly at: string; readonly user: string; readonly note: string };
+
+/** A `samostatny_nalez` record as harvested, in the same shape as a find of ours. */
+export type HarvestedFind = {
+  readonly identCely: string;
+  /** 1 to 4: also archived, which no import can ask for. */
+  readonly stav: number;
+  readonly elements: HarvestedElements;
+  /** The place and its description were withheld from the reader. */
+  readonly protectedWithheld: boolean;
+  readonly area: Reference | undefined;
+  readonly district: Reference | undefined;
+  readonly files: readonly HarvestedFile[];
+  readonly history: readonly HistoryEntry[];
+};
+
+type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
+
+/** Reads the entity element of a record. Undefined where it is no find. */
+export function readHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
+  const identCely = childText(entity, 'ident_cely');
+  if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
+  const guarded = childOf(entity, 'chranene_udaje');
+  const elements: { [Name in ElementName]?: string | Reference } = {};
+  for (const field of FIELDS) {
+    const parent = field.parent === undefined ? entity : guarded;
+    const value = parent === undefined ? undefined : readField(parent, field);
+    if (value !== undefined) elements[field.name] = value;
+  }
+  return {
+    identCely,
+    stav: Number(childText(entity, 'stav')),
+    elements,
+    protectedWithheld: guarded?.text.trim() === FORBIDDEN_TEXT,
+    area: guarded === undefined ? undefined : reference(childOf(guarded, 'katastr')),
+    district: reference(childOf(entity, 'okres')),
+    files: childrenOf(entity, 'soubor').map(readFile),
+    history: childrenOf(entity, 'historie').map(readHistory),
+  };
+}
+
+function readField(parent: XmlElement, field: Field): string | Reference | undefined {
+  return field.kind === 'reference' || field.kind === 'term'
+    ? reference(childOf(parent, field.name))
+    : childText(parent, field.name);
+}
+
+function reference(element: XmlElement | undefined): Reference | undefined {
+  const id = element === undefined ? undefined : attributeOf(element, 'id');
+  return element === undefined || id === undefined ? undefined : { id, text: element.text.trim() };
+}
+
+function readFile(file: XmlElement): HarvestedFile {
+  return {
+    name: childText(file, 'nazev') ?? '',
+    mediaType: childText(file, 'mimetype') ?? '',
+    sha512Hex: childText(file, 'sha_512') ?? '',
+    history: childrenOf(file, 'historie').map(readHistory),
+  };
+}
+
+function readHistory(entry: XmlElement): HistoryEntry {
+  const user = childOf(entry, 'uzivatel');
+  return {
+    type: childText(entry, 'typ_zmeny') ?? '',
+    at: childText(entry, 'datum_zmeny') ?? '',
+    user: (user === undefined ? undefined : attributeOf(user, 'id')) ?? '',
+    note: childText(entry, 'poznamka') ?? '',
+  };
+}
+
+/**
+ * The elements in which a record differs from what was sent, among those that the reader may see. The state is left
+ * out: it moves on at the service. A finder sent by name is compared by name.
+ */
+export function differingElements(sent: FindElements, harvested: HarvestedFind): ElementName[] {
+  return FIELDS.filter((field) => {
+    if (field.kind === 'state') return false;
+    if (field.parent !== undefined && harvested.protectedWithheld) return false;
+    // The service fills in the other representation of the point by itself.
+    if (field.kind === 'point' && field.epsg !== sent.geom_system) return false;
+    return !same(field, sent[field.name], harvested.elements[field.name]);
+  }).map((field) => field.name);
+}
+
+function same(field: Field, sent: FindElements[ElementName], found: string | Reference | undefined): boolean {
+  switch (field.kind) {
+    case 'reference':
+    case 'term':
+      return sameReference(isReference(sent) ? sent : undefined, isReference(found) ? found : undefined);
+    case 'boolean':
+      // The service keeps an absent flag as false.
+      return (sent === true) === (found === 'true' || found === '1');
+    case 'integer':
+      return (sent === undefined ? undefined : Number(sent)) === (found === undefined ? undefined : Number(found));
+    case 'point':
+      return samePoint(textOf(sent), typeof found === 'string' ? found : '');
+    case 'text':
+    case 'date':
+    case 'state':
+    case 'geom-system':
+      return textOf(sent) === (typeof found === 'string' ? found : '');
+  }
+}
+
+function sameReference(sent: Reference | undefined, found: Reference | undefined): boolean {
+  if (sent?.id !== ':tba') return (sent?.id ?? '') === (found?.id ?? '');
+  return found !== undefined && nameKey(sent.text) === nameKey(found.text);
+}
+
+/** The service splits at the first comma and collapses the blanks of the given name. */
+function nameKey(name: string): string {
+  const [surname = '', ...given] = name.split(',');
+  return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
+}
+
+/** Of the last decimals that either system can mean anything by: a centimetre. */
+const SAME_POINT = 1e-7;
+
+function samePoint(sent: string, found: string): boolean {
+  const [first, second] = [numbersOf(sent), numbersOf(found)];
+  return (
+    first.length === second.length && first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
+  );
+}
+
+function numbersOf(wkt: string): number[] {
+  return [...wkt.matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
+}
+
+function isReference(value: unknown): value is Reference {
+  return typeof value === 'object' && value !== null && 'id' in value;
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : String(value).trim();
+}

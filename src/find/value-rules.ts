@@ -1,0 +1,111 @@
+import { findIllegalCharacter } from '../xml/build.ts';
+import { FIELDS, type Field } from './fields.ts';
+import type { FindElements, Reference } from './find.ts';
+import type { LookupTerm } from './lookup.ts';
+import { isRealDate } from './read-cell.ts';
+import { deletedMessage, findNameProblem, NEW_PERSON, nearestAdvice, wrongSetMessage } from './resolve-reference.ts';
+import type { Finding, Rule, RuleContext } from './rules.ts';
+
+/** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
+const MAX_DEPTH_CM = 2_147_483_647;
+
+/** No find in the service was made earlier; an older year is a slip of the pen, such as 0204. */
+const EARLIEST_YEAR = 1700;
+
+/** What the service asks of each value, whatever the state (service facts 4.5). */
+export const VALUE_RULES: readonly Rule[] = [
+  { name: 'text-characters', judge: legalCharacters },
+  { name: 'depth-range', judge: depthRange },
+  { name: 'date', judge: realDate },
+  { name: 'date-plausible', judge: plausibleDate },
+  { name: 'finder-name', judge: finderName },
+  { name: 'identifier-form', judge: identifierForm },
+  { name: 'vocabulary', judge: vocabularyMembership },
+];
+
+function legalCharacters(elements: FindElements): Finding[] {
+  return FIELDS.flatMap(({ name }) => {
+    const value = elements[name];
+    const texts = typeof value === 'object' ? [value.id, value.text] : [typeof value === 'string' ? value : ''];
+    const character = findIllegalCharacter(texts.join('').replaceAll('\r', ''));
+    if (character === undefined) return [];
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return [{ element: name, message: `${name} holds the character U+${code}, which XML cannot. Remove it.` }];
+  });
+}
+
+function depthRange({ hloubka }: FindElements): Finding[] {
+  if (hloubka === undefined || (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)) return [];
+  const message = `hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  return [{ element: 'hloubka', message }];
+}
+
+function realDate({ datum_nalezu: date }: FindElements): Finding[] {
+  if (date === undefined || date.trim() === '' || isRealDate(date)) return [];
+  return [
+    { element: 'datum_nalezu', message: `"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.` },
+  ];
+}
+
+function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
+  if (date === undefined || !isRealDate(date)) return [];
+  const odd = date > today ? 'lies in the future' : Number(date.slice(0, 4)) < EARLIEST_YEAR ? 'is very long ago' : undefined;
+  return odd === undefined
+    ? []
+    : [{ element: 'datum_nalezu', message: `The date ${date} ${odd}. Check the year, or this computer's clock.`, warning: true }];
+}
+
+function finderName({ nalezce }: FindElements): Finding[] {
+  const problem = nalezce?.id === NEW_PERSON ? findNameProblem(nalezce.text) : undefined;
+  return problem === undefined ? [] : [{ element: 'nalezce', message: problem }];
+}
+
+/** `HES-<digits>`, never a label or an address (contract, "What the service does", 4). */
+function identifierForm(elements: FindElements): Finding[] {
+  return references(elements)
+    .filter(({ field, reference }) => !hasGoodForm(field, reference))
+    .map(({ field: { name }, reference: { id } }) => {
+      const message = `"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
+      return { element: name, message };
+    });
+}
+
+function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): Finding[] {
+  if (lookupTerm === undefined) return [];
+  return references(elements)
+    .filter(({ field, reference }) => reference.id !== NEW_PERSON && hasGoodForm(field, reference))
+    .flatMap(({ field, reference }) => memberOfSet(field, reference, lookupTerm));
+}
+
+function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: LookupTerm): Finding[] {
+  if (set === undefined) return [];
+  const found = lookupTerm(set, id);
+  switch (found.kind) {
+    case 'found':
+    case 'ambiguous':
+      return [];
+    case 'wrong-set':
+      return [{ element: name, message: wrongSetMessage(found.term, set) }];
+    case 'deleted':
+      return [{ element: name, message: deletedMessage(found.term, set) }];
+    case 'unknown': {
+      const advice = `${nearestAdvice(set, text || id, found.nearest)} If it is new, run pas harvest-vocab.`;
+      return [{ element: name, message: `${set} has no ${id}. ${advice}` }];
+    }
+    case 'not-harvested': {
+      const message = `${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
+      return [{ element: name, message, warning: true }];
+    }
+  }
+}
+
+function hasGoodForm(field: Field, reference: Reference): boolean {
+  return field.set?.startsWith('heslo:') ? /^HES-\d+$/.test(reference.id) : !/\s/.test(reference.id.trim());
+}
+
+function references(elements: FindElements): { field: Field; reference: Reference }[] {
+  return FIELDS.flatMap((field) => {
+    const reference = elements[field.name];
+    return typeof reference === 'object' && reference.id.trim() !== '' ? [{ field, reference }] : [];
+  });
+}
