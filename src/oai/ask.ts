@@ -1,0 +1,164 @@
+import { gunzipSync } from 'node:zlib';
+import { AuthError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { datestampMs } from './datestamp.ts';
+import { MalformedAnswerError, recordAt } from './malformed.ts';
+import { checkArguments, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
+import { followRedirects } from './redirect.ts';
+
+/** How to sign in for harvesting. The service sends no challenge, so what there is goes with every request. */
+export type OaiCredentials =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+  | { readonly kind: 'bearer'; readonly token: () => Promise<string> };
+
+export type AskOptions = {
+  /** Address that the verbs are added to. */
+  readonly endpoint: string;
+  /** Expected to retry what is worth retrying (503, 429, cut answers) and to pace itself. */
+  readonly exchange: Exchange;
+  readonly credentials: OaiCredentials;
+  readonly answerTimeoutMs?: number;
+  readonly maxAnswerBytes?: number;
+};
+
+export type OaiAnswer = {
+  /** The element named after the verb; where no record matches, the empty element that says so. */
+  readonly element: XmlElement;
+  readonly document: XmlDocument;
+  /** The server's clock when it answered, milliseconds since 1970 UTC. */
+  readonly responseDateMs: number;
+  /** As it came, unpacked. */
+  readonly body: Buffer;
+};
+
+export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal) => Promise<OaiAnswer>;
+
+const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+/**
+ * One request of the protocol with its answer read. The generic endpoint's redirect is followed once and remembered.
+ * The function that it returns throws UsageError (arguments), OaiError (protocol errors, answers that are none),
+ * AuthError (401, 403), UnavailableError (no answer, 429, 5xx).
+ */
+export function makeAsk(options: AskOptions): Ask {
+  const { endpoint, exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
+  const get = followRedirects(endpoint, exchange);
+  return async (verb, given, signal) => {
+    checkArguments(verb, given);
+    const authorization = await authorizationOf(credentials);
+    const response = await answered(endpoint, () =>
+      get(queryOf(verb, given), authorization, {
+        maxAnswerBytes,
+        ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
+    refuseStatus(endpoint, response);
+    return readAnswer(verb, endpoint, response, maxAnswerBytes);
+  };
+}
+
+async function authorizationOf(credentials: OaiCredentials): Promise<string | undefined> {
+  switch (credentials.kind) {
+    case 'none':
+      return undefined;
+    case 'basic':
+      return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`;
+    case 'bearer':
+      return `Bearer ${await credentials.token()}`;
+  }
+}
+
+async function answered(endpoint: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
+    throw new UnavailableError(`${endpoint} did not answer: ${thrown.message}.`, {
+      cause: thrown,
+      hint: 'Check the network and run the command again; what was stored is kept.',
+    });
+  }
+}
+
+function refuseStatus(endpoint: string, { status }: HttpResponse): void {
+  if (status === 200) return;
+  if (status === 401 || status === 403) {
+    throw new AuthError(`${endpoint} refuses this account (status ${status}).`, {
+      hint: 'Check username and oai_auth in the profile, then run `pas login`.',
+    });
+  }
+  if (status === 429 || status >= 500) {
+    throw new UnavailableError(`${endpoint} is closed or overloaded (status ${status}).`, {
+      hint: 'Run the command again later; what was stored is kept.',
+    });
+  }
+  throw new OaiError('malformed', `${endpoint} answered with status ${status}, not with OAI-PMH.`, {
+    hint: 'Check oai_base in the profile. A training instance has no harvesting interface: use the production one.',
+  });
+}
+
+function readAnswer(verb: Verb, endpoint: string, response: HttpResponse, maxBytes: number): OaiAnswer {
+  const body = unpacked(endpoint, response, maxBytes);
+  const document = parsed(endpoint, response, body);
+  const { root } = document;
+  if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
+    throw new MalformedAnswerError(`${endpoint} answered with <${root.name}>, not with OAI-PMH.`, body);
+  }
+  const errors = childrenOf(root, 'error');
+  // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
+  const nothing = errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
+  if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
+  const element = nothing || childOf(root, verb);
+  if (element === undefined) throw new MalformedAnswerError(`${endpoint} left ${verb} out of its answer.`, body);
+  const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
+  if (responseDateMs === undefined) throw new MalformedAnswerError(`${endpoint} gave no responseDate.`, body);
+  return { element, document, responseDateMs, body };
+}
+
+/** Some servers pack without being asked or without saying so, so the bytes decide (RFC 1952, section 2.3.1). */
+function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  try {
+    return gunzipSync(body, { maxOutputLength: maxBytes });
+  } catch (thrown) {
+    throw new MalformedAnswerError(`${endpoint} sent a damaged or oversized gzip answer: ${messageOf(thrown)}.`, body, {
+      cause: thrown,
+    });
+  }
+}
+
+function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
+  const type = response.headers['content-type'] ?? '';
+  if (body.length === 0) throw new MalformedAnswerError(`${endpoint} sent an empty answer.`, body);
+  try {
+    return parseXml(body, /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1]);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    const record = recordAt(body, thrown.byte);
+    const where = record === undefined ? '' : `, in the record ${record}`;
+    const html = /html/i.test(type) ? ' It says that it is HTML.' : '';
+    throw new MalformedAnswerError(`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {
+      byte: thrown.byte,
+      cause: thrown,
+      ...(record === undefined ? {} : { record }),
+    });
+  }
+}
+
+/** A list of errors is told by its first, as each of them alone is enough to refuse the request. */
+function protocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
+  const [first] = errors;
+  const code = first === undefined ? '' : (attributeOf(first, 'code') ?? '');
+  const said = errors.map((error) => error.text.trim()).filter((text) => text !== '');
+  const known = Object.hasOwn(ERROR_HINTS, code);
+  return new OaiError(
+    known ? code : 'malformed',
+    `${endpoint} answered ${code === '' ? 'with an error' : code}${said.length === 0 ? '' : `: ${said.join('; ')}`}.`,
+    known ? { hint: ERROR_HINTS[code] ?? '' } : {},
+  );
+}

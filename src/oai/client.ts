@@ -1,0 +1,160 @@
+import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { type Ask, type AskOptions, makeAsk, type OaiAnswer } from './ask.ts';
+import { datestampMs } from './datestamp.ts';
+import { MalformedAnswerError } from './malformed.ts';
+import type { ListVerb, OaiArguments } from './protocol.ts';
+import { type OaiHeader, type OaiRecord, readHeader, readRecord } from './record.ts';
+
+/** OAI-PMH 2.0, section 4.2. */
+export type Identity = {
+  readonly repositoryName: string;
+  readonly baseUrl: string;
+  readonly protocolVersion: string;
+  readonly adminEmails: readonly string[];
+  readonly earliestDatestamp: string;
+  readonly deletedRecord: string;
+  readonly granularity: string;
+  readonly compressions: readonly string[];
+  readonly descriptions: readonly XmlElement[];
+};
+
+export type MetadataFormat = { readonly prefix: string; readonly schema: string; readonly namespace: string };
+
+export type OaiSet = { readonly setSpec: string; readonly name: string; readonly descriptions: readonly XmlElement[] };
+
+/** One page of a list. */
+export type ListPage<Item> = {
+  readonly items: readonly Item[];
+  /** Where the list goes on; undefined on its last page. */
+  readonly next: string | undefined;
+  readonly completeListSize: number | undefined;
+  /** Position of the first item in the whole list. */
+  readonly cursor: number | undefined;
+  readonly tokenExpiresMs: number | undefined;
+  readonly responseDateMs: number;
+  readonly document: XmlDocument;
+};
+
+/** The six verbs. Throws what {@link makeAsk} describes. */
+export type OaiClient = {
+  readonly ask: Ask;
+  identify(signal?: AbortSignal): Promise<Identity>;
+  listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
+  listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
+  listIdentifiers(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiHeader>>;
+  listRecords(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
+  /** @param identifier the full identifier, or the bare one of the record */
+  getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
+};
+
+export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
+  /** `{oai_base}`, without a slash at the end. */
+  readonly oaiBase: string;
+  /** Such as `2.2`; without it the generic endpoint, which serves the newest. */
+  readonly version?: string;
+};
+
+export function openOaiClient(options: OaiClientOptions): OaiClient {
+  const { oaiBase, version } = options;
+  const ask = makeAsk({ ...options, endpoint: version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai` });
+  return {
+    ask,
+    identify: async (signal) => readIdentity((await ask('Identify', {}, signal)).element),
+    listMetadataFormats: async (identifier, signal) => {
+      const given = identifier === undefined ? {} : { identifier: fullIdentifier(oaiBase, identifier) };
+      const { element } = await ask('ListMetadataFormats', given, signal);
+      return childrenOf(element, 'metadataFormat').map(readFormat);
+    },
+    listSets: async (given = {}, signal) => {
+      const answer = await ask('ListSets', given, signal);
+      return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet) };
+    },
+    listIdentifiers: (given, signal) => list(ask, 'ListIdentifiers', given, signal, readHeader),
+    listRecords: (given, signal) => list(ask, 'ListRecords', given, signal, readRecord),
+    getRecord: async (identifier, metadataPrefix, signal) => {
+      const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
+      const element = childOf(answer.element, 'record');
+      const record = element === undefined ? undefined : readRecord(element);
+      if (record === undefined)
+        throw new MalformedAnswerError(`The service sent no whole record for ${identifier}.`, answer.body);
+      return record;
+    },
+  };
+}
+
+/** Only a full identifier is known to the service; a bare one is completed as the contract's headers have it. */
+function fullIdentifier(oaiBase: string, identifier: string): string {
+  return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
+}
+
+async function list<Item>(
+  ask: Ask,
+  verb: ListVerb,
+  given: OaiArguments,
+  signal: AbortSignal | undefined,
+  read: (element: XmlElement) => Item | undefined,
+): Promise<ListPage<Item>> {
+  const answer = await ask(verb, given, signal);
+  const elements = answer.element.children.filter(({ name }) => name === 'record' || name === 'header');
+  const items = elements.map((element, index) => {
+    const item = read(element);
+    if (item === undefined) {
+      throw new MalformedAnswerError(`Record ${index + 1} of the page has no identifier or no usable datestamp.`, answer.body);
+    }
+    return item;
+  });
+  return { ...readPaging(answer), items };
+}
+
+type Paging = Omit<ListPage<never>, 'items'>;
+
+/** An absent token and an empty one both end the list; deployed services also end it by an empty page without one. */
+function readPaging({ element, document, responseDateMs }: OaiAnswer): Paging {
+  const token = childOf(element, 'resumptionToken');
+  const text = token?.text.trim();
+  return {
+    next: text === '' ? undefined : text,
+    completeListSize: count(token, 'completeListSize'),
+    cursor: count(token, 'cursor'),
+    tokenExpiresMs: token === undefined ? undefined : datestampMs(attributeOf(token, 'expirationDate') ?? ''),
+    responseDateMs,
+    document,
+  };
+}
+
+function count(token: XmlElement | undefined, name: string): number | undefined {
+  const text = token === undefined ? undefined : attributeOf(token, name)?.trim();
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function readIdentity(element: XmlElement): Identity {
+  const text = (name: string): string => childText(element, name) ?? '';
+  const texts = (name: string): string[] => childrenOf(element, name).map((child) => child.text.trim());
+  return {
+    repositoryName: text('repositoryName'),
+    baseUrl: text('baseURL'),
+    protocolVersion: text('protocolVersion'),
+    adminEmails: texts('adminEmail'),
+    earliestDatestamp: text('earliestDatestamp'),
+    deletedRecord: text('deletedRecord'),
+    granularity: text('granularity'),
+    compressions: texts('compression'),
+    descriptions: childrenOf(element, 'description').flatMap(({ children }) => children),
+  };
+}
+
+function readFormat(element: XmlElement): MetadataFormat {
+  return {
+    prefix: childText(element, 'metadataPrefix') ?? '',
+    schema: childText(element, 'schema') ?? '',
+    namespace: childText(element, 'metadataNamespace') ?? '',
+  };
+}
+
+function readSet(element: XmlElement): OaiSet {
+  return {
+    setSpec: childText(element, 'setSpec') ?? '',
+    name: childText(element, 'setName') ?? '',
+    descriptions: childrenOf(element, 'setDescription').flatMap(({ children }) => children),
+  };
+}

@@ -1,0 +1,28 @@
+/** Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them. */
+
+export type Granularity = 'day' | 'second';
+
+const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
+
+/** Milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or no day of the calendar. */
+export function datestampMs(text: string): number | undefined {
+  const parts = DAY.exec(text) ?? TIME.exec(text);
+  if (parts === null) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return undefined;
+  // Date.parse turns 30 February into 1 March.
+  return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
+}
+
+/** Undefined where the text cannot stand in `from` or `until`. */
+export function granularityOf(text: string): Granularity | undefined {
+  if (datestampMs(text) === undefined || text.includes('.')) return undefined;
+  return DAY.test(text) ? 'day' : 'second';
+}
+
+/** Rounded down, so that a `from` made of it never leaves anything out. */
+export function formatDatestamp(ms: number, granularity: Granularity): string {
+  const text = new Date(ms).toISOString();
+  return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
+}

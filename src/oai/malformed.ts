@@ -1,0 +1,40 @@
+import { OaiError } from '../base/errors.ts';
+
+/** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
+export class MalformedAnswerError extends OaiError {
+  readonly body: Buffer;
+  /** Where reading stopped, from 0. */
+  readonly byte: number | undefined;
+  /** Identifier of the record in which it stopped, where one could be made out. */
+  readonly record: string | undefined;
+
+  constructor(
+    message: string,
+    body: Buffer,
+    place: { readonly byte?: number; readonly record?: string; readonly cause?: unknown } = {},
+  ) {
+    super('malformed', message, {
+      cause: place.cause,
+      hint: 'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.',
+    });
+    this.body = body;
+    this.byte = place.byte;
+    this.record = place.record;
+  }
+}
+
+/** The identifier that stands last before a byte: that of the record which is broken there. */
+export function recordAt(body: Buffer, byte: number): string | undefined {
+  const before = body.toString('latin1', 0, byte);
+  const start = before.lastIndexOf('identifier>');
+  const opened =
+    before.endsWith('</', start) || /<\/[\w.-]*:?$/.test(before.slice(0, start))
+      ? before.lastIndexOf('identifier>', start - 1)
+      : start;
+  if (opened === -1) return undefined;
+  const text = before
+    .slice(opened + 'identifier>'.length)
+    .split('<', 1)[0]
+    ?.trim();
+  return text === undefined || text === '' ? undefined : text;
+}

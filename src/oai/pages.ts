@@ -1,0 +1,75 @@
+import type { Clock } from '../base/clock.ts';
+import { OaiError } from '../base/errors.ts';
+import type { ListPage } from './client.ts';
+import type { OaiArguments } from './protocol.ts';
+
+export type FetchPage<Item> = (given: OaiArguments, signal?: AbortSignal) => Promise<ListPage<Item>>;
+
+export type PagesOptions<Item> = {
+  readonly fetchPage: FetchPage<Item>;
+  /** The list's own arguments, or `{ resumptionToken }` to go on where an earlier run stopped. */
+  readonly start: OaiArguments;
+  readonly clock: Clock;
+  /** Tells two pages apart: the same page under two tokens means that the service goes round in a circle. */
+  readonly fingerprint: (items: readonly Item[]) => string;
+  readonly signal?: AbortSignal;
+};
+
+/** Waits before the same page is asked for again. A service in trouble may send nonsense, or say badArgument. */
+const RETRY_WAITS_MS: Readonly<Record<string, readonly number[]>> = { malformed: [1000, 4000], badArgument: [1000] };
+
+const MOST_EMPTY_PAGES = 100;
+
+/**
+ * The pages of one list in order, the next one being fetched while the last one is used. Ends where the service says
+ * so: no token, an empty token, or an empty page without one.
+ * @throws OaiError with the code `loop` when the service comes back to a page that it has given before
+ */
+export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenerator<ListPage<Item>> {
+  const { fingerprint, start } = options;
+  const stop = new AbortController();
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+  const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
+  const seenPages = new Set<string>();
+  let emptyPages = 0;
+  try {
+    let upcoming: Promise<ListPage<Item>> | undefined = fetchPatiently(options, start, signal);
+    while (upcoming !== undefined) {
+      const page: ListPage<Item> = await upcoming;
+      const { items, next } = page;
+      if (next !== undefined && seenTokens.size === seenTokens.add(next).size) throw loop(`gave the token ${next} twice`);
+      emptyPages = items.length === 0 ? emptyPages + 1 : 0;
+      if (emptyPages > MOST_EMPTY_PAGES) throw loop(`gave ${emptyPages} empty pages in a row`);
+      const print = items.length === 0 ? undefined : fingerprint(items);
+      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop('gave the same page twice');
+      upcoming = next === undefined ? undefined : fetchPatiently(options, { resumptionToken: next }, signal);
+      // Whoever waits for it sees the failure; without this line, a reader that stops early would end the process.
+      upcoming?.catch(() => {});
+      yield page;
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+function loop(what: string): OaiError {
+  return new OaiError('loop', `The service ${what}: its list goes round in a circle and would never end.`, {
+    hint: 'Run the command again later. If it happens again, tell the operator of the service.',
+  });
+}
+
+async function fetchPatiently<Item>(
+  { fetchPage, clock }: PagesOptions<Item>,
+  given: OaiArguments,
+  signal: AbortSignal,
+): Promise<ListPage<Item>> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await fetchPage(given, signal);
+    } catch (thrown) {
+      const waitMs = thrown instanceof OaiError ? RETRY_WAITS_MS[thrown.oaiCode]?.[tries] : undefined;
+      if (waitMs === undefined || signal.aborted) throw thrown;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}

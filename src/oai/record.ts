@@ -1,0 +1,74 @@
+import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { datestampMs } from './datestamp.ts';
+import { OAI_NAMESPACE } from './protocol.ts';
+
+/** OAI-PMH 2.0, section 2.5. */
+export type OaiHeader = {
+  /** The full identifier, as the service writes it. */
+  readonly identifier: string;
+  /** As the service writes it. */
+  readonly datestamp: string;
+  readonly datestampMs: number;
+  /** May be empty, although the contract promises one: a deleted record's often is. */
+  readonly setSpecs: readonly string[];
+  readonly deleted: boolean;
+};
+
+export type OaiRecord = {
+  readonly header: OaiHeader;
+  /** The element inside `metadata`; a deleted record has none. */
+  readonly metadata: XmlElement | undefined;
+  /** The service lists the record but shows none of it to this account. */
+  readonly refused: boolean;
+  /** The whole `record`. */
+  readonly element: XmlElement;
+};
+
+/** Stands in place of whatever the account may not see (contract, "Authentication", Interface B). */
+const REFUSAL = 'HTTP/1.1 403 Forbidden';
+
+export function isRefused(element: XmlElement): boolean {
+  return element.children.length === 0 && element.text.trim() === REFUSAL;
+}
+
+/** A `header`, bare or wrapped in a `record`. Undefined where it is not complete. */
+export function readHeader(element: XmlElement): OaiHeader | undefined {
+  const header = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
+  if (header === undefined) return undefined;
+  const identifier = childText(header, 'identifier', OAI_NAMESPACE);
+  const datestamp = childText(header, 'datestamp', OAI_NAMESPACE);
+  const ms = datestamp === undefined ? undefined : datestampMs(datestamp);
+  if (identifier === undefined || datestamp === undefined || ms === undefined) return undefined;
+  return {
+    identifier,
+    datestamp,
+    datestampMs: ms,
+    setSpecs: childrenOf(header, 'setSpec', OAI_NAMESPACE).map((set) => set.text.trim()),
+    deleted: attributeOf(header, 'status') === 'deleted',
+  };
+}
+
+/** Undefined where the header is not complete. */
+export function readRecord(element: XmlElement): OaiRecord | undefined {
+  const header = readHeader(element);
+  if (header === undefined) return undefined;
+  const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
+  return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), element };
+}
+
+/** Native format: the root holds the text alone. Dublin Core: the text stands in the root or in its only field. */
+function showsNothing(metadata: XmlElement): boolean {
+  if (isRefused(metadata)) return true;
+  const only = metadata.children.length === 1 ? metadata.children[0] : undefined;
+  return only !== undefined && only.namespace !== metadata.namespace && isRefused(only);
+}
+
+/** The one entity inside a native record's root, whatever version its namespace names. */
+export function entityOf(record: OaiRecord): XmlElement | undefined {
+  return record.metadata?.children[0];
+}
+
+/** `https://host/id/HES-000253` → `HES-000253`. */
+export function identOf(identifier: string): string {
+  return identifier.slice(identifier.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,59 @@
+import { OaiError } from '../base/errors.ts';
+import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.ts';
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+type GetOptions = Pick<HttpRequest, 'answerTimeoutMs' | 'maxAnswerBytes' | 'signal'>;
+
+/** GET with a query string, and with a credential that is only for the endpoint's own origin. */
+export type Get = (query: string, authorization: string | undefined, options: GetOptions) => Promise<HttpResponse>;
+
+/**
+ * Follows redirects, and remembers where the endpoint really is, so that a harvest pays for one redirect and not for
+ * one a page. A credential never goes to another origin, and nothing goes from https to http.
+ * @throws OaiError for a redirect that leads nowhere
+ */
+export function followRedirects(endpoint: string, exchange: Exchange): Get {
+  const { origin } = new URL(endpoint);
+  let settled = endpoint;
+  return async (query, authorization, options) => {
+    let url = `${settled}?${query}`;
+    for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+      const mayKnow = authorization !== undefined && new URL(url).origin === origin;
+      const response = await exchange({
+        method: 'GET',
+        url,
+        headers: {
+          accept: '*/*',
+          'accept-encoding': 'gzip',
+          ...(mayKnow ? { authorization } : {}),
+        },
+        ...options,
+      });
+      if (!REDIRECTS.includes(response.status)) return response;
+      url = targetOf(url, response, query);
+      const [base = '', targetQuery] = url.split('?', 2);
+      if (targetQuery === query) settled = base;
+    }
+    throw new OaiError('malformed', `${endpoint} redirects in a circle.`, { hint: 'Check oai_base in the profile.' });
+  };
+}
+
+function targetOf(from: string, response: HttpResponse, query: string): string {
+  const location = response.headers['location'];
+  const target = location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
+  if (target === undefined || !/^https?:$/.test(target.protocol)) {
+    throw new OaiError('malformed', `${from} redirects without saying where to.`, { hint: 'Check oai_base in the profile.' });
+  }
+  if (target.protocol === 'http:' && from.startsWith('https:')) {
+    throw new OaiError('malformed', `${from} redirects to ${target.origin}, which is not protected by TLS.`, {
+      hint: 'Ask the operator of the service.',
+    });
+  }
+  target.hash = '';
+  if (target.search === '') target.search = query;
+  // Escaped in the same way as our own, so that the two can be compared.
+  const sameArguments = new URLSearchParams(target.search).toString() === query;
+  return `${target.origin}${target.pathname}${sameArguments ? `?${query}` : target.search}`;
+}
