@@ -96,7 +96,10 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     departed() {
       store.update(scopes, (states) => {
         const now = clock.monotonicMs();
-        return { result: undefined, next: states.map((state) => ({ ...state, lastDepartureMs: Math.max(state.lastDepartureMs, now) })) };
+        return {
+          result: undefined,
+          next: states.map((state) => ({ ...state, lastDepartureMs: Math.max(state.lastDepartureMs, now) })),
+        };
       });
     },
     slowDown(departedAtMs, retryAfterMs) {

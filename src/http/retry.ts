@@ -1,0 +1,79 @@
+import pRetry from 'p-retry';
+import type { Clock } from '../base/clock.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export type RetryOptions = {
+  readonly clock: Clock;
+  /** From 0 up to, not including, 1. */
+  readonly random: () => number;
+  /** Requests in all, the first included. */
+  readonly attempts: number;
+  readonly firstWaitMs: number;
+  readonly mostWaitMs: number;
+  /** A server that asks for a longer pause than this is not waited for. */
+  readonly mostRetryAfterMs: number;
+  /** Told before each pause, so that a person sees why nothing happens. */
+  readonly onWait?: (waitMs: number, reason: string) => void;
+};
+
+export const HARVEST_RETRY = { attempts: 6, firstWaitMs: 500, mostWaitMs: 20_000, mostRetryAfterMs: 300_000 } as const;
+
+const WORTH_REPEATING = new Set([408, 429, 500, 502, 503, 504]);
+
+/**
+ * Repeats requests that change nothing when no whole answer came, or one that says "later". The last answer is handed
+ * on as it is; the last lack of one is thrown. Never to be wrapped round a request that creates something.
+ */
+export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
+  return async (request) => {
+    if (request.method !== 'GET') throw new Error('only a GET may be repeated');
+    let lastAnswer: HttpResponse | undefined;
+    try {
+      return await pRetry(
+        async () => {
+          lastAnswer = undefined;
+          const answer = await exchange(request);
+          if (!WORTH_REPEATING.has(answer.status)) return answer;
+          lastAnswer = answer;
+          throw new Later(answer);
+        },
+        {
+          retries: options.attempts - 1,
+          // The pauses are taken below, on the clock that was passed in.
+          minTimeout: 0,
+          shouldRetry: ({ error }) => (error instanceof Later || isWorthRepeating(error)) && request.signal?.aborted !== true,
+          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+            if (retriesLeft > 0) await pause(request, error, attemptNumber, options);
+          },
+        },
+      );
+    } catch (thrown) {
+      if (thrown instanceof Later && lastAnswer !== undefined) return lastAnswer;
+      throw thrown;
+    }
+  };
+}
+
+class Later extends Error {
+  readonly answer: HttpResponse;
+  constructor(answer: HttpResponse) {
+    super(`status ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+function isWorthRepeating(error: Error): boolean {
+  return error instanceof NoAnswerError && error.reason !== 'aborted' && error.reason !== 'too-large';
+}
+
+async function pause(request: HttpRequest, error: Error, attemptNumber: number, options: RetryOptions): Promise<void> {
+  if (!(error instanceof Later) && !isWorthRepeating(error)) return;
+  const asked = error instanceof Later ? retryAfterMs(error.answer.headers['retry-after'], options.clock.now()) : undefined;
+  if (asked !== undefined && asked > options.mostRetryAfterMs) throw error;
+  // Half of the pause by chance, so that clients that failed together do not come back together.
+  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attemptNumber - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
+  const waitMs = Math.round(asked ?? backoffMs);
+  options.onWait?.(waitMs, error.message);
+  await options.clock.sleep(waitMs, request.signal);
+}
