@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { record } from '../support/hand-typed-records.ts';
 import { answerValidator, faults, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 
 // Answers of the harvesting interface: OAI-PMH 2.0 around records of the contract.
@@ -63,7 +64,9 @@ const DELETED = `${HEADER.replace('<header>', '<header status="deleted">').repla
 const TOKEN = '<resumptionToken completeListSize="250" cursor="0" expirationDate="2024-05-06T08:08:09Z">0F3A</resumptionToken>';
 const DC_METADATA = `<metadata><oai_dc:dc ${DC}><dc:title xml:lang="cs">paleolit</dc:title><dc:type>x</dc:type></oai_dc:dc></metadata>`;
 const MASKED = '<metadata><svc:svc xmlns:svc="https://schemas.example/svc/2.2/">HTTP/1.1 403 Forbidden</svc:svc></metadata>';
-const OSOBA = readFileSync(join(packageRoot, 'test/contract/records/osoba.xml'), 'utf8').replace(/^<\?xml.*\?>/, '');
+const OSOBA = record('osoba')
+  .join('\n')
+  .replace(/^<\?xml.*\?>/, '');
 
 const IDENTIFIERS = answer(`<ListIdentifiers>${HEADER}${DELETED}${TOKEN}</ListIdentifiers>`);
 const RECORDS = answer(

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { type Shape, shapeOf } from './record-shapes.ts';
 import type { SchemaVersion } from './schema-validators.ts';
 
-export const ENTITIES = [
+/** One hand-typed file each, in version 2.2, with every element that the entity may have; the two kinds of record apart. */
+export const RECORDS = [
   'projekt',
-  'archeologicky_zaznam',
+  'archeologicky_zaznam-akce',
+  'archeologicky_zaznam-lokalita',
   'let',
   'adb',
   'dokument',
@@ -20,47 +23,38 @@ export const ENTITIES = [
   'organizace',
   'osoba',
 ] as const;
-export type Entity = (typeof ENTITIES)[number];
+export type RecordName = (typeof RECORDS)[number];
 
-export function record(entity: Entity): string {
-  return readFileSync(join(packageRoot, 'test/contract/records', `${entity}.xml`), 'utf8');
+/** An element of a record: its lines, those of its parent, and what it should be. */
+export type Found = {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly parentStart: number;
+  readonly shape: Shape;
+};
+
+/** The lines of a record, without what a version does not have yet, but for the element that is to be kept all the same. */
+export function record(name: RecordName, version: SchemaVersion = '2.2', keep = ''): string[] {
+  const lines = readFileSync(join(packageRoot, 'test/contract/records', `${name}.xml`), 'utf8').split('\n');
+  const tooNew = elementsOf(lines).filter(({ shape, path }) => shape.since > version && path !== keep);
+  return tooNew.reduceRight((kept, { start, end }) => kept.toSpliced(start, end - start + 1), lines);
 }
 
-/** Takes the only element of that name out of a record, with its content. */
-export function without(document: string, element: string): string {
-  const [found, second] = document.match(new RegExp(`\\s*<svc:${element}[ >].*?</svc:${element}>`, 'gs')) ?? [];
-  if (found === undefined || second !== undefined) throw new Error(`${element} does not occur exactly once`);
-  return document.replace(found, '');
+/** Every element below the entity, in document order. The files give each its own line or lines, indented by two a level. */
+export function elementsOf(lines: readonly string[]): Found[] {
+  const open: { name: string; start: number }[] = [];
+  return lines.flatMap((line, start) => {
+    const [, indent = '', name] = /^((?: {2})+)<svc:(\w+)/.exec(line) ?? [];
+    if (name === undefined) return [];
+    const depth = indent.length / 2 - 1;
+    open.splice(depth, Number.POSITIVE_INFINITY, { name, start });
+    const [parent, grandparent] = [open[depth - 1], open[depth - 2]];
+    if (parent === undefined) return [];
+    const path = open.map((element) => element.name).join('/');
+    const shape = shapeOf(grandparent?.name ?? '', parent.name)?.find((child) => child.name === name);
+    if (shape === undefined) throw new Error(`no shape for ${path}`);
+    const end = line.includes(`</svc:${name}>`) ? start : lines.indexOf(`${indent}</svc:${name}>`, start);
+    return [{ path, start, end, parentStart: parent.start, shape }];
+  });
 }
-
-/** The record with another text in the first element of that name. */
-export function withText(document: string, element: string, text: string): string {
-  const pattern = new RegExp(`(<svc:${element}(?: [^>]*)?>)[^<]*<`);
-  if (!pattern.test(document)) throw new Error(`no ${element} with a text`);
-  return document.replace(pattern, (_, startTag: string) => `${startTag}${text}<`);
-}
-
-/** The record as 2.1 and 2.0 give it: without what was added later. */
-export function asVersion(entity: Entity, version: SchemaVersion): string {
-  const added = ADDED.filter((difference) => difference.entity === entity && difference.since > version);
-  return added.reduce((document, { element }) => without(document, element), record(entity));
-}
-
-/** Service facts, section 8.3; lokalita/igsn has its own test. Each of these names occurs once in its record. */
-export const ADDED: readonly { entity: Entity; element: string; since: SchemaVersion; required?: true }[] = [
-  { entity: 'projekt', element: 'geom_system', since: '2.1', required: true },
-  { entity: 'projekt', element: 'geom_sjtsk_gml', since: '2.1' },
-  { entity: 'projekt', element: 'geom_sjtsk_wkt', since: '2.1' },
-  { entity: 'dokument', element: 'doi', since: '2.1' },
-  { entity: 'dokument', element: 'geom_system', since: '2.1', required: true },
-  { entity: 'dokument', element: 'geom_sjtsk_gml', since: '2.1' },
-  { entity: 'dokument', element: 'geom_sjtsk_wkt', since: '2.1' },
-  { entity: 'ext_zdroj', element: 'doi', since: '2.1' },
-  { entity: 'samostatny_nalez', element: 'igsn', since: '2.1' },
-  { entity: 'uzivatel', element: 'orcid', since: '2.1' },
-  { entity: 'organizace', element: 'ror', since: '2.1' },
-  { entity: 'osoba', element: 'orcid', since: '2.1' },
-  { entity: 'osoba', element: 'wikidata', since: '2.1' },
-  { entity: 'heslo', element: 'scheme_uri', since: '2.1' },
-  { entity: 'ruian_kraj', element: 'email', since: '2.2' },
-];
