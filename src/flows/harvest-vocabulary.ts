@@ -1,0 +1,230 @@
+import type { Clock } from '../base/clock.ts';
+import { OaiError, UsageError } from '../base/errors.ts';
+import type { ListPage, OaiClient, OaiSet } from '../oai/client.ts';
+import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
+import { listPages } from '../oai/pages.ts';
+import type { OaiArguments } from '../oai/protocol.ts';
+import type { OaiRecord } from '../oai/record.ts';
+import {
+  beginPass,
+  completePass,
+  countMet,
+  type Harvest,
+  harvestOf,
+  markVanished,
+  noteMet,
+  notePage,
+  type PassKind,
+  rewindPass,
+} from '../vocabulary/harvests.ts';
+import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import { storePage } from './store-vocabulary-page.ts';
+
+/** What a find needs, and what its place is checked against. */
+export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'] as const;
+
+export type HarvestProgress = {
+  readonly setSpec: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly perSecond: number;
+};
+
+export type HarvestVocabularyOptions = {
+  readonly client: OaiClient;
+  readonly vocabulary: Vocabulary;
+  readonly clock: Clock;
+  readonly sets: readonly string[];
+  /** The native format, such as `oai_svc`. */
+  readonly metadataPrefix: string;
+  /** Read everything again and mark what is no longer there. */
+  readonly full: boolean;
+  readonly onProgress?: (progress: HarvestProgress) => void;
+  readonly signal?: AbortSignal;
+};
+
+export type SetHarvest = {
+  readonly setSpec: string;
+  readonly pass: PassKind;
+  /** Records met in this pass, those of an earlier interrupted run included. */
+  readonly records: number;
+  readonly deleted: number;
+  readonly vanished: number;
+  /** Identifiers of records that are no usable terms. */
+  readonly unreadable: readonly string[];
+  readonly elapsedMs: number;
+};
+
+/** The index behind the list lags behind the records; what changed in this time before the last pass is asked for again. */
+const OVERLAP_MS = 10 * 60_000;
+
+/** How often in one run a list is begun again because its token ran out or records slipped from page to page. */
+const MOST_REWINDS = 3;
+
+type Tally = { deleted: number; readonly unreadable: Set<string>; readonly startedMs: number; readonly metBefore: number };
+type SetRun = HarvestVocabularyOptions & { readonly granularity: Granularity };
+
+/**
+ * Brings the vocabularies up to date, set after set: in full the first time, then what changed. Every page is stored
+ * together with the way to the next, so that a run that is cut off goes on where it was. A set counts as complete only
+ * when as many records were met as the service says that there are.
+ * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; UsageError for an unknown
+ * set; DatabaseError
+ */
+export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
+  await refuseUnknownSets(options);
+  const granularity = await granularityOfService(options);
+  const results: SetHarvest[] = [];
+  for (const setSpec of options.sets) results.push(await harvestSet({ ...options, granularity }, setSpec));
+  return results;
+}
+
+async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
+  const { vocabulary, clock } = run;
+  const harvest = vocabulary.change(() => preparePass(vocabulary, setSpec, run.full));
+  const startedMs = clock.now();
+  const tally: Tally = { deleted: 0, unreadable: new Set(), startedMs, metBefore: countMet(vocabulary, harvest.id) };
+  await walkUntilComplete(run, harvest, tally);
+  const { pass } = harvestOf(vocabulary, setSpec);
+  const records = countMet(vocabulary, harvest.id);
+  const vanished = vocabulary.change(() => {
+    const count = pass?.kind === 'full' ? markVanished(vocabulary, { ...harvest, pass }) : 0;
+    completePass(vocabulary, harvest.id);
+    return count;
+  });
+  return {
+    setSpec,
+    pass: pass?.kind ?? 'full',
+    records,
+    deleted: tally.deleted,
+    vanished,
+    unreadable: [...tally.unreadable],
+    elapsedMs: clock.now() - startedMs,
+  };
+}
+
+/** Goes on with what was begun, or begins anew. */
+function preparePass(vocabulary: Vocabulary, setSpec: string, full: boolean): Harvest {
+  const harvest = harvestOf(vocabulary, setSpec);
+  const { pass, watermarkMs } = harvest;
+  if (pass !== null && (pass.kind === 'full' || !full)) return harvest;
+  if (full || watermarkMs === null) beginPass(vocabulary, harvest.id, 'full', null);
+  else beginPass(vocabulary, harvest.id, 'changes', watermarkMs - OVERLAP_MS);
+  return harvestOf(vocabulary, setSpec);
+}
+
+async function walkUntilComplete(run: SetRun, harvest: Harvest, tally: Tally): Promise<void> {
+  const { vocabulary } = run;
+  for (let rewinds = 0; ; rewinds++) {
+    const ended = await walk(run, harvest.setSpec, tally);
+    if (ended === 'end') {
+      if (missing(vocabulary, harvest.setSpec) > 0) await followUp(run, harvest.setSpec, tally);
+      if (missing(vocabulary, harvest.setSpec) === 0) return;
+    }
+    vocabulary.change(() => rewindPass(vocabulary, harvest.id));
+    if (rewinds === MOST_REWINDS) throw incomplete(vocabulary, harvest.setSpec, ended);
+  }
+}
+
+/** @returns how many records the service counted and did not send; 0 where it did not count */
+function missing(vocabulary: Vocabulary, setSpec: string): number {
+  const { id, pass } = harvestOf(vocabulary, setSpec);
+  return Math.max(0, (pass?.listSize ?? 0) - countMet(vocabulary, id));
+}
+
+function incomplete(vocabulary: Vocabulary, setSpec: string, ended: 'end' | 'token-refused'): OaiError {
+  const { id, pass } = harvestOf(vocabulary, setSpec);
+  const met = countMet(vocabulary, id);
+  const message =
+    ended === 'end'
+      ? `${setSpec} is not complete: the service counts ${pass?.listSize ?? '?'} records and sent ${met}, so ${missing(vocabulary, setSpec)} are missing.`
+      : `${setSpec} is not complete: the service refused its own resumption token again and again, after ${met} records.`;
+  return new OaiError('incomplete', message, {
+    hint: 'Run the command again: what was stored is kept, and the list is read again.',
+  });
+}
+
+/** One walk along the list, from where the last one stopped. */
+async function walk(run: SetRun, setSpec: string, tally: Tally): Promise<'end' | 'token-refused'> {
+  const { id, pass } = harvestOf(run.vocabulary, setSpec);
+  const token = pass?.token ?? undefined;
+  const start = token === undefined ? listArguments(run, setSpec, pass?.fromMs ?? null) : { resumptionToken: token };
+  try {
+    for await (const page of pagesOf(run, start)) {
+      run.vocabulary.change(() => {
+        const idents = storeAndCount(run, setSpec, page, tally);
+        notePage(run.vocabulary, id, {
+          idents,
+          token: page.next,
+          tokenExpiresMs: page.tokenExpiresMs,
+          listSize: page.completeListSize,
+          responseDateMs: page.responseDateMs,
+        });
+      });
+      report(run, setSpec, tally);
+    }
+    return 'end';
+  } catch (thrown) {
+    if (thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken') return 'token-refused';
+    throw thrown;
+  }
+}
+
+/** What changed while the list was read may have moved from a page to come to one already read: read it by itself. */
+async function followUp(run: SetRun, setSpec: string, tally: Tally): Promise<void> {
+  const { id, pass } = harvestOf(run.vocabulary, setSpec);
+  if (pass === null || pass.beganMs === null) return;
+  const fromMs = Math.max(pass.fromMs ?? 0, pass.beganMs - OVERLAP_MS);
+  for await (const page of pagesOf(run, listArguments(run, setSpec, fromMs))) {
+    run.vocabulary.change(() => noteMet(run.vocabulary, id, storeAndCount(run, setSpec, page, tally)));
+  }
+}
+
+function pagesOf({ client, clock, signal }: SetRun, start: OaiArguments): AsyncGenerator<ListPage<OaiRecord>> {
+  return listPages({
+    fetchPage: client.listRecords,
+    start,
+    clock,
+    fingerprint: (records) => records.map(({ header }) => `${header.identifier} ${header.datestamp}`).join('\n'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function listArguments({ metadataPrefix, granularity }: SetRun, setSpec: string, fromMs: number | null): OaiArguments {
+  return { metadataPrefix, set: setSpec, ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }) };
+}
+
+function storeAndCount(run: SetRun, setSpec: string, page: ListPage<OaiRecord>, tally: Tally): string[] {
+  const stored = storePage(run.vocabulary, setSpec, page.items);
+  tally.deleted += stored.deleted;
+  for (const ident of stored.unreadable) tally.unreadable.add(ident);
+  return stored.idents;
+}
+
+function report({ onProgress, vocabulary, clock }: SetRun, setSpec: string, tally: Tally): void {
+  if (onProgress === undefined) return;
+  const { id, pass } = harvestOf(vocabulary, setSpec);
+  const done = countMet(vocabulary, id);
+  const seconds = Math.max(0.001, (clock.now() - tally.startedMs) / 1000);
+  onProgress({ setSpec, done, total: pass?.listSize ?? undefined, perSecond: (done - tally.metBefore) / seconds });
+}
+
+/** A service may answer an unknown set with an empty list, which would look like a harvest that is complete. */
+async function refuseUnknownSets({ client, clock, sets, signal }: HarvestVocabularyOptions): Promise<void> {
+  const known = new Set<string>();
+  const pages = listPages<OaiSet>({
+    fetchPage: client.listSets,
+    start: {},
+    clock,
+    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const { items } of pages) for (const { setSpec } of items) known.add(setSpec);
+  const stray = sets.find((set) => !known.has(set));
+  if (stray === undefined) return;
+  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
+}
+
+async function granularityOfService({ client, signal }: HarvestVocabularyOptions): Promise<Granularity> {
+  return (await client.identify(signal)).granularity === 'YYYY-MM-DD' ? 'day' : 'second';
+}

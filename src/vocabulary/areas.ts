@@ -1,0 +1,73 @@
+import { contains, distanceM, type Polygon, parsePolygon } from '../geo/polygon.ts';
+import { isHarvested } from './harvests.ts';
+import { type Candidate, candidateOf } from './lookup.ts';
+import { termsById } from './terms.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** Distance in metres is to the nearest harvested cadastral area's boundary. */
+export type AreaAnswer =
+  | { readonly kind: 'inside'; readonly area: Candidate }
+  | { readonly kind: 'outside'; readonly nearest?: Candidate; readonly distanceM?: number }
+  | { readonly kind: 'not-harvested' };
+
+/** Which cadastral area holds a WGS 84 point. */
+export type LookupArea = (longitude: number, latitude: number) => AreaAnswer;
+
+const AREA_SET = 'ruian_katastr';
+
+/** Degrees around a point in which the nearest area is looked for, one after another. */
+const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
+
+/** Parsed boundaries are kept: the finds of one table lie close together. */
+export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
+  const polygons = new Map<number, Polygon>();
+  const polygonOf = (term: number): Polygon => {
+    const polygon =
+      polygons.get(term) ?? parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
+    polygons.set(term, polygon);
+    return polygon;
+  };
+  return (longitude, latitude) => {
+    const holder = areasNear(vocabulary, longitude, latitude, 0).find((term) => contains(polygonOf(term), longitude, latitude));
+    if (holder !== undefined) return { kind: 'inside', area: areaOf(vocabulary, holder) };
+    if (!isHarvested(vocabulary, AREA_SET)) return { kind: 'not-harvested' };
+    const [lonM, latM] = metresPerDegree(latitude);
+    let nearest: { readonly term: number; readonly distanceM: number } | undefined;
+    for (const margin of SEARCH_MARGINS) {
+      for (const term of areasNear(vocabulary, longitude, latitude, margin)) {
+        const metres = distanceM(polygonOf(term), longitude, latitude);
+        if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
+      }
+      // An area outside the square that was searched may be nearer than one whose box reaches into it.
+      if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
+    }
+    if (nearest !== undefined)
+      return { kind: 'outside', nearest: areaOf(vocabulary, nearest.term), distanceM: nearest.distanceM };
+    return { kind: 'outside' };
+  };
+}
+
+/** Terms whose box touches the square of `margin` degrees around the point. */
+function areasNear(vocabulary: Vocabulary, longitude: number, latitude: number, margin: number): number[] {
+  return vocabulary
+    .sql(
+      `select area_boxes.term from area_boxes join terms on terms.id = area_boxes.term
+       where min_lon <= :east and max_lon >= :west and min_lat <= :north and max_lat >= :south
+         and terms.source = :source and terms.set_spec = :set and terms.gone is null`,
+    )
+    .pluck()
+    .all({
+      east: longitude + margin,
+      west: longitude - margin,
+      north: latitude + margin,
+      south: latitude - margin,
+      source: vocabulary.source,
+      set: AREA_SET,
+    }) as number[];
+}
+
+function areaOf(vocabulary: Vocabulary, id: number): Candidate {
+  const term = termsById(vocabulary, [id]).get(id);
+  if (term === undefined) throw new Error(`area ${id} has no term`);
+  return candidateOf(term);
+}

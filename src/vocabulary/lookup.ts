@@ -1,0 +1,75 @@
+import { fold } from './fold.ts';
+import { isHarvested } from './harvests.ts';
+import { searchTerms } from './search.ts';
+import { isInSet, type Term } from './term.ts';
+import { termByIdent, termsByName } from './terms.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export type Candidate = { readonly id: string; readonly label: string; readonly labelEn?: string; readonly setSpec: string };
+
+/** What a cell of a table means in one set. */
+export type TermAnswer =
+  | { readonly kind: 'found'; readonly term: Candidate }
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly Candidate[] }
+  | { readonly kind: 'unknown'; readonly nearest: readonly Candidate[] }
+  | { readonly kind: 'wrong-set'; readonly term: Candidate }
+  | { readonly kind: 'deleted'; readonly term: Candidate }
+  | { readonly kind: 'not-harvested' };
+
+export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
+
+const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
+const MOST_CANDIDATES = 5;
+
+/** Looks a cell up by identifier, else by Czech or English name. A table repeats its cells, so answers are kept. */
+export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
+  const answers = new Map<string, TermAnswer>();
+  return (setSpec, cell) => {
+    const key = `${setSpec}\n${cell}`;
+    const answer = answers.get(key) ?? lookupTerm(vocabulary, setSpec, cell.trim());
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+export function lookupTerm(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
+  return IDENTIFIER.test(cell) ? byIdentifier(vocabulary, setSpec, cell) : byName(vocabulary, setSpec, cell);
+}
+
+function byIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
+  const ident = /^ruian/i.test(cell) ? cell.toLowerCase() : cell.toUpperCase();
+  const term = termByIdent(vocabulary, ident);
+  if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
+  if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: candidateOf(term) };
+  return { kind: term.gone === null ? 'found' : 'deleted', term: candidateOf(term) };
+}
+
+function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
+  const named = termsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
+  const alive = named.filter((term) => term.gone === null);
+  const [first] = alive;
+  if (first !== undefined) {
+    // Two terms that differ by an accent alone are told apart by whoever writes the accent.
+    const exact = alive.length === 1 ? alive : alive.filter((term) => term.label === cell || term.labelEn === cell);
+    const [only, another] = exact;
+    if (only !== undefined && another === undefined) return { kind: 'found', term: candidateOf(only) };
+    return { kind: 'ambiguous', candidates: alive.map(candidateOf) };
+  }
+  const [dead] = named;
+  if (dead !== undefined) return { kind: 'deleted', term: candidateOf(dead) };
+  if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
+  if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
+  return {
+    kind: 'unknown',
+    nearest: searchTerms(vocabulary, cell, { setSpec, limit: MOST_CANDIDATES }).map(({ term }) => candidateOf(term)),
+  };
+}
+
+export function candidateOf(term: Term): Candidate {
+  return {
+    id: term.ident,
+    label: term.label,
+    setSpec: term.setSpec,
+    ...(term.labelEn === null ? {} : { labelEn: term.labelEn }),
+  };
+}

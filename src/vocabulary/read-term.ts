@@ -1,0 +1,165 @@
+import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import {
+  type Dating,
+  type Superior,
+  TERM_KINDS,
+  type TermDetails,
+  type TermDraft,
+  type TermKind,
+  type TermLink,
+} from './term.ts';
+
+/**
+ * A record's entity → a term, for the six kinds that the vocabulary keeps (service facts, section 8.4). Elements are
+ * taken by name in the entity's own namespace, so that every schema version is read.
+ * @param setSpec of the record's header, used where the entity does not name its vocabulary
+ * @returns undefined where the entity is of another kind, or lacks its identifier or its name
+ */
+export function readTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
+  const kind = TERM_KINDS.find((known) => known === entity.name);
+  return kind === undefined ? undefined : READERS[kind](entity, setSpec);
+}
+
+type Reader = (entity: XmlElement, setSpec: string | undefined) => TermDraft | undefined;
+
+const READERS: Readonly<Record<TermKind, Reader>> = {
+  heslo: readHeslo,
+  organizace: readOrganisation,
+  osoba: readPerson,
+  ruian_kraj: (entity) => readPlace(entity, 'ruian_kraj', []),
+  ruian_okres: (entity) => readPlace(entity, 'ruian_okres', ['kraj']),
+  ruian_katastr: (entity) => readPlace(entity, 'ruian_katastr', ['okres']),
+};
+
+const NOTHING_MORE = {
+  labelEn: null,
+  otherNames: [],
+  abbreviation: null,
+  description: null,
+  descriptionEn: null,
+  sortOrder: null,
+  superiors: [],
+  details: {},
+  boundary: null,
+} as const;
+
+function readHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
+  const ident = childText(entity, 'ident_cely');
+  const label = childText(entity, 'heslo');
+  const list = childText(entity, 'nazev_heslare');
+  const set = list === undefined ? setSpec : `heslo:${list}`;
+  if (ident === undefined || label === undefined || set === undefined) return undefined;
+  const datace = childOf(entity, 'datace');
+  const links = childrenOf(entity, 'odkaz').map(readLink);
+  return {
+    ...NOTHING_MORE,
+    ident,
+    setSpec: set,
+    label,
+    labelEn: childText(entity, 'heslo_en') ?? null,
+    abbreviation: childText(entity, 'zkratka') ?? null,
+    description: childText(entity, 'popis') ?? null,
+    descriptionEn: childText(entity, 'popis_en') ?? null,
+    sortOrder: integer(childText(entity, 'razeni')),
+    superiors: childrenOf(entity, 'hierarchie_vyse').flatMap((above) =>
+      superiorOf(above, 'heslo_nadrazene', childText(above, 'typ')),
+    ),
+    details: {
+      ...(datace === undefined ? {} : { dating: readDating(datace) }),
+      ...(links.length === 0 ? {} : { links }),
+    },
+  };
+}
+
+function readOrganisation(entity: XmlElement): TermDraft | undefined {
+  const ident = childText(entity, 'ident_cely');
+  const label = childText(entity, 'nazev');
+  if (ident === undefined || label === undefined) return undefined;
+  const short = childText(entity, 'nazev_zkraceny');
+  const shortEn = childText(entity, 'nazev_zkraceny_en');
+  return {
+    ...NOTHING_MORE,
+    ident,
+    setSpec: 'organizace',
+    label,
+    labelEn: childText(entity, 'nazev_en') ?? null,
+    otherNames: [short, shortEn].filter((name) => name !== undefined),
+    abbreviation: short ?? null,
+    superiors: superiorOf(entity, 'soucast', 'soucast'),
+    details: factsOf(entity, ['typ_organizace', 'oao', 'zanikla', 'adresa', 'email', 'telefon', 'ico', 'ror']),
+  };
+}
+
+function readPerson(entity: XmlElement): TermDraft | undefined {
+  const ident = childText(entity, 'ident_cely');
+  const given = childText(entity, 'jmeno');
+  const surname = childText(entity, 'prijmeni');
+  const label = childText(entity, 'vypis_cely') ?? [surname, given].filter((part) => part !== undefined).join(', ');
+  if (ident === undefined || label === '') return undefined;
+  return {
+    ...NOTHING_MORE,
+    ident,
+    setSpec: 'osoba',
+    label,
+    otherNames: given === undefined || surname === undefined ? [] : [`${given} ${surname}`],
+    abbreviation: childText(entity, 'vypis') ?? null,
+    details: factsOf(entity, ['jmeno', 'prijmeni', 'rodne_prijmeni', 'rok_narozeni', 'rok_umrti', 'orcid', 'wikidata']),
+  };
+}
+
+/** In the three kinds of place, `kod` is the identifier. */
+function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
+  const ident = childText(entity, 'kod');
+  const label = childText(entity, 'nazev');
+  if (ident === undefined || label === undefined) return undefined;
+  const boundary = childOf(entity, 'hranice_wkt');
+  const wgs84 = boundary !== undefined && (attributeOf(boundary, 'EPSG') ?? '4326').trim() === '4326';
+  return {
+    ...NOTHING_MORE,
+    ident,
+    setSpec,
+    label,
+    labelEn: childText(entity, 'nazev_en') ?? null,
+    superiors: superiors.flatMap((name) => superiorOf(entity, name, name)),
+    details: factsOf(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
+    boundary: wgs84 ? boundary.text.trim() : null,
+  };
+}
+
+function superiorOf(element: XmlElement, name: string, kind: string | undefined): Superior[] {
+  const superior = childOf(element, name);
+  const ident = superior === undefined ? '' : (attributeOf(superior, 'id') ?? '').trim();
+  return ident === '' ? [] : [{ ident, kind: kind ?? name }];
+}
+
+function readDating(datace: XmlElement): Dating {
+  return {
+    fromMin: integer(childText(datace, 'rok_od_min')),
+    fromMax: integer(childText(datace, 'rok_od_max')),
+    toMin: integer(childText(datace, 'rok_do_min')),
+    toMax: integer(childText(datace, 'rok_do_max')),
+    note: childText(datace, 'poznamka') ?? null,
+  };
+}
+
+function readLink(odkaz: XmlElement): TermLink {
+  return {
+    source: childText(odkaz, 'zdroj') ?? '',
+    codeName: childText(odkaz, 'nazev_kodu') ?? '',
+    code: childText(odkaz, 'kod') ?? '',
+    uri: childText(odkaz, 'uri') ?? null,
+    relation: childText(odkaz, 'skos_mapping_relation') ?? '',
+  };
+}
+
+function factsOf(entity: XmlElement, names: readonly string[]): TermDetails {
+  const facts = names.flatMap((name) => {
+    const text = childText(entity, name);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return facts.length === 0 ? {} : { facts: Object.fromEntries(facts) };
+}
+
+function integer(text: string | undefined): number | null {
+  return text !== undefined && /^[+-]?\d{1,9}$/.test(text) ? Number(text) : null;
+}

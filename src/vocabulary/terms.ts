@@ -1,0 +1,198 @@
+import { parsePolygon } from '../geo/polygon.ts';
+import { fold, gramsOf, wordsOf } from './fold.ts';
+import type { Term, TermDraft } from './term.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** Terms go in and come out here. Every function that writes expects to run inside {@link Vocabulary.change}. */
+
+const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.label_en as labelEn, terms.abbreviation,
+  terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
+  terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
+
+type TermRow = Omit<Term, 'details'> & { readonly details: string };
+
+export function termByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
+  const row = vocabulary.sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(vocabulary.source, ident) as
+    | TermRow
+    | undefined;
+  return row === undefined ? undefined : toTerm(row);
+}
+
+export function termsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
+  const rows = vocabulary
+    .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
+    .all(JSON.stringify(ids)) as (TermRow & { readonly id: number })[];
+  return new Map(rows.map(({ id, ...row }) => [id, toTerm(row)]));
+}
+
+/** Terms whose name or label is exactly this one, but for accents and case. */
+export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
+  const rows = vocabulary
+    .sql(`select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`)
+    .all(fold(name), vocabulary.source) as TermRow[];
+  return rows.map(toTerm);
+}
+
+/** The terms of a set in its own order. Those that are gone are left out unless asked for. */
+export function* termsOfSet(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  gone: 'without-gone' | 'with-gone' = 'without-gone',
+): Generator<Term> {
+  const rows = vocabulary
+    .sql(
+      `select ${COLUMNS} from terms
+       where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
+       order by set_spec, sort_order, label, ident`,
+    )
+    .iterate({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 });
+  for (const row of rows) yield toTerm(row as TermRow);
+}
+
+export type Neighbour = { readonly ident: string; readonly label: string; readonly kind: string };
+
+/** What stands directly above a term; an entry that was not harvested has no label. */
+export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  return vocabulary
+    .sql(
+      `select superiors.superior as ident, coalesce(above.label, '') as label, superiors.kind
+       from terms join superiors on superiors.term = terms.id
+       left join terms as above on above.source = terms.source and above.ident = superiors.superior
+       where terms.source = ? and terms.ident = ? order by superiors.superior`,
+    )
+    .all(vocabulary.source, ident) as Neighbour[];
+}
+
+/** What stands directly below it. */
+export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  return vocabulary
+    .sql(
+      `select terms.ident, terms.label, superiors.kind from superiors join terms on terms.id = superiors.term
+       where superiors.superior = ? and terms.source = ? and terms.gone is null order by terms.sort_order, terms.label`,
+    )
+    .all(ident, vocabulary.source) as Neighbour[];
+}
+
+function toTerm({ details, ...row }: TermRow): Term {
+  return { ...row, details: JSON.parse(details) as Term['details'] };
+}
+
+/** Stores a term as the record of `datestampMs` has it. An older record than the one that is kept changes nothing. */
+export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
+  const id = vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
+         details, datestamp_at)
+       values (:source, :ident, :setSpec, :label, :labelEn, :abbreviation, :description, :descriptionEn, :sortOrder,
+         :details, :datestampMs)
+       on conflict (source, ident) do update set set_spec = excluded.set_spec, label = excluded.label,
+         label_en = excluded.label_en, abbreviation = excluded.abbreviation, description = excluded.description,
+         description_en = excluded.description_en, sort_order = excluded.sort_order, details = excluded.details,
+         datestamp_at = excluded.datestamp_at, gone = null, gone_at = null
+       where excluded.datestamp_at >= terms.datestamp_at
+       returning id`,
+    )
+    .pluck()
+    .get({
+      source: vocabulary.source,
+      ident: draft.ident,
+      setSpec: draft.setSpec,
+      label: draft.label,
+      labelEn: draft.labelEn,
+      abbreviation: draft.abbreviation,
+      description: draft.description,
+      descriptionEn: draft.descriptionEn,
+      sortOrder: draft.sortOrder,
+      details: JSON.stringify(draft.details),
+      datestampMs,
+    });
+  if (typeof id !== 'number') return;
+  putSuperiors(vocabulary, id, draft);
+  putNames(vocabulary, id, draft);
+  putWords(vocabulary, id, draft);
+  putBoundary(vocabulary, id, draft.boundary);
+}
+
+/**
+ * Keeps a term as gone, so that whoever still uses it can be told. A deleted record says nothing but its identifier,
+ * so one that was never met alive is kept under it.
+ */
+export function putTombstone(
+  vocabulary: Vocabulary,
+  gone: { readonly ident: string; readonly setSpec: string; readonly goneAtMs: number; readonly why: 'deleted' | 'vanished' },
+): void {
+  vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, details, datestamp_at, gone, gone_at)
+       values (:source, :ident, :setSpec, :ident, '{}', :goneAtMs, :why, :goneAtMs)
+       on conflict (source, ident) do update set gone = excluded.gone, gone_at = excluded.gone_at,
+         datestamp_at = excluded.datestamp_at
+       where excluded.datestamp_at >= terms.datestamp_at`,
+    )
+    .run({ source: vocabulary.source, ...gone });
+}
+
+function putSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
+  vocabulary.sql('delete from superiors where term = ?').run(term);
+  const insert = vocabulary.sql('insert or ignore into superiors (term, superior, kind) values (?, ?, ?)');
+  for (const { ident, kind } of superiors) insert.run(term, ident, kind);
+}
+
+function putNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+  vocabulary.sql('delete from names where term = ?').run(term);
+  const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
+  const names = [draft.label, draft.labelEn, ...draft.otherNames].map((name) => fold(name ?? ''));
+  for (const name of names) if (name !== '') insert.run(name, term);
+}
+
+/** A word that stands in several places of a term counts where it weighs most. */
+function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
+  vocabulary.sql('delete from term_words where term = ?').run(term);
+  const weights = new Map<string, number>();
+  const take = (text: string | null, weight: number): void => {
+    for (const word of wordsOf(fold(text ?? ''))) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+  };
+  take(draft.label, 3);
+  take(draft.labelEn, 3);
+  for (const name of [...draft.otherNames, draft.abbreviation]) take(name, 2);
+  take(draft.description, 1);
+  take(draft.descriptionEn, 1);
+  const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
+  for (const [word, weight] of weights) insert.run(wordId(vocabulary, word), term, weight);
+}
+
+function wordId(vocabulary: Vocabulary, word: string): number {
+  const known = vocabulary.sql('select id from words where text = ?').pluck().get(word);
+  if (typeof known === 'number') return known;
+  const id = Number(vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
+  const insert = vocabulary.sql('insert into word_grams (gram, word) values (?, ?)');
+  for (const gram of gramsOf(word)) insert.run(gram, id);
+  return id;
+}
+
+/** A boundary that cannot be read is left out: the find is then checked by the service alone. */
+function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
+  vocabulary.sql('delete from areas where term = ?').run(term);
+  vocabulary.sql('delete from area_boxes where term = ?').run(term);
+  if (boundary === null) return;
+  let box: ReturnType<typeof parsePolygon>['box'];
+  try {
+    box = parsePolygon(boundary).box;
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return;
+    throw thrown;
+  }
+  vocabulary.sql('insert into areas (term, boundary) values (?, ?)').run(term, boundary);
+  vocabulary.sql('insert into area_boxes values (?, ?, ?, ?, ?)').run(term, box.minX, box.maxX, box.minY, box.maxY);
+}
+
+export type SetCount = { readonly setSpec: string; readonly terms: number; readonly gone: number };
+
+export function countBySet(vocabulary: Vocabulary): SetCount[] {
+  return vocabulary
+    .sql(
+      `select set_spec as setSpec, sum(gone is null) as terms, sum(gone is not null) as gone
+       from terms where source = ? group by set_spec order by set_spec`,
+    )
+    .all(vocabulary.source) as SetCount[];
+}
