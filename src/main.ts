@@ -11,11 +11,11 @@ import { printable } from './ui/terminal.ts';
  * @returns the exit code; see EXIT_CODES
  */
 export async function main(args: readonly string[], world: World): Promise<number> {
-  let reason: ExitReason = 'done';
+  const ended: { reason: ExitReason } = { reason: 'done' };
   const run: Runner = async (options, work) => {
     const context = makeContext(world, options);
     try {
-      reason = await work(context);
+      ended.reason = await work(context);
     } finally {
       await context.close();
     }
@@ -26,11 +26,11 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   } catch (thrown) {
     return fail(thrown, json, world);
   }
-  if (reason !== 'done' && json) {
-    const [code, meaning] = EXIT_CODES[reason];
+  const [code, meaning] = EXIT_CODES[ended.reason];
+  if (code !== 0 && json) {
     writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
   }
-  return EXIT_CODES[reason][0];
+  return code;
 }
 
 export function buildProgram(run: Runner, world: World): Command {
@@ -45,7 +45,6 @@ export function buildProgram(run: Runner, world: World): Command {
       writeErr: (text) => world.streams.stderr.write(text),
     })
     .addHelpText('after', exitCodeHelp());
-  // Subcommands take these settings over only when they stand before the first of them.
   program.exitOverride();
   registerCommands(program, run);
   return program;

@@ -5,25 +5,29 @@ import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { type InspectedPhotograph, inspectPhotograph } from '../find/photograph.ts';
 import { openFindSchema } from '../find/schema.ts';
-import { type ValidatedFind, validateFind } from '../find/validate.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { openContentStore } from '../store/content-store.ts';
 
-/** Validation with all that is known here: the profile's schema, the account's role, what was harvested. */
-export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
+/** All that is known here for validating: the profile's schema, the account's role, what was harvested. */
+export async function openValidationContext(context: Context): Promise<ValidationContext> {
   const profile = context.profile();
   const schema = await openFindSchema({
     prefix: profile.prefix,
     schemaBase: profile.schemaBase,
     schemaVersion: profile.schemaVersion,
   });
-  const vocabulary = await openLookups(context, profile);
+  const lookups = await openLookups(context, profile);
   const role = knownAccount(await context.outbox(), profile.name)?.role;
-  const today = localDate(context.clock.now());
-  return (find) => validateFind(find, { schema, ...vocabulary, today, ...(role === undefined ? {} : { role }) });
+  return { schema, ...lookups, today: localDate(context.clock.now()), ...(role === undefined ? {} : { role }) };
+}
+
+export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
+  const known = await openValidationContext(context);
+  return (find) => validateFind(find, known);
 }
 
 export async function openLookups(context: Context, profile: Profile) {

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { checkDocumentFile } from '../find/check-document.ts';
-import { openFindSchema } from '../find/schema.ts';
+import { checkDocument } from '../find/check-document.ts';
+import { readInputFile } from '../find/input-file.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { importOfFind, replaceImport } from '../outbox/entries.ts';
 import { allFinds } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { asFind, findsNamed, openValidation } from './finds.ts';
+import { asFind, findsNamed, openValidation, openValidationContext } from './finds.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -35,9 +35,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
 }
 
 async function validateFile(context: Context, file: string, verdict: Verdict): Promise<void> {
-  const { prefix, schemaBase, schemaVersion } = context.profile();
-  const schema = await openFindSchema({ prefix, schemaBase, schemaVersion });
-  note(verdict, await checkDocumentFile(file, schema));
+  note(verdict, checkDocument(file, await readInputFile(file), await openValidationContext(context)));
 }
 
 /** Also brings the entries up to date: what was a draft may be complete now that the vocabularies are harvested. */

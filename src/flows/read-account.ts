@@ -3,7 +3,8 @@ import type { Exchange, HttpResponse } from '../http/exchange.ts';
 import { type Account, roleOfGroups } from '../pas-api/account.ts';
 import { userInfoRequest } from '../pas-api/requests.ts';
 import { answerOrUnavailable, authorised, type Session } from '../pas-api/session.ts';
-import { parseXml, type XmlElement } from '../xml/parse.ts';
+import { childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
 /**
  * Asks the service who the account is (contract, GET /api/uzivatel-info/).
@@ -29,22 +30,26 @@ export async function readAccount(service: {
 }
 
 function accountOf(baseUrl: string, body: Buffer): Account {
-  let root: XmlElement;
-  try {
-    root = parseXml(body);
-  } catch (thrown) {
-    throw notAnAccount(baseUrl, 'no XML', thrown);
-  }
-  const user = root.children.find((child) => child.name === 'uzivatel');
-  if (user === undefined) throw notAnAccount(baseUrl, 'no user');
-  const text = (name: string): string => user.children.find((child) => child.name === name)?.text.trim() ?? '';
+  const user = userOf(baseUrl, body);
+  const text = (name: string): string => childText(user, name) ?? '';
   return {
     identCely: text('ident_cely'),
     name: `${text('jmeno')} ${text('prijmeni')}`.trim(),
     email: text('email'),
     organisation: text('organizace'),
-    role: roleOfGroups(user.children.filter((child) => child.name === 'skupina').map((child) => child.text)),
+    role: roleOfGroups(childrenOf(user, 'skupina').map((group) => group.text)),
   };
+}
+
+function userOf(baseUrl: string, body: Buffer): XmlElement {
+  try {
+    const user = childOf(parseXml(body).root, 'uzivatel');
+    if (user !== undefined) return user;
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw notAnAccount(baseUrl, 'no XML', thrown);
+  }
+  throw notAnAccount(baseUrl, 'no user');
 }
 
 function notAnAccount(baseUrl: string, what: string, cause?: unknown): ContractError {

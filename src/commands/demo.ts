@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { ContractError, type ExitReason } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { type Context, type GlobalOptions, makeContext } from '../context.ts';
+import { readTable } from '../find/table.ts';
+import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
+import { readBack } from '../flows/read-back.ts';
+import { countEntries, countFinds } from '../outbox/overview.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { harvestVocab } from './harvest-vocab.ts';
+import { openHarvestClient } from './harvesting.ts';
+import { importTables } from './import.ts';
+import { init } from './init.ts';
+import { login } from './login.ts';
+import { pushCommand } from './push.ts';
+import { validate } from './validate.ts';
+
+type DemoOptions = GlobalOptions & { readonly keep?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'demo',
+    summary: 'Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.',
+    examples: ['pas demo', 'pas demo --keep --json'],
+  })
+    .option('--keep', 'keep the temporary data home to look at')
+    .action((options: DemoOptions) => run(options, (context) => demo(context, options)));
+}
+
+const ACCOUNT = 'archaeologist';
+const PROFILE = 'demo';
+
+export async function demo(context: Context, options: DemoOptions): Promise<ExitReason> {
+  const startedMs = context.clock.monotonicMs();
+  const { startMockServer } = await import('../../mock-server/server.ts');
+  const server = await startMockServer({ port: 0 });
+  const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
+  const inner = demoContext(context, folder);
+  try {
+    const figures = await tell(inner, server);
+    const counts = await serverCounts(inner, server.control_url, figures.before);
+    const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
+    const agrees = conclude(context, { ...figures, elapsedMs }, counts);
+    return agrees ? 'done' : 'outsideContract';
+  } finally {
+    await inner.close();
+    await server.close();
+    if (options.keep === true) context.terminal.line(`\nThe data home is kept: PAS_HOME=${join(folder, 'home')} pas list`);
+    else await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A context with a home of its own, that tells its story indented under the steps. */
+function demoContext(context: Context, folder: string): Context {
+  const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
+  const world = {
+    ...context,
+    environment: { ...environment, PAS_HOME: join(folder, 'home'), XDG_STATE_HOME: join(folder, 'state'), PAS_PASSWORD: ACCOUNT },
+  };
+  const inner = makeContext(world, {});
+  return {
+    ...inner,
+    terminal: {
+      ...context.terminal,
+      json: false,
+      line: (text = '') => context.terminal.line(`   ${text}`),
+      value: () => {},
+      note: () => {},
+    },
+  };
+}
+
+type Figures = { finds: number; accepted: number; photos: number; numbers: number; harvestedBack: number; before: ServerCounts };
+
+async function tell(
+  context: Context,
+  server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
+): Promise<Figures> {
+  const step = stepper(context);
+  const before = await stateOf(context, server.control_url);
+  step(`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
+  await init(context, {
+    name: PROFILE,
+    baseUrl: server.base_url,
+    oaiBase: server.oai_base,
+    schemaBase: server.schema_base,
+    kind: 'training',
+    username: ACCOUNT,
+    oaiAuth: 'basic',
+  });
+  await login(context, {});
+  step('Harvest the vocabularies, so that everything can be checked without a network:');
+  await harvestVocab(context, [], {});
+  step('Import a season: a table of finds with their photographs (examples/finds.csv):');
+  await importTables(context, [join(packageRoot, 'examples', 'finds.csv')], {});
+  step('Check every find against all that the service would refuse:');
+  await validate(context, []);
+  step('Send them, one request every 100 ms, many under way at once:');
+  await pushCommand(context, [], {});
+  step('Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:');
+  const numbers = await queueNumbers(context);
+  await pushCommand(context, [], {});
+  step('Read every find back by harvest and compare it with what was sent:');
+  const harvestedBack = await compare(context);
+  const outbox = await context.outbox();
+  const counts = countEntries(outbox, PROFILE);
+  const settledNumbers = counts.number.accepted;
+  if (settledNumbers !== numbers) context.terminal.warn(`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
+  return {
+    finds: countFinds(outbox),
+    accepted: counts.import.accepted,
+    photos: counts.photo.accepted,
+    numbers: settledNumbers,
+    harvestedBack,
+    before,
+  };
+}
+
+function stepper(context: Context): (text: string) => void {
+  let number = 0;
+  const { line, color } = context.terminal;
+  return (text) => {
+    number += 1;
+    line();
+    line(color.bold(`${number}. ${text}`));
+  };
+}
+
+async function queueNumbers(context: Context): Promise<number> {
+  const outbox = await context.outbox();
+  const table = await readTable(join(packageRoot, 'examples', 'numbers.csv'));
+  const [idColumn, valueColumn] = ['local_id', 'evidencni_cislo'].map((name) => table.header.indexOf(name));
+  for (const { cells } of table.rows) {
+    enqueueNumber(outbox, targetOf(outbox, PROFILE, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
+  }
+  context.terminal.line(`${table.rows.length} numbers queued.`);
+  return table.rows.length;
+}
+
+async function compare(context: Context): Promise<number> {
+  const profile = context.profile();
+  const results = await readBack({
+    outbox: await context.outbox(),
+    profile: PROFILE,
+    client: await openHarvestClient(context),
+    format: `oai_${profile.prefix}`,
+    clock: context.clock,
+  });
+  let same = 0;
+  for (const { find, identCely, harvested, differing } of results) {
+    if (harvested !== undefined && differing.length === 0) same += 1;
+    else
+      context.terminal.line(
+        `${find} (${identCely}) ${harvested === undefined ? 'was not found' : `differs in ${differing.join(', ')}`}`,
+      );
+  }
+  context.terminal.line(`${same} of ${results.length} finds came back the same.`);
+  return same;
+}
+
+type ServerCounts = { readonly finds: number; readonly photos: number };
+
+async function stateOf(context: Context, controlUrl: string): Promise<ServerCounts> {
+  const { send } = await context.connections();
+  const answer = await send({ method: 'GET', url: `${controlUrl}/state` });
+  const state: unknown = JSON.parse(answer.body.toString('utf8'));
+  if (typeof state === 'object' && state !== null && 'finds' in state && 'photos' in state) {
+    return { finds: Number(state.finds), photos: Number(state.photos) };
+  }
+  throw new ContractError('The mock server does not say what it holds.');
+}
+
+async function serverCounts(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
+  const after = await stateOf(context, controlUrl);
+  return { finds: after.finds - before.finds, photos: after.photos - before.photos };
+}
+
+/** Says whether every figure agrees with the server's own. */
+function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number }, server: ServerCounts): boolean {
+  const agrees =
+    figures.finds === figures.accepted &&
+    figures.accepted === server.finds &&
+    figures.photos === server.photos &&
+    figures.harvestedBack === figures.accepted;
+  terminal.line();
+  terminal.line(
+    `${figures.finds} finds: ${figures.accepted} accepted with ${figures.photos} photographs and ${figures.numbers} numbers, ` +
+      `${figures.harvestedBack} read back the same. The server counts ${server.finds} new finds and ${server.photos} photographs. ` +
+      `${(figures.elapsedMs / 1000).toFixed(1)} s.`,
+  );
+  terminal.line(
+    agrees ? terminal.color.green('Every figure agrees with the server.') : terminal.color.red('The figures do not agree.'),
+  );
+  terminal.value({
+    finds: figures.finds,
+    accepted: figures.accepted,
+    photos: figures.photos,
+    numbers: figures.numbers,
+    harvested_back: figures.harvestedBack,
+    elapsed_ms: figures.elapsedMs,
+  });
+  return agrees;
+}

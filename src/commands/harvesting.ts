@@ -1,0 +1,56 @@
+import { ConfigError } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context } from '../context.ts';
+import { HARVEST_RETRY, retrying } from '../http/retry.ts';
+import type { OaiCredentials } from '../oai/ask.ts';
+import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import { openAccountSession, passwordOf } from './service.ts';
+
+/**
+ * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.
+ * @throws ConfigError when the profile has no harvesting interface
+ */
+export async function openHarvestClient(context: Context): Promise<OaiClient> {
+  const profile = context.profile();
+  const { send } = await context.connections();
+  return openOaiClient({
+    oaiBase: harvestBaseOf(profile),
+    version: profile.schemaVersion,
+    credentials: await credentialsOf(context, profile),
+    exchange: retrying(send, {
+      clock: context.clock,
+      random: Math.random,
+      ...HARVEST_RETRY,
+      onWait: (waitMs, reason) =>
+        context.terminal.note(`The service is busy (${reason}); next try in ${Math.ceil(waitMs / 1000)} s.`),
+    }),
+    answerTimeoutMs: profile.answerTimeoutMs,
+  });
+}
+
+export function harvestBaseOf(profile: Profile): string {
+  if (profile.oaiBase !== undefined) return profile.oaiBase;
+  throw new ConfigError(`Profile ${profile.name} has no harvesting interface.`, {
+    hint: `Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
+  });
+}
+
+async function credentialsOf(context: Context, profile: Profile): Promise<OaiCredentials> {
+  switch (profile.oaiAuth) {
+    case 'none':
+      return { kind: 'none' };
+    case 'bearer': {
+      const session = await openAccountSession(context);
+      return { kind: 'bearer', token: () => session.token() };
+    }
+    case 'basic': {
+      const password = passwordOf(context, profile);
+      if (profile.username === undefined || password === undefined) {
+        throw new ConfigError(`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
+          hint: 'Run `pas login`.',
+        });
+      }
+      return { kind: 'basic', username: profile.username, password };
+    }
+  }
+}
