@@ -9,7 +9,8 @@ create table if not exists accounts (
   username text primary key,
   email text not null unique,
   password text not null,
-  user text not null
+  user text not null,
+  projects text not null
 ) strict;
 create table if not exists tokens (
   token text primary key,
@@ -38,9 +39,13 @@ export type Account = {
   readonly active: boolean;
   /** Highest role among the account's groups; null where no group is a role. */
   readonly role: Role | null;
-  /** Users whom this account actively cooperates with (the archaeologists above it). */
+  /** Users whom this account actively cooperates with, above or below it. */
   readonly cooperatesWith: readonly string[];
+  /** Survey projects that its active cooperations list. */
+  readonly projects: readonly string[];
 };
+
+type Row = { readonly username: string; readonly email: string; readonly user: string; readonly projects: string };
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
@@ -59,26 +64,28 @@ export class Accounts {
   add(account: SeedAccount): void {
     const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
     this.#database
-      .prepare('insert or replace into accounts (username, email, password, user) values (?, ?, ?, ?)')
-      .run(account.username, email, account.password, account.user);
+      .prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)')
+      .run(account.username, email, account.password, account.user, JSON.stringify(account.projects ?? []));
   }
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
   signIn(name: string, password: string): Account | undefined {
     const row = this.#database
-      .prepare('select username, email, password, user from accounts where username = @name or email = @name collate nocase')
-      .get({ name }) as (SeedAccount & { email: string }) | undefined;
+      .prepare(
+        'select username, email, password, user, projects from accounts where username = @name or email = @name collate nocase',
+      )
+      .get({ name }) as (Row & { password: string }) | undefined;
     return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
   }
 
   byUser(user: string): Account | undefined {
-    const row = this.#database.prepare('select username, email, user from accounts where user = ?').get(user);
-    return row === undefined ? undefined : this.#describe(row as { username: string; email: string; user: string });
+    const row = this.#database.prepare('select username, email, user, projects from accounts where user = ?').get(user);
+    return row === undefined ? undefined : this.#describe(row as Row);
   }
 
   all(): Account[] {
-    const rows = this.#database.prepare('select username, email, user from accounts order by username').all();
-    return (rows as { username: string; email: string; user: string }[]).map((row) => this.#describe(row));
+    const rows = this.#database.prepare('select username, email, user, projects from accounts order by username').all();
+    return (rows as Row[]).map((row) => this.#describe(row));
   }
 
   /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (facts 1.1). */
@@ -104,16 +111,16 @@ export class Accounts {
     return { account, expired: this.#now() - row.created_ms >= lifetimeMs };
   }
 
-  /** Makes every token older than any lifetime. */
-  expireTokens(): void {
-    this.#database.prepare('update tokens set created_ms = 0').run();
+  /** Makes the account's token older than any lifetime. */
+  expireTokenOf(user: string): void {
+    this.#database.prepare('update tokens set created_ms = 0 where user = ?').run(user);
   }
 
   clear(): void {
     this.#database.exec('delete from tokens; delete from accounts;');
   }
 
-  #describe(row: { username: string; email: string; user: string }): Account {
+  #describe(row: Row): Account {
     const body = this.#archive.live('uzivatel', row.user)?.body ?? {};
     return {
       username: row.username,
@@ -122,10 +129,11 @@ export class Accounts {
       organisation: idOf(body['organizace']) ?? null,
       active: textOf(body['aktivni']) !== 'false',
       role: roleOf(body),
-      cooperatesWith: listOf(body['spoluprace_nadrizeni'])
+      cooperatesWith: [...listOf(body['spoluprace_nadrizeni']), ...listOf(body['spoluprace_podrizeni'])]
         .map((entry) => childOf(entry))
         .filter((entry) => textOf(entry?.['stav']) === '2')
-        .map((entry) => idOf(entry?.['vedouci']) ?? ''),
+        .map((entry) => idOf(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),
+      projects: JSON.parse(row.projects) as string[],
     };
   }
 }

@@ -40,3 +40,6 @@ export function xsdAddressOf(addresses: Addresses, version: string): string {
 export function recordAddressOf(addresses: Addresses, ident: string): string {
   return `${addresses.oaiBase}/id/${ident}`;
 }
+
+/** Stands in bodies for the address of the photographs, which changes with every start; rendering fills it in. */
+export const FILE_BASE = '{file_base}';

@@ -35,15 +35,40 @@ export class AnswerNow extends Error {
   }
 }
 
-/** Reads a whole body of at most `limitBytes`; undefined when it is longer (what follows is left unread). */
+/** The client went away before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client went away');
+    this.name = 'ClientGone';
+  }
+}
+
+/**
+ * Counts a body as it flows, without ever destroying the message: an answer must still be possible. What is too long flows
+ * on into nothing.
+ * @param take gets every chunk within the limit
+ * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
+ * @throws ClientGone
+ */
+export function drainBody(message: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let sizeBytes = 0;
+    message.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes <= limitBytes) take(chunk);
+      else resolve(false);
+    });
+    message.once('end', () => resolve(true));
+    message.once('error', () => reject(new ClientGone()));
+    message.once('close', () => {
+      if (!message.complete) reject(new ClientGone());
+    });
+  });
+}
+
+/** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientGone */
 export async function readBody(message: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const part of message) {
-    const bytes: Buffer = part;
-    sizeBytes += bytes.length;
-    if (sizeBytes > limitBytes) return undefined;
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
+  const fits = await drainBody(message, limitBytes, (chunk) => void parts.push(chunk));
+  return fits ? Buffer.concat(parts) : undefined;
 }

@@ -1,12 +1,16 @@
 import type { Database } from 'better-sqlite3';
+import type { AccessLists } from './access.ts';
 import type { Accounts } from './accounts.ts';
 import type { Addresses } from './addresses.ts';
+import type { Areas } from './areas.ts';
 import type { MockClock } from './clock.ts';
+import type { Counters } from './counters.ts';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
 import type { Archive } from './records/archive.ts';
+import type { Schemas } from './schema.ts';
 import type { Settings } from './settings.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -17,6 +21,10 @@ export type Mock = {
   readonly database: Database;
   readonly archive: Archive;
   readonly accounts: Accounts;
+  /** Numbers inside identifiers that the mock assigns. */
+  readonly counters: Counters;
+  /** Cadastral areas by place. */
+  readonly areas: Areas;
   readonly photographs: Photographs;
   readonly journal: Journal;
   readonly faults: Faults;
@@ -28,8 +36,12 @@ export type Mock = {
   readonly training: boolean;
   /** Seeds what the contract leaves open, so that no client leans on accidents. */
   readonly seedNumber: number;
-  /** Replaced as a whole by `PUT /settings`. */
-  settings: Settings;
+  readonly schemas: Schemas;
+  readonly settings: Settings;
+  /** What `settings` says about access, compiled. */
+  readonly access: AccessLists;
+  /** Replaces the named settings. */
+  applySettings(patch: Partial<Settings>): void;
   /** Back to the seed. */
   reset(): void;
 };

@@ -19,6 +19,8 @@ export type SeedAccount = {
   readonly password: string;
   /** Identifier of the account's `uzivatel` record, such as `U-000001`. */
   readonly user: string;
+  /** Survey projects that a researcher's active cooperations list. */
+  readonly projects?: readonly string[];
 };
 
 export type SeedRecord = RecordInput & {

@@ -1,3 +1,6 @@
+import { addressFault } from './access.ts';
+import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from './shape.ts';
+
 export type AccessRule = {
   readonly rule_type: 'ip_blacklist' | 'ip_whitelist' | 'user_blacklist' | 'user_whitelist';
   /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address. */
@@ -34,8 +37,14 @@ export type Settings = {
   readonly page_size: number;
   readonly resumption_token_ms: number;
   readonly token_ms: number;
-  /** Both interfaces answer 503 with an HTML page. */
+  /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (facts 1.1, 9.1). */
   readonly outage: boolean;
+  /** Whether the service reaches its own schema file (facts 4.3, case 17). */
+  readonly schema_reachable: boolean;
+  /** Largest photograph, in bytes. */
+  readonly photo_max_bytes: number;
+  /** Largest request body, boundaries included; above it the proxy answers 413 with an HTML page. */
+  readonly body_max_bytes: number;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -53,4 +62,55 @@ export const DEFAULT_SETTINGS: Settings = {
   resumption_token_ms: 3_600_000,
   token_ms: 86_400_000,
   outage: false,
+  schema_reachable: true,
+  photo_max_bytes: 262_144_000,
+  // Room for the boundaries of a photograph that is just a little too large and is to be told so by the service itself.
+  body_max_bytes: 262_144_000 + 1_048_576,
 };
+
+const accessRule: Reader<AccessRule> = check(
+  object({
+    rule_type: oneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
+    value: text({ min: 1 }),
+    active: optional(flag),
+  }),
+  (rule) => (rule.rule_type.startsWith('ip_') ? addressFault(rule.value) : undefined),
+);
+
+const rateLimit: Reader<RateLimit> = check(
+  object({
+    scope: oneOf(['user', 'ip', 'record'] as const),
+    value: optional(text({ min: 1 })),
+    rate: text(),
+    active: optional(flag),
+  }),
+  (limit) => {
+    if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
+    if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
+    return limit.scope === 'ip' ? addressFault(limit.value) : undefined;
+  },
+);
+
+const proxy: Reader<string> = check(text(), addressFault);
+const milliseconds = integer({ min: 0 });
+
+/** Any part of the settings. @throws ShapeError with the place and the reason */
+export const readSettings: Reader<Partial<Settings>> = object({
+  access_mode: optional(oneOf(['open', 'whitelist_only', 'closed'] as const)),
+  access_rules: optional(array(accessRule)),
+  trusted_proxies: optional(array(proxy)),
+  min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
+  rate_limits: optional(array(rateLimit)),
+  latency_ms: optional(milliseconds),
+  record_lock_params: optional(object({ retry_delay_ms: milliseconds, max_retries: integer({ min: 1 }) })),
+  record_lock_ttl_ms: optional(milliseconds),
+  allowed_schema_versions: optional(nullable(array(text({ min: 1 })))),
+  antivirus: optional(flag),
+  page_size: optional(integer({ min: 1, max: 10_000 })),
+  resumption_token_ms: optional(milliseconds),
+  token_ms: optional(milliseconds),
+  outage: optional(flag),
+  schema_reachable: optional(flag),
+  photo_max_bytes: optional(integer({ min: 1 })),
+  body_max_bytes: optional(integer({ min: 1 })),
+});

@@ -3,6 +3,7 @@ import {
   type ArchiveRecord,
   type Body,
   creatorOf,
+  ENTITIES,
   type Entity,
   identOf,
   idOf,
@@ -49,7 +50,8 @@ export type ListQuery = {
   readonly limit: number;
 };
 
-type Row = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'datestampMs'> & {
+/** A record as its table holds it: names are those of the columns, the body is JSON. */
+export type ArchiveRow = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'datestampMs'> & {
   readonly set_spec: string;
   readonly datestamp_ms: number;
   readonly deleted: number;
@@ -60,8 +62,7 @@ const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupno
 
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
-  /** Grows with every write: what was computed from the archive is valid as long as it stands still. */
-  revision = 0;
+  readonly #revisions = new Map<Entity | 'all', number>();
   readonly #database: Database;
   readonly #now: () => number;
   readonly #statements = new Map<string, Statement>();
@@ -72,10 +73,15 @@ export class Archive {
     this.#now = now;
   }
 
+  /** Grows with every write (to that entity): what was computed from the archive is valid as long as it stands still. */
+  revision(entity: Entity | 'all' = 'all'): number {
+    return this.#revisions.get(entity) ?? 0;
+  }
+
   /** The record, deleted ones included. */
   get(ident: string): ArchiveRecord | undefined {
     const row = this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident);
-    return row === undefined ? undefined : toRecord(row as Row);
+    return row === undefined ? undefined : toRecord(row as ArchiveRow);
   }
 
   /** The record, unless it is deleted or of another entity. */
@@ -107,6 +113,22 @@ export class Archive {
     return record;
   }
 
+  /** Writes a record of a seed; a deleted one leaves its header only. */
+  seed(input: RecordInput & { readonly deleted?: boolean }): void {
+    const record = this.put(input);
+    if (input.deleted === true) this.#write({ ...record, deleted: true });
+  }
+
+  /** Writes rows whose columns are already known, for large synthetic stocks. */
+  insertRows(rows: Iterable<ArchiveRow>): void {
+    const statement = this.#prepare(
+      `insert into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
+        @creator, @organisation, @project, @body)`,
+    );
+    for (const row of rows) statement.run(row);
+    for (const entity of ENTITIES) this.#touch(entity);
+  }
+
   /** Deletes a record: its header stays, with the time of deletion as its datestamp. */
   remove(ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
@@ -122,7 +144,7 @@ export class Archive {
     const rows = this.#prepare(
       `select ${COLUMNS} from records where ${where.sql} order by datestamp_ms desc, ident limit @limit offset @offset`,
     ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
-    return (rows as Row[]).map(toRecord);
+    return (rows as ArchiveRow[]).map(toRecord);
   }
 
   /** How many records a list would have in all, whatever its page. */
@@ -138,24 +160,54 @@ export class Archive {
     return row.earliest ?? undefined;
   }
 
-  /** The live finds of a project, by identifier. */
-  findsOfProject(project: string): ArchiveRecord[] {
-    const rows = this.#prepare(
-      `select ${COLUMNS} from records where project = ? and entity = 'samostatny_nalez' and deleted = 0 order by ident`,
-    ).all(project);
-    return (rows as Row[]).map(toRecord);
-  }
-
   /** The lexically highest identifier among the project's live finds. */
   highestFindOfProject(project: string): string | undefined {
     const row = this.#prepare('select max(ident) as ident from records where project = ? and deleted = 0').get(project);
     return (row as { ident: string | null }).ident ?? undefined;
   }
 
+  /** Accessibility entries of the project's live finds, each once. */
+  accessibilitiesOfProject(project: string): string[] {
+    const rows = this.#prepare(
+      'select distinct pristupnost from records where project = ? and deleted = 0 and pristupnost is not null',
+    ).all(project);
+    return (rows as { pristupnost: string }[]).map((row) => row.pristupnost);
+  }
+
+  /** Identifiers of the project's live finds, in order. */
+  findIdentsOfProject(project: string): string[] {
+    const rows = this.#prepare('select ident from records where project = ? and deleted = 0 order by ident').all(project);
+    return (rows as { ident: string }[]).map((row) => row.ident);
+  }
+
   /** Live records of one entity, by identifier. */
   allOf(entity: Entity): ArchiveRecord[] {
     const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
-    return (rows as Row[]).map(toRecord);
+    return (rows as ArchiveRow[]).map(toRecord);
+  }
+
+  /** Live records of one entity whose direct children have exactly these texts, by identifier. */
+  withTexts(entity: Entity, texts: Readonly<Record<string, string>>): ArchiveRecord[] {
+    const names = Object.keys(texts);
+    const conditions = names.map((name) => `json_extract(body, '$.${name}') = ?`);
+    const rows = this.#prepare(
+      `select ${COLUMNS} from records where entity = ? and deleted = 0 and ${conditions.join(' and ')} order by ident`,
+    ).all(entity, ...names.map((name) => texts[name]));
+    return (rows as ArchiveRow[]).map(toRecord);
+  }
+
+  /** How many live records of an entity have a child of this name. */
+  countWith(entity: Entity, child: string): number {
+    const row = this.#prepare(
+      `select count(*) as n from records where entity = ? and deleted = 0 and json_extract(body, '$.${child}') is not null`,
+    ).get(entity);
+    return (row as { n: number }).n;
+  }
+
+  /** The lexically highest identifier of an entity, deleted records included. */
+  highestIdent(entity: Entity): string | undefined {
+    const row = this.#prepare('select max(ident) as ident from records where entity = ?').get(entity);
+    return (row as { ident: string | null }).ident ?? undefined;
   }
 
   /** Live records by entity and state. */
@@ -167,7 +219,7 @@ export class Archive {
 
   clear(): void {
     this.#prepare('delete from records').run();
-    this.revision += 1;
+    for (const entity of ENTITIES) this.#touch(entity);
   }
 
   /** Every change moves the record's datestamp, even two within one millisecond. */
@@ -186,7 +238,12 @@ export class Archive {
       `insert or replace into records (${COLUMNS}) values (@ident, @entity, @setSpec, @datestampMs, @deleted, @stav, @pristupnost,
         @creator, @organisation, @project, @body)`,
     ).run({ ...record, deleted: record.deleted ? 1 : 0, body: JSON.stringify(record.body) });
-    this.revision += 1;
+    this.#touch(record.entity);
+  }
+
+  #touch(entity: Entity): void {
+    this.#revisions.set(entity, this.revision(entity) + 1);
+    this.#revisions.set('all', this.revision() + 1);
   }
 
   #prepare(sql: string): Statement {
@@ -222,7 +279,7 @@ function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
   return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
 }
 
-function toRecord(row: Row): ArchiveRecord {
+function toRecord(row: ArchiveRow): ArchiveRecord {
   const { set_spec, datestamp_ms, deleted, body, ...same } = row;
   if (!isEntity(same.entity)) throw new Error(`the archive holds an unknown entity ${same.entity}`);
   return { ...same, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1, body: JSON.parse(body) as Body };

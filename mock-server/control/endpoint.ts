@@ -1,0 +1,140 @@
+import { blockListOf, contains, plainAddress } from '../access.ts';
+import { CONTROL_PATH } from '../addresses.ts';
+import { readFaultRules } from '../fault-rules.ts';
+import { type Answer, type Incoming, readBody } from '../http-message.ts';
+import type { Mock } from '../mock.ts';
+import { json } from '../problem.ts';
+import { readSettings } from '../settings.ts';
+import { check, flag, integer, number, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { moveFind } from './moves.ts';
+import { changeRecord, deleteRecord } from './records.ts';
+import { ControlRefusal } from './refusal.ts';
+import { stateView } from './state-view.ts';
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+type Route = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: RegExp;
+  /** @param segment what the path's group matched */
+  run(mock: Mock, call: { readonly body: unknown; readonly segment: string; readonly incoming: Incoming }): unknown;
+};
+
+const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean }> = check(
+  object({ advance_ms: optional(number({})), set: optional(instant), frozen: optional(flag) }),
+  (command) =>
+    command.advance_ms === undefined && command.set === undefined && command.frozen === undefined
+      ? 'needs advance_ms, set or frozen'
+      : undefined,
+);
+
+const ROUTES: readonly Route[] = [
+  { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
+  { method: 'GET', path: /^\/state$/, run: (mock) => stateView(mock) },
+  { method: 'POST', path: /^\/reset$/, run: resetAll },
+  {
+    method: 'GET',
+    path: /^\/journal$/,
+    run: (mock, { incoming }) => mock.journal.entries(Number(incoming.query.get('after') ?? 0)),
+  },
+  { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
+  { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
+  { method: 'PUT', path: /^\/faults$/, run: setFaults },
+  { method: 'GET', path: /^\/settings$/, run: (mock) => mock.settings },
+  { method: 'PUT', path: /^\/settings$/, run: putSettings },
+  { method: 'GET', path: /^\/clock$/, run: clockView },
+  { method: 'POST', path: /^\/clock$/, run: moveClock },
+  { method: 'POST', path: /^\/records$/, run: (mock, { body }) => changeRecord(mock, body) },
+  { method: 'POST', path: /^\/records\/([^/]+)\/delete$/, run: (mock, { segment }) => deleteRecord(mock, segment) },
+  { method: 'POST', path: /^\/records\/([^/]+)\/move$/, run: (mock, { segment, body }) => moveFind(mock, segment, body) },
+  { method: 'POST', path: /^\/records\/([^/]+)\/lock$/, run: holdLock },
+];
+
+/** The control interface: outside the contract, on loopback only, whatever address the server listens on. */
+export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
+  const peer = plainAddress(incoming.message.socket.remoteAddress ?? '');
+  if (!contains(blockListOf(LOOPBACK), peer)) return failure(403, 'the control interface answers on loopback only');
+  const path = incoming.path.slice(CONTROL_PATH.length);
+  const matching = ROUTES.filter((route) => route.path.test(path));
+  const route = matching.find((candidate) => candidate.method === incoming.method);
+  if (route === undefined) {
+    return matching.length === 0
+      ? failure(404, `there is no ${path === '' ? '/' : path} here; see the mock server's README`)
+      : failure(405, `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`);
+  }
+  try {
+    const body = incoming.method === 'GET' ? undefined : await readJson(incoming);
+    const segment = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
+    return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
+  } catch (thrown) {
+    if (thrown instanceof ShapeError) return failure(400, thrown.message);
+    if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
+    throw thrown;
+  }
+}
+
+function failure(status: number, reason: string): Answer {
+  return json(status, { error: reason });
+}
+
+async function readJson(incoming: Incoming): Promise<unknown> {
+  const body = await readBody(incoming.message, MAX_BODY_BYTES);
+  if (body === undefined) throw new ShapeError('the body', `is longer than ${MAX_BODY_BYTES} bytes`);
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (thrown) {
+    throw new ShapeError('the body', `is no JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+  }
+}
+
+function resetAll(mock: Mock): unknown {
+  const startedMs = performance.now();
+  mock.reset();
+  return { status: 'ok', ms: performance.now() - startedMs };
+}
+
+function clearJournal(mock: Mock): unknown {
+  mock.journal.clear();
+  return { status: 'ok' };
+}
+
+function setFaults(mock: Mock, { body }: { readonly body: unknown }): unknown {
+  mock.faults.set(readFaultRules(body));
+  return mock.faults.list();
+}
+
+function putSettings(mock: Mock, { body }: { readonly body: unknown }): unknown {
+  mock.applySettings(readSettings(body));
+  return mock.settings;
+}
+
+function clockView(mock: Mock): unknown {
+  const nowMs = mock.clock.now();
+  return { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen };
+}
+
+function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
+  const command = clockCommand(body);
+  if (command.frozen === true) mock.clock.freeze();
+  if (command.frozen === false) mock.clock.unfreeze();
+  if (command.set !== undefined) mock.clock.set(command.set);
+  if (command.advance_ms !== undefined) mock.clock.advance(command.advance_ms);
+  return clockView(mock);
+}
+
+/** Holds a record's lock as if another request were at work; 0 gives it back. */
+function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; readonly segment: string }): unknown {
+  const { ms } = object({ ms: integer({ min: 0 }) })(body);
+  mock.locks.release(segment);
+  if (ms > 0) mock.locks.hold(segment, ms);
+  return { ident: segment, locked: ms > 0 };
+}
+
+/** Milliseconds since 1970, or ISO 8601. */
+function instant(value: unknown, place = ''): number {
+  const ms = typeof value === 'number' ? value : Date.parse(text()(value, place));
+  if (!Number.isFinite(ms)) throw new ShapeError(place, 'must be milliseconds since 1970 or an ISO 8601 time');
+  return ms;
+}

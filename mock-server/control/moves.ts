@@ -1,0 +1,99 @@
+import { type Account, rankOf } from '../accounts.ts';
+import { FIND_CHILDREN, inOrder } from '../child-order.ts';
+import { type HistoryCode, historyEntry } from '../history.ts';
+import type { Mock } from '../mock.ts';
+import { mayEditNumber, roleOf } from '../pas/permission.ts';
+import { rewriteProject } from '../pas/project-record.ts';
+import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
+import { object, oneOf, optional, text } from '../shape.ts';
+import { recordView } from './records.ts';
+import { ControlRefusal } from './refusal.ts';
+
+type MoveName = 'submit' | 'confirm' | 'archive' | 'return';
+type Move = {
+  readonly from: readonly number[];
+  readonly code: HistoryCode;
+  mayMove(mock: Mock, account: Account, find: ArchiveRecord): boolean;
+  /** What the find lacks, in words. */
+  missing(find: ArchiveRecord): string[];
+};
+
+/** What a find needs to be submitted (facts 4.4). */
+const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'nalezce', 'datum_nalezu'];
+const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
+
+/** The moves that people make outside the write interface (facts 4.8). */
+const MOVES: Readonly<Record<MoveName, Move>> = {
+  submit: {
+    from: [1],
+    code: 'SN12',
+    mayMove: (mock, account, find) => find.creator === account.user || mayEditNumber(mock, account, find),
+    missing: (find) => [
+      ...SUBMITTED_NEEDS.filter((name) => find.body[name] === undefined),
+      ...SUBMITTED_NEEDS_GUARDED.filter((name) => childOf(find.body['chranene_udaje'])?.[name] === undefined),
+    ],
+  },
+  confirm: {
+    from: [2],
+    code: 'SN23',
+    mayMove: (_mock, account) => atLeast(account, 'archaeologist'),
+    missing: (find) => [
+      ...['evidencni_cislo', 'predano_organizace'].filter((name) => find.body[name] === undefined),
+      ...(textOf(find.body['predano']) === 'true' ? [] : ['predano']),
+    ],
+  },
+  archive: {
+    from: [3],
+    code: 'SN34',
+    mayMove: (_mock, account) => atLeast(account, 'archivist'),
+    missing: (find) => (listOf(find.body['soubor']).length === 0 ? ['a photograph'] : []),
+  },
+  return: {
+    from: [2, 3, 4],
+    code: 'SN-1',
+    mayMove: (_mock, account, find) => atLeast(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
+    missing: () => [],
+  },
+};
+
+const readMove = object({ move: oneOf(['submit', 'confirm', 'archive', 'return'] as const), user: optional(text({ min: 1 })) });
+
+/**
+ * Moves a find one state on or back, as a person would in the service's own pages: `{"move": "submit"}`, with `user` in
+ * that account's name, else in an administrator's.
+ */
+export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
+  const { move: name, user } = readMove(body);
+  const move = MOVES[name];
+  const find = mock.archive.live('samostatny_nalez', ident);
+  if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
+  const account = user === undefined ? mightiest(mock) : mock.accounts.all().find((candidate) => candidate.username === user);
+  if (account === undefined)
+    throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
+  const stav = find.stav ?? 0;
+  if (!move.from.includes(stav)) throw new ControlRefusal(409, `a find in state ${stav} cannot be moved by "${name}"`);
+  if (!move.mayMove(mock, account, find)) throw new ControlRefusal(403, `${account.username} may not ${name} ${ident}`);
+  const missing = move.missing(find);
+  if (missing.length > 0) throw new ControlRefusal(409, `${ident} lacks ${missing.join(', ')}`);
+  return recordView(save(mock, find, name === 'return' ? stav - 1 : stav + 1, move.code, account.user));
+}
+
+function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, user: string): ArchiveRecord {
+  return mock.database.transaction(() => {
+    const historie = [...listOf(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
+    // The persistent sample number is assigned at archiving, once (facts 11).
+    const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
+    const body = inOrder({ ...find.body, stav: String(stav), igsn, historie }, FIND_CHILDREN);
+    const saved = mock.archive.put({ entity: 'samostatny_nalez', body });
+    if (saved.project !== null) rewriteProject(mock.archive, saved.project);
+    return saved;
+  })();
+}
+
+function atLeast(account: Account, role: 'archaeologist' | 'archivist'): boolean {
+  return rankOf(roleOf(account)) >= rankOf(role);
+}
+
+function mightiest(mock: Mock): Account | undefined {
+  return [...mock.accounts.all()].sort((a, b) => rankOf(roleOf(b)) - rankOf(roleOf(a)))[0];
+}

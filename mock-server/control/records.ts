@@ -1,0 +1,111 @@
+import type { Mock } from '../mock.ts';
+import { rewriteProject } from '../pas/project-record.ts';
+import {
+  type ArchiveRecord,
+  type Body,
+  type BodyValue,
+  ENTITIES,
+  type Entity,
+  identOf,
+  type RecordInput,
+} from '../records/record.ts';
+import { renderRecord } from '../records/render.ts';
+import { check, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { ControlRefusal } from './refusal.ts';
+
+type Change = { readonly ident?: string; readonly entity?: Entity; readonly body?: Body; readonly changes?: Changes };
+/** Children to replace; null takes one away. */
+type Changes = Readonly<Record<string, BodyValue | null>>;
+
+const readChange: Reader<Change> = check(
+  object({
+    ident: optional(text({ min: 1 })),
+    entity: optional(oneOf(ENTITIES)),
+    body: optional(readBody),
+    changes: optional(readChanges),
+  }),
+  (change) => {
+    const whole = change.entity !== undefined && change.body !== undefined;
+    const part = change.ident !== undefined && change.changes !== undefined;
+    return whole === part ? 'needs either entity and body, or ident and changes' : undefined;
+  },
+);
+
+/** Creates or replaces a record, or changes some of its children; its datestamp moves. The result must satisfy schema 2.2. */
+export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
+  const change = readChange(body);
+  const input = change.changes === undefined ? wholeRecord(change) : changedRecord(mock, change.ident ?? '', change.changes);
+  await refuseInvalid(mock, input);
+  const saved = mock.database.transaction(() => {
+    const record = mock.archive.put(input);
+    if (record.project !== null) rewriteProject(mock.archive, record.project);
+    return record;
+  })();
+  return recordView(saved);
+}
+
+/** The header stays listed as deleted; a project forgets its find. */
+export function deleteRecord(mock: Mock, ident: string): unknown {
+  return mock.database.transaction(() => {
+    const record = mock.archive.remove(ident);
+    if (record === undefined) throw new ControlRefusal(404, `there is no record ${ident}`);
+    if (record.project !== null) rewriteProject(mock.archive, record.project);
+    return recordView(record);
+  })();
+}
+
+export function recordView(record: ArchiveRecord): unknown {
+  const { ident, entity, setSpec, deleted, stav } = record;
+  return { ident, entity, set: setSpec, deleted, stav, datestamp: new Date(record.datestampMs).toISOString() };
+}
+
+function wholeRecord({ entity, body }: Change): RecordInput {
+  if (entity === undefined || body === undefined) throw new ShapeError('', 'needs entity and body');
+  if (identOf(entity, body) === undefined) throw new ShapeError('body', 'has no identifier');
+  return { entity, body };
+}
+
+function changedRecord(mock: Mock, ident: string, changes: Changes): RecordInput {
+  const record = mock.archive.get(ident);
+  if (record === undefined || record.deleted) throw new ControlRefusal(404, `there is no record ${ident}`);
+  const merged: Record<string, BodyValue> = { ...record.body };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  if (identOf(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
+  const order = childOrder(mock, record.entity);
+  const body = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
+  return { entity: record.entity, body };
+}
+
+/** The children of an entity in the order in which schema 2.2 declares them. */
+function childOrder(mock: Mock, entity: Entity): string[] {
+  const type = new RegExp(`<xs:complexType name="${entity}Type">(.*?)</xs:complexType>`, 's').exec(mock.schemas.text('2.2'));
+  return [...(type?.[1] ?? '').matchAll(/<xs:element name="([^"]+)"/g)].map((match) => match[1] ?? '');
+}
+
+async function refuseInvalid(mock: Mock, input: RecordInput): Promise<void> {
+  const document = Buffer.from(renderRecord(input.body, input.entity, '2.2', mock.addresses, { pretty: true }));
+  const errors = await mock.schemas.withDocument(document, (parsed) => mock.schemas.errorsOf(parsed, '2.2'));
+  if (errors === undefined) throw new ControlRefusal(422, 'the record is no well-formed XML');
+  if (errors.length > 0) throw new ControlRefusal(422, errors.map((error) => error.message).join(' '));
+}
+
+function readChanges(value: unknown, place = ''): Changes {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => [name, child === null ? null : readBodyValue(child, `${place}.${name}`)]),
+  );
+}
+
+function readBody(value: unknown, place = ''): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, readBodyValue(child, `${place}.${name}`)]));
+}
+
+function readBodyValue(value: unknown, place: string): BodyValue {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return readBody(value, place);
+  return value.map((item: unknown, index) => (typeof item === 'string' ? item : readBody(item, `${place}[${index}]`)));
+}

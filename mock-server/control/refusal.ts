@@ -1,0 +1,9 @@
+/** What cannot be done to a record, with the reason. */
+export class ControlRefusal extends Error {
+  readonly status: 403 | 404 | 409 | 422;
+  constructor(status: 403 | 404 | 409 | 422, reason: string) {
+    super(reason);
+    this.name = 'ControlRefusal';
+    this.status = status;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Database } from 'better-sqlite3';
+
+export const COUNTER_TABLES = `
+create table if not exists counters (name text primary key, value integer not null) strict;
+`;
+
+/** The first number is high, so that it never meets one of a seed. */
+const FIRST = 1_000_001;
+
+/** Running numbers of the service's inner identifiers (`hist-<n>`, `soub-<n>`); they survive a restart with the data file. */
+export class Counters {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  next(name: 'hist' | 'soub'): string {
+    const row = this.#database
+      .prepare(
+        'insert into counters (name, value) values (@name, @first) on conflict (name) do update set value = value + 1 returning value',
+      )
+      .get({ name, first: FIRST }) as { value: number };
+    return `${name}-${row.value}`;
+  }
+
+  clear(): void {
+    this.#database.exec('delete from counters');
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { ACCOUNT_TABLES } from './accounts.ts';
+import { COUNTER_TABLES } from './counters.ts';
+import { PHOTOGRAPH_TABLES } from './photographs.ts';
+import { ARCHIVE_TABLES } from './records/archive.ts';
+
+/** Grows when the tables change; a file of another version is refused rather than misread. */
+const SCHEMA_NUMBER = 1;
+
+/**
+ * Opens the mock's state: in memory, or in a file that survives a kill at any moment without losing an acknowledged write.
+ * @throws Error with a readable reason when the file is no database, or was written by another version of the mock
+ */
+export function openState(file: string | undefined): Database {
+  if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
+  const database = openFile(file);
+  database.pragma('journal_mode = wal');
+  database.pragma('synchronous = full');
+  const found = Number(database.pragma('user_version', { simple: true }));
+  if (found !== 0 && found !== SCHEMA_NUMBER) {
+    database.close();
+    throw new Error(`${file} was written by another version of the mock server; move it away to start afresh`);
+  }
+  database.exec(ARCHIVE_TABLES + ACCOUNT_TABLES + COUNTER_TABLES + PHOTOGRAPH_TABLES);
+  database.pragma(`user_version = ${SCHEMA_NUMBER}`);
+  return database;
+}
+
+function openFile(file: string | undefined): Database {
+  try {
+    const database = new Sqlite(file ?? ':memory:');
+    database.pragma('user_version');
+    return database;
+  } catch (thrown) {
+    throw new Error(`${file} cannot be used as a data file: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import type { MessageKey } from './messages.ts';
+
+export type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | 'digest-base64' | 'digest-mismatch'>;
+
+/**
+ * Reads `Content-Digest: sha-512=:<base64>:` (RFC 9530). One digest only, and of this algorithm.
+ * @returns the digest's bytes, or what is wrong with the header
+ */
+export function readContentDigest(header: string | undefined): Buffer | DigestFault {
+  if (header === undefined || header.trim() === '') return 'digest-missing';
+  const match = /^sha-512=:(.*):$/s.exec(header.trim());
+  const encoded = match?.[1];
+  if (encoded === undefined || encoded.includes(':')) return 'digest-malformed';
+  // Stray characters are forgiven by the service; a length that no Base64 text can have is not.
+  const meaningful = encoded.replace(/[^A-Za-z0-9+/=]/g, '');
+  const valid = meaningful.length > 0 && meaningful.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(meaningful);
+  return valid ? Buffer.from(meaningful, 'base64') : 'digest-base64';
+}
+
+/** What is wrong with a digest header over these bytes; undefined when it is right. */
+export function digestFault(header: string | undefined, sha512: Buffer): DigestFault | undefined {
+  const digest = readContentDigest(header);
+  if (typeof digest === 'string') return digest;
+  return digest.equals(sha512) ? undefined : 'digest-mismatch';
+}

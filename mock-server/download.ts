@@ -1,0 +1,29 @@
+import type { Account } from './accounts.ts';
+import type { Answer, Incoming } from './http-message.ts';
+import type { Mock } from './mock.ts';
+import { mayEditNumber } from './pas/permission.ts';
+import { htmlPage } from './problem.ts';
+
+/**
+ * A photograph's bytes at the address that its `soubor/url` names (outside the contract; facts 6). Originals of finds in
+ * state 4 are open, others are for those who may work on the find. Thumbnails are not made: the original stands in.
+ */
+export async function answerPhotographDownload(mock: Mock, incoming: Incoming, ident: string, uuid: string): Promise<Answer> {
+  const photograph = mock.photographs.get(uuid);
+  const find = mock.archive.live('samostatny_nalez', ident);
+  if (photograph === undefined || find === undefined || photograph.find !== ident) return htmlPage(404, 'Not Found');
+  const account = basicAccount(mock, incoming.headers.authorization);
+  const allowed =
+    find.stav === 4 || (account !== undefined && (find.creator === account.user || mayEditNumber(mock, account, find)));
+  if (!allowed) return htmlPage(403, 'Forbidden');
+  return { status: 200, headers: { 'content-type': photograph.mimetype }, body: await mock.photographs.bytesOf(uuid) };
+}
+
+function basicAccount(mock: Mock, authorization: string | undefined): Account | undefined {
+  const encoded = /^basic +(\S+)$/i.exec(authorization ?? '')?.[1];
+  const [name, ...password] = Buffer.from(encoded ?? '', 'base64')
+    .toString('utf8')
+    .split(':');
+  const account = name === undefined ? undefined : mock.accounts.signIn(name, password.join(':'));
+  return account?.active === true ? account : undefined;
+}

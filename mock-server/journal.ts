@@ -1,0 +1,88 @@
+/** One request as the mock saw it; names as `GET /journal` shows them. */
+export type JournalEntry = {
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  readonly address: string;
+  /** The mock's clock at the start of handling, with fractions. */
+  readonly at_ms: number;
+  user: string | null;
+  /** null while no answer has been sent; 0 where none ever will be. */
+  status: number | null;
+  /** The shorter of the two gaps below; null for the first one, and for anything but the write endpoints. */
+  gap_ms: number | null;
+  user_gap_ms: number | null;
+  address_gap_ms: number | null;
+  /** How long the answer took, in real milliseconds. */
+  ms: number | null;
+  fault: string | null;
+};
+
+const MOST_ENTRIES = 100_000;
+
+/** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
+export class Journal {
+  #entries: JournalEntry[] = [];
+  #nextId = 1;
+  readonly #lastByAddress = new Map<string, number>();
+  readonly #lastByUser = new Map<string, number>();
+
+  /** @param recorded false for what is measured but not kept: the control interface's own requests */
+  open(request: { method: string; path: string; address: string; atMs: number }, recorded: boolean): JournalEntry {
+    const entry: JournalEntry = {
+      id: recorded ? this.#nextId++ : 0,
+      method: request.method,
+      path: request.path,
+      address: request.address,
+      at_ms: request.atMs,
+      user: null,
+      status: null,
+      gap_ms: null,
+      user_gap_ms: null,
+      address_gap_ms: null,
+      ms: null,
+      fault: null,
+    };
+    if (!recorded) return entry;
+    this.#entries.push(entry);
+    // Dropped in blocks, so that a full journal costs nothing per request.
+    if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#entries = this.#entries.slice(-MOST_ENTRIES);
+    return entry;
+  }
+
+  /** Measures the gap since the address's last write request. */
+  measureAddress(entry: JournalEntry): void {
+    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, entry.at_ms);
+    entry.gap_ms = entry.address_gap_ms;
+  }
+
+  /** The same for the user, once known. */
+  measureUser(entry: JournalEntry, user: string): void {
+    entry.user = user;
+    entry.user_gap_ms = gapSince(this.#lastByUser, user, entry.at_ms);
+    const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
+    entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
+  }
+
+  entries(after = 0): readonly JournalEntry[] {
+    return this.#entries.filter((entry) => entry.id > after).slice(-MOST_ENTRIES);
+  }
+
+  get size(): number {
+    return Math.min(this.#entries.length, MOST_ENTRIES);
+  }
+
+  /** Forgets the entries and the gaps; ids go on. */
+  clear(): void {
+    this.#entries = [];
+    this.#lastByAddress.clear();
+    this.#lastByUser.clear();
+  }
+}
+
+function gapSince(last: Map<string, number>, key: string, atMs: number): number | null {
+  const before = last.get(key);
+  if (last.size > MOST_ENTRIES) last.clear();
+  last.set(key, atMs);
+  return before === undefined ? null : atMs - before;
+}

@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
+import { type MockServer, startMockServer } from './server.ts';
+
+/**
+ * Starts the server that the flags ask for, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.
+ * @throws Error with a readable reason when it cannot start
+ */
+export async function runMockServer(flags: MockServerFlags & { readonly json?: boolean }): Promise<MockServer> {
+  const server = await startMockServer(parseMockServerOptions(flags));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void server.close().then(() => process.exit(0)));
+  }
+  const { base_url, oai_base, schema_base, control_url, pid } = server;
+  const line = flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, pid }) : readyLine(server);
+  process.stdout.write(`${line}\n`);
+  return server;
+}
+
+function readyLine({ base_url, control_url, pid }: MockServer): string {
+  return `mock server ready at ${base_url} (control: ${control_url}, pid ${pid})`;
+}
+
+/** The program `pas-mock-server`. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = addMockServerOptions(new Command('pas-mock-server'))
+    .description('A stateful double of the finds service: both interfaces, roles, limits, locks and scripted trouble.')
+    .option('--json', 'print the ready line as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pas-mock-server --port 8099\n  pas-mock-server --json --data state.sqlite --latency 400\n',
+    );
+  program.action(async (flags: MockServerFlags & { json?: boolean }) => {
+    try {
+      await runMockServer(flags);
+    } catch (thrown) {
+      process.stderr.write(`pas-mock-server: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+      process.exitCode = 2;
+    }
+  });
+  await program.parseAsync([...argv]);
+}

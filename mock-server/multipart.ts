@@ -1,0 +1,137 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { type Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import busboy from 'busboy';
+import { ClientGone } from './http-message.ts';
+
+/** One file part. Its bytes are in memory or in a file, as the reader was told. */
+export type FilePart = {
+  /** Name of the form field. */
+  readonly field: string;
+  /** As uploaded, without folders; empty where the part names none. */
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly sha512: Buffer;
+  /** The first bytes, enough to tell types apart; all of them when kept in memory. */
+  readonly bytes: Buffer;
+  /** Where the whole part lies; undefined when it is kept in memory. */
+  readonly path: string | undefined;
+};
+
+export type MultipartFault = 'not-multipart' | 'malformed' | 'too-large';
+
+export type MultipartOptions = {
+  /** Longest body, parts and boundaries together. */
+  readonly maxBodyBytes: number;
+  /** Folder to stream files to; undefined keeps them in memory. */
+  readonly folder?: string;
+};
+
+const HEAD_BYTES = 64 * 1024;
+
+/**
+ * Reads all file parts of a `multipart/form-data` body in order; plain fields are skipped.
+ * @returns the parts, or why there are none; a failed reading leaves nothing on disk
+ * @throws ClientGone
+ */
+export async function readFileParts(message: IncomingMessage, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
+  if (!isMultipart(message)) return 'not-multipart';
+  if (Number(message.headers['content-length'] ?? 0) > options.maxBodyBytes) return 'too-large';
+  const parser = parserOf(message);
+  if (parser === undefined) return 'malformed';
+  const pending: Promise<FilePart>[] = [];
+  const paths: string[] = [];
+  parser.on('file', (field, stream, info) => {
+    const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
+    if (path !== undefined) paths.push(path);
+    const part = readPart(field, stream, info.filename ?? '', path);
+    // Awaited below; without this a part that breaks early would count as unhandled.
+    part.catch(() => {});
+    pending.push(part);
+  });
+  const outcome = await feed(message, parser, options.maxBodyBytes);
+  if (outcome === 'complete') return Promise.all(pending);
+  await Promise.allSettled(pending);
+  await Promise.all(paths.map((path) => rm(path, { force: true })));
+  if (outcome === 'gone') throw new ClientGone();
+  return outcome;
+}
+
+/** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientGone */
+export async function readFormFields(message: IncomingMessage, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
+  const parser = parserOf(message);
+  if (parser === undefined) return undefined;
+  const fields = new Map<string, string>();
+  parser.on('field', (name, value) => fields.set(name, value));
+  parser.on('file', (_field, stream) => stream.resume().on('error', () => {}));
+  const outcome = await feed(message, parser, maxBodyBytes);
+  if (outcome === 'gone') throw new ClientGone();
+  return outcome === 'complete' ? fields : undefined;
+}
+
+function isMultipart(message: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(message.headers['content-type'] ?? '');
+}
+
+function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
+  try {
+    return busboy({ headers: message.headers, defParamCharset: 'utf8' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
+function feed(
+  message: IncomingMessage,
+  parser: busboy.Busboy,
+  maxBytes: number,
+): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {
+  return new Promise((resolve) => {
+    let sizeBytes = 0;
+    const stop = (fault: 'malformed' | 'too-large' | 'gone'): void => {
+      message.unpipe(parser);
+      parser.on('error', () => {});
+      parser.destroy();
+      // What is still coming flows into nothing, so that the connection can be answered.
+      message.resume();
+      resolve(fault);
+    };
+    message.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) stop('too-large');
+    });
+    message.once('error', () => stop('gone'));
+    message.once('close', () => {
+      if (!message.complete) stop('gone');
+    });
+    parser.once('error', () => stop('malformed'));
+    parser.once('close', () => resolve('complete'));
+    message.pipe(parser);
+  });
+}
+
+async function readPart(field: string, stream: Readable, fileName: string, path: string | undefined): Promise<FilePart> {
+  const hash = createHash('sha512');
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let sizeBytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+    if (path === undefined || keptBytes < HEAD_BYTES) {
+      kept.push(chunk);
+      keptBytes += chunk.length;
+    }
+  });
+  await pipeline(stream, path === undefined ? nowhere() : createWriteStream(path, { mode: 0o600 }));
+  return { field, fileName, sizeBytes, sha512: hash.digest(), bytes: Buffer.concat(kept), path };
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}

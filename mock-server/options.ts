@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type FaultRule, readFaultRules } from './fault-rules.ts';
+
+/** How to start a mock server; every part has a default. */
+export type MockServerOptions = {
+  /** 0 (default) takes a free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** SQLite file that keeps the state; default: memory. */
+  readonly data?: string;
+  /** `demo` (default), `empty`, or a folder of JSON files. */
+  readonly seed?: string;
+  /** Only the write interface, as on the training instance. */
+  readonly training?: boolean;
+  /** Behave as the deployed service where it departs from the contract. */
+  readonly deployed?: boolean;
+  /** Real delay before each write is handled, in milliseconds. */
+  readonly latencyMs?: number;
+  /** Minimum interval between requests of one user and of one address; default 100. */
+  readonly minIntervalMs?: number;
+  /** Records per page of harvested lists; default 100. */
+  readonly pageSize?: number;
+  /** Synthetic archived finds to add to the seed. */
+  readonly records?: number;
+  readonly faults?: readonly FaultRule[];
+  /** `allowed_schema_versions` of the deployment; default: the setting does not exist. */
+  readonly schemaVersions?: readonly string[];
+  /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
+  readonly seedNumber?: number;
+};
+
+/** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
+export function addMockServerOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(65_535)).default(0))
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
+    .option('--seed <name>', 'start state: demo, empty, or a folder of JSON files', 'demo')
+    .option('--training', 'write interface only, as on the training instance')
+    .option('--deployed', 'behave as the deployed service where it departs from the contract')
+    .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(3_600_000)))
+    .addOption(
+      new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
+        wholeNumber(3_600_000),
+      ),
+    )
+    .addOption(
+      new Option('--page-size <n>', 'records per page of harvested lists (default: 100)').argParser(wholeNumber(10_000, 1)),
+    )
+    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(10_000_000)))
+    .option('--faults <file>', 'JSON file with fault rules')
+    .option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas')
+    .addOption(
+      new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
+        wholeNumber(1_000_000),
+      ),
+    );
+}
+
+/** What commander makes of the flags of {@link addMockServerOptions}. */
+export type MockServerFlags = {
+  readonly port?: number;
+  readonly host?: string;
+  readonly data?: string;
+  readonly seed?: string;
+  readonly training?: boolean;
+  readonly deployed?: boolean;
+  readonly latency?: number;
+  readonly minInterval?: number;
+  readonly pageSize?: number;
+  readonly records?: number;
+  readonly faults?: string;
+  readonly schemaVersions?: string;
+  readonly seedNumber?: number;
+};
+
+/**
+ * The options that flags stand for. Reads the fault file.
+ * @throws Error with a readable reason when that file cannot be used
+ */
+export function parseMockServerOptions(flags: MockServerFlags): MockServerOptions {
+  const {
+    latency,
+    minInterval,
+    faults,
+    schemaVersions,
+    port,
+    host,
+    data,
+    seed,
+    training,
+    deployed,
+    pageSize,
+    records,
+    seedNumber,
+  } = flags;
+  return withoutUndefined({
+    port,
+    host,
+    data,
+    seed,
+    training,
+    deployed,
+    pageSize,
+    records,
+    seedNumber,
+    latencyMs: latency,
+    minIntervalMs: minInterval,
+    faults: faults === undefined ? undefined : readFaultFile(faults),
+    schemaVersions: schemaVersions?.split(',').map((version) => version.trim()),
+  });
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function readFaultFile(path: string): FaultRule[] {
+  try {
+    return readFaultRules(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (thrown) {
+    throw new Error(`fault file ${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+  }
+}
+
+function wholeNumber(max: number, min = 0): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}

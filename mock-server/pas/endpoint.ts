@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Account } from '../accounts.ts';
+import type { FaultName } from '../fault-rules.ts';
+import { runUnderFault } from '../faults.ts';
+import { acceptedTypes, passGates, qualityOf } from '../gate.ts';
+import { type Answer, AnswerNow, type Incoming } from '../http-message.ts';
+import type { JournalEntry } from '../journal.ts';
+import { type Say, sayIn } from '../messages.ts';
+import type { Mock } from '../mock.ts';
+import { detail } from '../problem.ts';
+import { escapeText } from '../records/render.ts';
+import type { Hooks, SentAnswer } from '../trouble.ts';
+import { importFind } from './import-xml.ts';
+import { attachPhotograph } from './photograph.ts';
+import { changeRegistrationNumber } from './registration-number.ts';
+
+/** A write that has passed the gates. */
+export type WriteRequest = {
+  readonly incoming: Incoming;
+  readonly account: Account;
+  readonly say: Say;
+  readonly hooks: Hooks;
+  /** The fault that strikes this request; operations look for the few that only they can act out. */
+  readonly fault: FaultName | undefined;
+};
+
+type Endpoint = {
+  readonly name: 'import' | 'number' | 'photo';
+  readonly path: RegExp;
+  readonly method: 'POST' | 'PATCH';
+  run(mock: Mock, request: WriteRequest, record: string): Promise<Answer>;
+};
+
+/** Contract, Endpoints, Interface A. No path ends with a slash. */
+const ENDPOINTS: readonly Endpoint[] = [
+  { name: 'import', path: /^\/api\/pas\/import-xml$/, method: 'POST', run: importFind },
+  { name: 'number', path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/, method: 'PATCH', run: changeRegistrationNumber },
+  { name: 'photo', path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/, method: 'POST', run: attachPhotograph },
+];
+
+export function isWritePath(path: string): boolean {
+  return ENDPOINTS.some((endpoint) => endpoint.path.test(path));
+}
+
+/** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
+export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
+  const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
+  if (endpoint === undefined) return detail(404, say('not-found'));
+  const record = decoded(endpoint.path.exec(incoming.path)?.[1]);
+  mock.journal.measureAddress(entry);
+  try {
+    const account = passGates(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
+    const rule = mock.faults.take(endpoint.name, record);
+    entry.fault = rule?.fault ?? null;
+    if (rule?.fault === 'token-expired') {
+      mock.accounts.expireTokenOf(account.user);
+      return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+    }
+    if (mock.settings.latency_ms > 0) await delay(mock.settings.latency_ms);
+    return await runUnderFault(rule, (hooks) =>
+      endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
+    );
+  } catch (thrown) {
+    if (thrown instanceof AnswerNow) return inAcceptedFormat(thrown.answer, incoming);
+    throw thrown;
+  }
+}
+
+function decoded(segment: string | undefined): string | undefined {
+  try {
+    return segment === undefined ? undefined : decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Who prefers a page to JSON gets errors as one (facts 1.3). */
+function inAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
+  const accepted = acceptedTypes(incoming.headers.accept);
+  const wantsHtml = qualityOf(accepted, 'text/html') > qualityOf(accepted, 'application/json');
+  if (!wantsHtml || answer.headers['content-type'] !== 'application/json') return answer;
+  const headers = { ...answer.headers, 'content-type': 'text/html; charset=utf-8' };
+  return {
+    ...answer,
+    headers,
+    body: `<!DOCTYPE html>\n<html><body><pre>${escapeText(answer.body.toString())}</pre></body></html>\n`,
+  };
+}

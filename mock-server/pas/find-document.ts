@@ -1,0 +1,133 @@
+import type { Say } from '../messages.ts';
+import { child, type XmlTree } from '../xml-tree.ts';
+import { type FindGeometry, type GeomSystem, readGeometry } from './geometry.ts';
+import { problem, refusal, refuseProblems } from './refusal.ts';
+
+/** What an import document says, read but not yet resolved. Absent, empty and blank are the same: undefined. */
+export type FindDocument = {
+  /** Line of the find's start tag: where findings without a line of their own are reported. */
+  readonly line: number;
+  readonly evidencni_cislo: string | undefined;
+  readonly projekt: string;
+  readonly hloubka: string | undefined;
+  /** Identifiers of vocabulary entries, by element. */
+  readonly entries: Readonly<Record<VocabularyElement, string | undefined>>;
+  readonly presna_datace: string | undefined;
+  readonly pocet: string | undefined;
+  readonly poznamka: string | undefined;
+  readonly nalezce: Finder | undefined;
+  readonly datum_nalezu: string | undefined;
+  readonly stav: 1 | 2 | 3;
+  readonly predano: boolean;
+  readonly predano_organizace: string | undefined;
+  readonly geom_system: GeomSystem;
+  readonly lokalizace: string | undefined;
+  readonly geometry: FindGeometry | undefined;
+};
+
+export const VOCABULARY_OF_ELEMENT = {
+  okolnosti: 'nalezove_okolnosti',
+  obdobi: 'obdobi',
+  druh_nalezu: 'predmet_druh',
+  specifikace: 'predmet_specifikace',
+  pristupnost: 'pristupnost',
+} as const;
+export type VocabularyElement = keyof typeof VOCABULARY_OF_ELEMENT;
+
+export type Finder =
+  | { readonly kind: 'known'; readonly id: string; readonly line: number }
+  | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
+
+/** The root's only child (facts 4.1, step 7). @throws AnswerNow 400, 422 */
+export function onlyFind(root: XmlTree, say: Say): XmlTree {
+  if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
+  const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
+  if (finds.length > 1) throw refusal(422, say('root-many'));
+  const find = finds[0];
+  if (find === undefined || root.children.length > 1 || root.hasOtherNodes) throw refusal(422, say('root-content'));
+  return find;
+}
+
+/** Steps 8 to 13 of facts 4.1, each refused alone. @throws AnswerNow 422 */
+export function readFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
+  const text = (name: string) => textIn(child(find, name));
+  const nalezce = readFinder(child(find, 'nalezce'), say);
+  const projekt = idIn(child(find, 'projekt'));
+  if (projekt === undefined) return refuseField(find.line, 'projekt', say('project-empty'));
+  const ident = child(find, 'ident_cely');
+  if (![':tba', undefined].includes(textIn(ident))) return refuseField(ident?.line, 'ident_cely', say('ident-not-tba'));
+  const stav = Number(text('stav'));
+  if (stav !== 1 && stav !== 2 && stav !== 3) return refuseField(child(find, 'stav')?.line, 'stav', say('state-range'));
+  const system = text('geom_system');
+  if (system !== '4326' && system !== '5514') {
+    return refuseField(child(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
+  }
+  const guarded = child(find, 'chranene_udaje');
+  return {
+    line: find.line,
+    nalezce,
+    projekt,
+    stav,
+    geom_system: system,
+    geometry: readSelectedGeometry(guarded, system, say, deployed),
+    lokalizace: textIn(child(guarded, 'lokalizace')),
+    evidencni_cislo: text('evidencni_cislo'),
+    hloubka: text('hloubka'),
+    presna_datace: text('presna_datace'),
+    pocet: text('pocet'),
+    poznamka: text('poznamka'),
+    datum_nalezu: text('datum_nalezu'),
+    predano: ['true', '1'].includes(text('predano') ?? ''),
+    predano_organizace: idIn(child(find, 'predano_organizace')),
+    entries: {
+      okolnosti: idIn(child(find, 'okolnosti')),
+      obdobi: idIn(child(find, 'obdobi')),
+      druh_nalezu: idIn(child(find, 'druh_nalezu')),
+      specifikace: idIn(child(find, 'specifikace')),
+      pristupnost: idIn(child(find, 'pristupnost')),
+    },
+  };
+}
+
+/** With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not read. */
+function readFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
+  const id = idIn(element);
+  if (element === undefined || id === undefined) return undefined;
+  if (id !== ':tba') return { kind: 'known', id, line: element.line };
+  const comma = element.text.indexOf(',');
+  const surname = element.text.slice(0, Math.max(0, comma)).trim();
+  const givenName = element.text
+    .slice(comma + 1)
+    .trim()
+    .replace(/\s+/g, ' ');
+  if (comma < 0 || surname === '' || givenName === '') return refuseField(element.line, 'nalezce', say('finder-text'));
+  return { kind: 'new', surname, givenName, line: element.line };
+}
+
+function readSelectedGeometry(
+  guarded: XmlTree | undefined,
+  system: GeomSystem,
+  say: Say,
+  deployed: boolean,
+): FindGeometry | undefined {
+  const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
+  const element = child(guarded, name);
+  const wkt = textIn(element);
+  if (wkt === undefined) return undefined;
+  const geometry = readGeometry(wkt, system, deployed);
+  return typeof geometry === 'string' ? refuseField(element?.line, name, say(geometry)) : geometry;
+}
+
+function refuseField(line: number | undefined, field: string, text: string): never {
+  refuseProblems([problem(line ?? null, field, text)]);
+  throw new Error('a problem refuses');
+}
+
+function textIn(element: XmlTree | undefined): string | undefined {
+  return element === undefined || element.text === '' ? undefined : element.text;
+}
+
+function idIn(element: XmlTree | undefined): string | undefined {
+  const id = element?.attributes.get('id')?.trim();
+  return id === '' ? undefined : id;
+}

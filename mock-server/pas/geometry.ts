@@ -1,0 +1,75 @@
+import proj4 from 'proj4';
+import type { Body } from '../records/record.ts';
+
+export type GeomSystem = '4326' | '5514';
+
+/** A point in both systems, as texts: what was given, and what was computed from it. */
+export type FindGeometry = {
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly wgs84: readonly [string, string];
+  readonly sjtsk: readonly [string, string];
+  /** A third number passes every check of the deployed service and then cannot be stored. */
+  readonly storable: boolean;
+};
+
+export type GeometryFault = 'wkt-syntax' | 'wkt-range';
+
+const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+const WKT_POINT = new RegExp(`^POINT *(ZM|Z|M)? *\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
+const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** Krovak's projection East North, by the best one-metre operation (EPSG:5239) in PROJ's sign convention. */
+const SJTSK =
+  '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
+  '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
+
+/** Coordinates that can be converted (facts 4.5). */
+const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, number]>> = {
+  '4326': [5, 25, 40, 60],
+  '5514': [-905_000, -400_000, -1_230_000, -930_000],
+};
+
+/**
+ * Reads a WKT point and computes the other system.
+ * @param deployed copy what is no plain decimal instead of computing, and fail on a third number, as the deployed service does
+ */
+export function readGeometry(wkt: string, system: GeomSystem, deployed: boolean): FindGeometry | GeometryFault {
+  const match = WKT_POINT.exec(wkt);
+  const texts = match?.[2]?.split(/ +/);
+  if (match === null || texts === undefined) return 'wkt-syntax';
+  const [first = '', second = '', ...more] = texts;
+  const marker = (match[1] ?? '').toUpperCase();
+  if (marker.includes('M') || (!deployed && (marker !== '' || more.length > 0))) return 'wkt-syntax';
+  const [x, y] = [Number(first), Number(second)];
+  const [minX, maxX, minY, maxY] = RANGES[system];
+  if (x < minX || x > maxX || y < minY || y > maxY) return 'wkt-range';
+  const source: readonly [string, string] = [String(x), String(y)];
+  const copies = deployed && !(PLAIN_NUMBER.test(first) && PLAIN_NUMBER.test(second));
+  const other = copies ? source : convert(system, x, y);
+  const [wgs84, sjtsk] = system === '4326' ? [source, other] : [other, source];
+  return { longitude: Number(wgs84[0]), latitude: Number(wgs84[1]), wgs84, sjtsk, storable: more.length === 0 };
+}
+
+/** S-JTSK to the centimetre, WGS 84 to seven places. */
+function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
+  const transform = proj4('EPSG:4326', SJTSK);
+  const [a, b] = from === '4326' ? transform.forward([x, y]) : transform.inverse([x, y]);
+  const places = from === '4326' ? 2 : 7;
+  return [(a ?? 0).toFixed(places), (b ?? 0).toFixed(places)];
+}
+
+/** The four geometry children of a find's protected part, in schema order. */
+export function geometryElements({ wgs84, sjtsk }: FindGeometry): Body {
+  return {
+    geom_gml: gmlPoint('EPSG:4326', wgs84),
+    geom_wkt: { '@EPSG': '4326', '#': `POINT (${wgs84.join(' ')})` },
+    geom_sjtsk_gml: gmlPoint('EPSG:5514', sjtsk),
+    geom_sjtsk_wkt: { '@EPSG': '5514', '#': `POINT (${sjtsk.join(' ')})` },
+  };
+}
+
+/** The old comma style in the 3.2 namespace, as the service writes it (facts 7). */
+function gmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
+  return { 'gml:Point': { '@srsName': srsName, 'gml:coordinates': `${x},${y}` } };
+}

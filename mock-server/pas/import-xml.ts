@@ -1,0 +1,88 @@
+import type { XmlDocument } from 'libxml2-wasm';
+import { NEWEST_VERSION, xsdAddressOf } from '../addresses.ts';
+import { digestFault } from '../digest.ts';
+import { type Answer, AnswerNow } from '../http-message.ts';
+import type { Mock } from '../mock.ts';
+import { type FilePart, readFileParts } from '../multipart.ts';
+import { htmlPage, schemaErrors, validationErrors } from '../problem.ts';
+import { MAX_DOCUMENT_BYTES } from '../schema.ts';
+import { treeOf } from '../xml-tree.ts';
+import { checkDeclaration } from './declaration.ts';
+import type { WriteRequest } from './endpoint.ts';
+import { findAnswer } from './find-answer.ts';
+import { type FindDocument, onlyFind, readFindDocument } from './find-document.ts';
+import { isAtLeast, mayImportInto } from './permission.ts';
+import { resolveReferences } from './references.ts';
+import { refusal, refuseProblems } from './refusal.ts';
+import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
+import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from './state-rules.ts';
+
+/** `POST /api/pas/import-xml`, its checks in the order of facts 4.1. */
+export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
+  const { say, incoming, hooks } = request;
+  const file = await onlyFile(mock, request);
+  const digest = digestFault(headerText(incoming.headers['content-digest']), file.sha512);
+  if (digest !== undefined) throw refusal(400, say(digest));
+  const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
+    checkDeclaration(mock, document, say);
+    await checkSchema(mock, request, document);
+    return readFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed);
+  });
+  if (find === undefined) throw refusal(400, say('xml-malformed'));
+  checkPermission(mock, request, find);
+  const planned = plan(mock, request, find);
+  await hooks.beforeSave();
+  const saved = saveFind(mock, planned, say);
+  hooks.afterSave();
+  return findAnswer(mock, 201, saved);
+}
+
+/** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name. */
+async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
+  const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
+  const parts = await readFileParts(incoming.message, { maxBodyBytes });
+  if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
+  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large', { connection: 'close' }));
+  const file = parts.findLast((part) => part.field === 'file');
+  if (file === undefined) throw refusal(400, say('file-missing'));
+  if (parts.length > 1 && !mock.deployed) throw refusal(400, say('file-many'));
+  return file;
+}
+
+/** Steps 5 and 6: every violation is reported, with its line. */
+async function checkSchema(mock: Mock, { say }: WriteRequest, document: XmlDocument): Promise<void> {
+  if (!mock.settings.schema_reachable) {
+    const message = say('schema-unreachable', xsdAddressOf(mock.addresses, NEWEST_VERSION));
+    throw new AnswerNow(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
+  }
+  const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION);
+  if (errors.length > 0) throw new AnswerNow(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
+}
+
+/** Steps 14 and 15. */
+function checkPermission(mock: Mock, { account, say }: WriteRequest, find: FindDocument): void {
+  const project = mock.archive.live('projekt', find.projekt);
+  if (project === undefined) throw refusal(404, say('project-unknown', find.projekt));
+  if (find.stav > 1 && !isAtLeast(account, 'archaeologist')) throw refusal(403, say('state-refused'));
+  if (!mayImportInto(mock, account, project)) throw refusal(403, say('project-refused', find.projekt));
+}
+
+/** Steps 16 to 21: everything that can be wrong is known before anything is written. */
+function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): PlannedFind {
+  const references = resolveReferences(mock, find, say);
+  refuseProblems(references.problems);
+  const ident = nextFindIdent(mock, find.projekt, say);
+  refuseProblems(geometryProblems(find, say));
+  refuseProblems(handoverProblems(find, say));
+  const placement =
+    find.geometry === undefined ? undefined : mock.areas.placementOf([find.geometry.longitude, find.geometry.latitude]);
+  refuseProblems(areaProblems(find, placement, say));
+  refuseProblems(completenessProblems(find, placement, say));
+  return { ident, find, references, placement, creator: account.user };
+}
+
+/** A header that was sent several times counts as one with several values. */
+export function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,53 @@
+import { FIND_CHILDREN, inOrder } from '../child-order.ts';
+import { historyEntry } from '../history.ts';
+import type { Answer } from '../http-message.ts';
+import type { Mock } from '../mock.ts';
+import { type ArchiveRecord, listOf, textOf } from '../records/record.ts';
+import type { WriteRequest } from './endpoint.ts';
+import { findAnswer } from './find-answer.ts';
+import { mayEditNumber } from './permission.ts';
+import { lockRecord } from './record-lock.ts';
+import { refusal } from './refusal.ts';
+
+const MOST_CHARACTERS = 255;
+
+/**
+ * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of facts 5: length and emptiness come
+ * before the record's existence, and the record is read before it is locked.
+ */
+export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
+  const { say, account, hooks } = request;
+  const given = request.incoming.query.getAll('evidencni_cislo').at(-1);
+  if (given === undefined) throw refusal(400, say('number-missing'));
+  const value = given.trim();
+  if (value === '') throw refusal(422, say('number-empty'));
+  if (Array.from(value).length > MOST_CHARACTERS) throw refusal(422, say('number-long'));
+  const find = mock.archive.live('samostatny_nalez', ident);
+  if (find === undefined) throw refusal(404, say('find-unknown', ident));
+  if (!mayEditNumber(mock, account, find)) throw refusal(403, say('find-refused', ident));
+  if (textOf(find.body['evidencni_cislo']) === value) throw refusal(422, say('number-same'));
+  const release = await lockRecord(mock, request, ident);
+  try {
+    await hooks.beforeSave();
+    const saved = save(mock, request, ident, value);
+    hooks.afterSave();
+    return findAnswer(mock, 200, saved);
+  } finally {
+    release();
+  }
+}
+
+/** An archived find is archived again: its state stays, its history says so. */
+function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: string): ArchiveRecord {
+  return mock.database.transaction(() => {
+    const find = mock.archive.live('samostatny_nalez', ident);
+    if (find === undefined) throw refusal(404, say('find-unknown', ident));
+    const atMs = mock.clock.now();
+    const note = `${say('number-label')}: ${textOf(find.body['evidencni_cislo']) ?? 'None'} -> ${value}`;
+    const entries = [historyEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
+    if (find.stav === 4) entries.push(historyEntry(mock.counters, 'SN34', account.user, atMs));
+    const historie = [...listOf(find.body['historie']), ...entries];
+    const body = inOrder({ ...find.body, evidencni_cislo: value, historie }, FIND_CHILDREN);
+    return mock.archive.put({ entity: 'samostatny_nalez', body });
+  })();
+}

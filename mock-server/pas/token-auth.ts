@@ -1,0 +1,63 @@
+import { runUnderFault } from '../faults.ts';
+import { type Answer, type Incoming, readBody } from '../http-message.ts';
+import type { JournalEntry } from '../journal.ts';
+import { type Say, sayIn } from '../messages.ts';
+import type { Mock } from '../mock.ts';
+import { readFormFields } from '../multipart.ts';
+import { detail, htmlPage, json } from '../problem.ts';
+import type { SentAnswer } from '../trouble.ts';
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * `POST /api/token-auth/`: credentials in, the account's token out (facts 1.1). Neither access lists nor throttling apply.
+ * A deactivated account gets a token too; using it is what fails.
+ */
+export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
+  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST, OPTIONS' });
+  const rule = mock.faults.take('token');
+  entry.fault = rule?.fault ?? null;
+  return runUnderFault(rule, async () => {
+    const credentials = await readCredentials(incoming, say);
+    if (!(credentials instanceof Map)) return credentials;
+    const username = credentials.get('username') ?? '';
+    const password = credentials.get('password') ?? '';
+    const missing = [username === '' ? 'username' : '', password === '' ? 'password' : ''].filter((name) => name !== '');
+    if (missing.length > 0) return json(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));
+    const account = mock.accounts.signIn(username, password);
+    if (account === undefined) return json(400, { non_field_errors: [say('bad-credentials')] });
+    entry.user = account.username;
+    const token = mock.accounts.tokenFor(account.user, mock.settings.token_ms);
+    // As when a shared token is at the end of its day: what was just handed out is refused at once.
+    if (rule?.fault === 'token-expired') mock.accounts.expireTokenOf(account.user);
+    return json(200, { token });
+  });
+}
+
+/** JSON, or a form of either kind. */
+async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string, string> | Answer> {
+  const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
+  if (contentType.startsWith('multipart/form-data')) {
+    const fields = await readFormFields(incoming.message, MAX_BODY_BYTES);
+    return fields ?? detail(400, say('multipart-malformed'));
+  }
+  const body = await readBody(incoming.message, MAX_BODY_BYTES);
+  if (body === undefined) return htmlPage(413, 'Request Entity Too Large');
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    return new Map(new URLSearchParams(body.toString('utf8')));
+  }
+  if (!contentType.startsWith('application/json')) return detail(415, say('media-type', contentType));
+  return readJsonFields(body) ?? detail(400, say('body-malformed'));
+}
+
+function readJsonFields(body: Buffer): Map<string, string> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return new Map(Object.entries(value).map(([name, field]) => [name, typeof field === 'string' ? field : '']));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+
+export const PHOTOGRAPH_TABLES = `
+create table if not exists photographs (
+  uuid text primary key,
+  find text not null,
+  mimetype text not null,
+  size_bytes integer not null
+) strict;
+create index if not exists photographs_by_find on photographs (find);
+`;
+
+export type StoredPhotograph = {
+  readonly uuid: string;
+  readonly find: string;
+  readonly mimetype: string;
+  readonly size_bytes: number;
+};
+
+/** The bytes of photographs, in a folder beside the data file, or in a temporary one. What they are called stands in the find. */
+export class Photographs {
+  readonly #database: Database;
+  readonly #givenFolder: string | undefined;
+  #folder: string | undefined;
+
+  /** @param folder where to keep the files; undefined: a temporary folder, gone at {@link close} */
+  constructor(database: Database, folder: string | undefined) {
+    this.#database = database;
+    this.#givenFolder = folder;
+  }
+
+  /** A folder for uploads that are still arriving, on the same disk as what is kept. */
+  incomingFolder(): string {
+    const folder = join(this.#root(), 'incoming');
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+
+  /** Moves an upload to its place for good; {@link record} makes it known. */
+  async keep(incomingPath: string, uuid: string): Promise<void> {
+    const file = await open(incomingPath, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(incomingPath, this.#pathOf(uuid));
+  }
+
+  record(photograph: StoredPhotograph): void {
+    this.#database
+      .prepare('insert into photographs (uuid, find, mimetype, size_bytes) values (@uuid, @find, @mimetype, @size_bytes)')
+      .run(photograph);
+  }
+
+  add(photograph: Omit<StoredPhotograph, 'size_bytes'>, bytes: Buffer): void {
+    writeFileSync(this.#pathOf(photograph.uuid), bytes);
+    const { uuid, find, mimetype } = photograph;
+    this.record({ uuid, find, mimetype, size_bytes: bytes.length });
+  }
+
+  get(uuid: string): StoredPhotograph | undefined {
+    const row = this.#database.prepare('select uuid, find, mimetype, size_bytes from photographs where uuid = ?').get(uuid);
+    return row as StoredPhotograph | undefined;
+  }
+
+  bytesOf(uuid: string): Promise<Buffer> {
+    return readFile(this.#pathOf(uuid));
+  }
+
+  async discard(incomingPath: string): Promise<void> {
+    await rm(incomingPath, { force: true });
+  }
+
+  count(): number {
+    return (this.#database.prepare('select count(*) as n from photographs').get() as { n: number }).n;
+  }
+
+  clear(): void {
+    this.#database.exec('delete from photographs');
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = undefined;
+  }
+
+  close(): void {
+    if (this.#folder !== undefined && this.#givenFolder === undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #pathOf(uuid: string): string {
+    return join(this.#root(), uuid);
+  }
+
+  /** Made when first needed: most test servers never see a photograph. */
+  #root(): string {
+    if (this.#folder === undefined) {
+      this.#folder = this.#givenFolder ?? mkdtempSync(join(tmpdir(), 'pas-mock-photographs-'));
+      mkdirSync(this.#folder, { recursive: true });
+    }
+    return this.#folder;
+  }
+}

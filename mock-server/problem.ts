@@ -1,0 +1,45 @@
+import type { Answer } from './http-message.ts';
+
+/** Contract, Errors: 1 a record that is not there, 2 invalid data, 3 no permission. */
+export type ErrorType = 1 | 2 | 3;
+
+/** One entry of `schema_errors` or `validation_errors`. */
+export type Problem = {
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  readonly error_type: ErrorType;
+};
+
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+/** A refusal with one reason. */
+export function detail(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return json(status, { detail: text }, headers);
+}
+
+export function schemaErrors(problems: readonly Problem[]): Answer {
+  return json(422, { schema_errors: problems });
+}
+
+/** The status follows from the kinds of error (facts 4.2): a missing permission, else a missing record, else invalid data. */
+export function validationErrors(problems: readonly Problem[]): Answer {
+  const types = new Set(problems.map((problem) => problem.error_type));
+  const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
+  return json(status, { validation_errors: problems });
+}
+
+/** What proxies and unhandled failures answer: a page for people (facts 2.6). */
+export function htmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
+    body: `<!DOCTYPE html>\n<html><head><title>${status} ${title}</title></head>\n<body><h1>${status} ${title}</h1></body></html>\n`,
+  };
+}
+
+export function xml(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/xml', ...headers }, body };
+}

@@ -1,0 +1,91 @@
+import { type Addresses, namespaceOf, type SchemaVersion, xsdAddressOf } from '../addresses.ts';
+import { type Body, type BodyValue, type Entity, listOf } from './record.ts';
+import { inVersion } from './render-version.ts';
+
+export type RenderOptions = {
+  /** Line breaks and two spaces of indentation. */
+  readonly pretty?: boolean;
+  /** Starts with an XML declaration. */
+  readonly declaration?: boolean;
+};
+
+/** What stands in place of something that the caller may not see (contract, Authentication, Interface B). */
+export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
+
+/** One record as a document `svc:svc` of a schema version: newer elements are dropped from older versions. */
+export function renderRecord(
+  body: Body,
+  entity: Entity,
+  version: SchemaVersion,
+  addresses: Addresses,
+  options: RenderOptions = {},
+): string {
+  const declaration = options.declaration === true ? "<?xml version='1.0' encoding='utf-8'?>\n" : '';
+  const depth = options.pretty === true ? 1 : undefined;
+  const lineEnd = options.pretty === true ? '\n' : '';
+  const element = renderElement(entity, inVersion(entity, body, version), depth).replaceAll(FILE_BASE, addresses.fileBase);
+  return `${declaration}${rootStart(version, addresses)}${lineEnd}${element}</svc:svc>${lineEnd}`;
+}
+
+/** The document of a record that the caller may not see at all. */
+export function renderForbidden(version: SchemaVersion, addresses: Addresses): string {
+  return `${rootStart(version, addresses)}${FORBIDDEN}</svc:svc>`;
+}
+
+/** Stands in bodies for the address of photographs, which is known only while the server runs. */
+export const FILE_BASE = '{file_base}';
+
+function rootStart(version: SchemaVersion, addresses: Addresses): string {
+  const namespace = namespaceOf(addresses, version);
+  return (
+    `<svc:svc xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:gml="http://www.opengis.net/gml/3.2"` +
+    ` xmlns:svc="${namespace}" xsi:schemaLocation="${namespace} ${xsdAddressOf(addresses, version)}">`
+  );
+}
+
+/** @param depth indentation, or undefined for none */
+export function renderElement(name: string, value: string | Body, depth: number | undefined): string {
+  const indent = depth === undefined ? '' : '  '.repeat(depth);
+  const lineEnd = depth === undefined ? '' : '\n';
+  const tag = name.includes(':') ? name : `svc:${name}`;
+  if (typeof value === 'string') return `${indent}<${tag}>${escapeText(value)}</${tag}>${lineEnd}`;
+  let start = tag;
+  let inner = '';
+  let text: string | undefined;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === '#') text = typeof child === 'string' ? child : undefined;
+    else if (!key.startsWith('@')) inner += renderChildren(key, child, depth === undefined ? undefined : depth + 1);
+    else if (typeof child === 'string') start += ` ${key === '@lang' ? 'xml:lang' : key.slice(1)}="${escapeAttribute(child)}"`;
+  }
+  if (inner !== '') return `${indent}<${start}>${lineEnd}${inner}${indent}</${tag}>${lineEnd}`;
+  if (text === undefined) return `${indent}<${start}/>${lineEnd}`;
+  return `${indent}<${start}>${escapeText(text)}</${tag}>${lineEnd}`;
+}
+
+function renderChildren(name: string, value: BodyValue, depth: number | undefined): string {
+  let rendered = '';
+  for (const child of listOf(value)) rendered += renderElement(name, child, depth);
+  return rendered;
+}
+
+const SPECIAL_IN_TEXT = /[&<>\r]/g;
+const SPECIAL_IN_ATTRIBUTES = /[&<>"\r\n\t]/g;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\r': '&#13;',
+  '\n': '&#10;',
+  '\t': '&#9;',
+};
+/** Characters that no XML 1.0 document may hold, not even escaped (section 2.2). */
+const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+export function escapeText(text: string): string {
+  return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);
+}
+
+export function escapeAttribute(text: string): string {
+  return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_ATTRIBUTES, (character) => ESCAPES[character] ?? character);
+}

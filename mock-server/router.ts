@@ -1,0 +1,42 @@
+import { CONTROL_PATH, SCHEMA_PATH, SCHEMA_VERSIONS } from './addresses.ts';
+import { answerControl } from './control/endpoint.ts';
+import { answerPhotographDownload } from './download.ts';
+import type { Answer, Incoming } from './http-message.ts';
+import type { JournalEntry } from './journal.ts';
+import type { Mock } from './mock.ts';
+import { answerHarvest } from './oai/endpoint.ts';
+import { answerWrite } from './pas/endpoint.ts';
+import { answerTokenAuth } from './pas/token-auth.ts';
+import { answerUserInfo } from './pas/user-info.ts';
+import { htmlPage } from './problem.ts';
+import type { SentAnswer } from './trouble.ts';
+
+/** Finds who answers a path. */
+export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const { path } = incoming;
+  if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
+  if (path === '/api/uzivatel-info/') return answerUserInfo(mock, incoming, entry);
+  if (path === '/api/token-auth' || path === '/api/uzivatel-info') {
+    return htmlPage(301, 'Moved Permanently', { location: `${mock.addresses.baseUrl}${path}/${incoming.search}` });
+  }
+  if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
+  if (path.startsWith(`${SCHEMA_PATH}/`)) return answerSchema(mock, path);
+  if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
+  if (mock.training) return notFound();
+  const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
+  if (download !== null) return answerPhotographDownload(mock, incoming, download[1] ?? '', download[2] ?? '');
+  if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
+  return notFound();
+}
+
+function notFound(): Answer {
+  return htmlPage(404, 'Not Found');
+}
+
+/** The schemas that this deployment's documents name. */
+function answerSchema(mock: Mock, path: string): Answer {
+  const version = SCHEMA_VERSIONS.find((candidate) => path === `${SCHEMA_PATH}/${candidate}/svc.xsd`);
+  const headers = { 'content-type': 'application/xml; charset=utf-8' };
+  if (version !== undefined) return { status: 200, headers, body: mock.schemas.text(version) };
+  return path === `${SCHEMA_PATH}/xml.xsd` ? { status: 200, headers, body: mock.schemas.xmlSchemaText() } : notFound();
+}

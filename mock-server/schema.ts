@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
+import { packagePath } from './package-files.ts';
+
+type Xml = typeof import('libxml2-wasm');
+
+export type SchemaError = { readonly line: number; readonly column: number; readonly message: string };
+
+/** Longest document that is read as XML; a find has a few kilobytes. */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+
+/** The address under which the parser finds the one schema that ours import. */
+const XML_XSD = 'mock-server:xml.xsd';
+
+/** Reads XML and judges it by the schemas that this deployment serves. Nothing is ever fetched from the network. */
+export class Schemas {
+  readonly #schemaBase: string;
+  readonly #validators = new Map<string, Promise<XsdValidator>>();
+
+  constructor(schemaBase: string) {
+    this.#schemaBase = schemaBase;
+  }
+
+  /** The schema file of a version as it is served, with the deployment's addresses in it. */
+  text(version: string): string {
+    return readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
+      .replaceAll('{schema_base}', this.#schemaBase)
+      .replaceAll('{prefix}', 'svc')
+      .replace('../../xml/xml.xsd', `${this.#schemaBase}/xml.xsd`);
+  }
+
+  xmlSchemaText(): string {
+    return readFileSync(packagePath('schemas', 'xml', 'xml.xsd'), 'utf8');
+  }
+
+  /** Compiles what the first import will need. */
+  async warmUp(version: string): Promise<void> {
+    await this.#validator(version);
+  }
+
+  /**
+   * Hands a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
+   * @returns what `use` returns, or undefined where the bytes are not well-formed XML
+   */
+  async withDocument<T>(bytes: Buffer, use: (document: XmlDocument, xml: Xml) => Promise<T> | T): Promise<T | undefined> {
+    if (bytes.length === 0 || bytes.length > MAX_DOCUMENT_BYTES) return undefined;
+    const xml = await loadXml();
+    let document: XmlDocument;
+    try {
+      const option = xml.ParseOption.XML_PARSE_NONET | xml.ParseOption.XML_PARSE_NO_XXE | xml.ParseOption.XML_PARSE_BIG_LINES;
+      document = xml.XmlDocument.fromBuffer(bytes, { option });
+    } catch (thrown) {
+      if (thrown instanceof xml.XmlError) return undefined;
+      throw thrown;
+    }
+    try {
+      return await use(document, xml);
+    } finally {
+      document.dispose();
+    }
+  }
+
+  /** Every violation, in document order. */
+  async errorsOf(document: XmlDocument, version: string): Promise<SchemaError[]> {
+    const xml = await loadXml();
+    const validator = await this.#validator(version);
+    try {
+      validator.validate(document);
+      return [];
+    } catch (thrown) {
+      if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
+      return thrown.details.map((found) => ({ line: found.line, column: found.col, message: found.message.trim() }));
+    }
+  }
+
+  dispose(): void {
+    for (const pending of this.#validators.values()) pending.then((validator) => validator.dispose()).catch(() => {});
+    this.#validators.clear();
+  }
+
+  #validator(version: string): Promise<XsdValidator> {
+    const known = this.#validators.get(version);
+    if (known !== undefined) return known;
+    const compiled = this.#compile(version);
+    this.#validators.set(version, compiled);
+    return compiled;
+  }
+
+  async #compile(version: string): Promise<XsdValidator> {
+    const xml = await loadXml();
+    const source = this.text(version).replace(`${this.#schemaBase}/xml.xsd`, XML_XSD);
+    const document = xml.XmlDocument.fromString(source);
+    try {
+      return xml.XsdValidator.fromDoc(document);
+    } finally {
+      document.dispose();
+    }
+  }
+}
+
+let library: Promise<Xml> | undefined;
+
+/**
+ * Loaded when first needed: compiling the WebAssembly would double the time to the first answer. The parser keeps one short
+ * list of input providers per process, so ours, which never changes, is registered once for all servers.
+ */
+function loadXml(): Promise<Xml> {
+  library ??= import('libxml2-wasm').then((xml) => {
+    const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
+    xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
+    return xml;
+  });
+  return library;
+}

@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { clientAddress } from './access.ts';
+import { addressesOf, CONTROL_PATH } from './addresses.ts';
+import { ClientGone, type Incoming } from './http-message.ts';
+import type { Mock } from './mock.ts';
+import type { MockServerOptions } from './options.ts';
+import { htmlPage } from './problem.ts';
+import { route } from './router.ts';
+import { createMock } from './state.ts';
+import { NoAnswer, type SentAnswer } from './trouble.ts';
+
+export type { FaultRule } from './fault-rules.ts';
+export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './options.ts';
+
+export type MockServer = AsyncDisposable & {
+  readonly base_url: string;
+  readonly oai_base: string;
+  readonly schema_base: string;
+  readonly control_url: string;
+  readonly pid: number;
+  close(): Promise<void>;
+};
+
+/** As the proxies and the application server in front of the service (facts 2.6). */
+const REQUEST_TIMEOUT_MS = 600_000;
+/** How long an answered client may go on sending a body that nobody reads. */
+const LINGER_MS = 5_000;
+
+/**
+ * Starts a mock server; it accepts connections when the promise resolves. Servers in one process share nothing.
+ * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
+ */
+export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
+  const host = options.host ?? '127.0.0.1';
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
+  await listen(server, options.port ?? 0, host);
+  const { port } = server.address() as AddressInfo;
+  const addresses = addressesOf(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const ready = createMock(options, addresses);
+  // Who connects before the seed is in waits for it.
+  server.on('request', (message, response) => {
+    ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
+  });
+  const mock = await ready.catch((thrown: unknown) => {
+    server.close();
+    server.closeAllConnections();
+    throw thrown;
+  });
+  // Compiling the schema takes longer than anything else: it is ready before the first import, and nobody waits for it.
+  const warmUp = setTimeout(() => void mock.schemas.warmUp('2.2').catch(() => {}), 50);
+  warmUp.unref();
+  const close = async (): Promise<void> => {
+    clearTimeout(warmUp);
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+    mock.dispose();
+  };
+  return {
+    base_url: addresses.baseUrl,
+    oai_base: addresses.oaiBase,
+    schema_base: addresses.schemaBase,
+    control_url: addresses.controlUrl,
+    pid: process.pid,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function serve(mock: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const arrivedAtMs = mock.clock.now();
+  const startedMs = performance.now();
+  const incoming = incomingOf(mock, message, arrivedAtMs);
+  const { method, path, address } = incoming;
+  const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
+  const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
+  try {
+    const answer = await route(mock, incoming, entry);
+    entry.status = answer.status;
+    send(mock, message, response, answer);
+  } catch (thrown) {
+    if (thrown instanceof NoAnswer) {
+      entry.status = 0;
+      if (thrown.kind === 'reset') message.socket.resetAndDestroy();
+    } else if (thrown instanceof ClientGone) {
+      entry.status = 0;
+      response.destroy();
+    } else {
+      entry.status = 500;
+      process.stderr.write(`mock server: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+      send(mock, message, response, htmlPage(500, 'Server Error'));
+    }
+  }
+  entry.ms = performance.now() - startedMs;
+}
+
+function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number): Incoming {
+  const target = message.url ?? '/';
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const search = mark < 0 ? '' : target.slice(mark);
+  const forwarded = message.headers['x-forwarded-for'];
+  return {
+    method: message.method ?? 'GET',
+    path,
+    search,
+    query: new URLSearchParams(search),
+    headers: message.headers,
+    address: clientAddress(
+      message.socket.remoteAddress ?? '',
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      mock.access.trustedProxies,
+    ),
+    arrivedAtMs,
+    message,
+  };
+}
+
+function send(mock: Mock, message: IncomingMessage, response: ServerResponse, answer: SentAnswer): void {
+  const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
+  response.writeHead(answer.status, {
+    date: new Date(mock.clock.now()).toUTCString(),
+    ...answer.headers,
+    'content-length': body.length,
+  });
+  if (!message.complete) {
+    message.resume();
+    setTimeout(() => {
+      if (!message.complete) message.socket.destroy();
+    }, LINGER_MS).unref();
+  }
+  if (answer.truncated === true) response.write(body.subarray(0, Math.floor(body.length / 2)), () => message.socket.destroy());
+  else if (message.method === 'HEAD') response.end();
+  else response.end(body);
+}

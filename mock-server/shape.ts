@@ -1,0 +1,99 @@
+/** What an operator sent does not have the shape that it must have; the message names the place and the reason. */
+export class ShapeError extends Error {
+  constructor(place: string, reason: string) {
+    super(`${place === '' ? 'the value' : place}: ${reason}`);
+    this.name = 'ShapeError';
+  }
+}
+
+/** Reads a value of unknown shape. @throws ShapeError */
+export type Reader<T> = (value: unknown, place?: string) => T;
+
+export function text(bounds: { readonly min?: number } = {}): Reader<string> {
+  return (value, place = '') => {
+    if (typeof value !== 'string') throw new ShapeError(place, 'must be a text');
+    if (value.length < (bounds.min ?? 0)) throw new ShapeError(place, 'must not be empty');
+    return value;
+  };
+}
+
+export function number(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
+  return (value, place = '') => {
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw new ShapeError(place, 'must be a number');
+    if (bounds.min !== undefined && value < bounds.min) throw new ShapeError(place, `must be at least ${bounds.min}`);
+    if (bounds.max !== undefined && value > bounds.max) throw new ShapeError(place, `must be at most ${bounds.max}`);
+    return value;
+  };
+}
+
+export function integer(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
+  const read = number(bounds);
+  return (value, place = '') => {
+    const found = read(value, place);
+    if (!Number.isInteger(found)) throw new ShapeError(place, 'must be a whole number');
+    return found;
+  };
+}
+
+export const flag: Reader<boolean> = (value, place = '') => {
+  if (typeof value !== 'boolean') throw new ShapeError(place, 'must be true or false');
+  return value;
+};
+
+export function oneOf<T extends string>(allowed: readonly T[]): Reader<T> {
+  return (value, place = '') => {
+    const found = allowed.find((name) => name === value);
+    if (found === undefined) throw new ShapeError(place, `must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+export function nullable<T>(read: Reader<T>): Reader<T | null> {
+  return (value, place = '') => (value === null ? null : read(value, place));
+}
+
+export function array<T>(read: Reader<T>): Reader<T[]> {
+  return (value, place = '') => {
+    if (!Array.isArray(value)) throw new ShapeError(place, 'must be a list');
+    return value.map((item, index) => read(item, `${place}[${index}]`));
+  };
+}
+
+type OptionalReader<T> = { readonly optional: Reader<T> };
+type Fields = Record<string, Reader<unknown> | OptionalReader<unknown>>;
+type ObjectOf<F extends Fields> = {
+  [K in keyof F as F[K] extends OptionalReader<unknown> ? never : K]: F[K] extends Reader<infer T> ? T : never;
+} & { [K in keyof F as F[K] extends OptionalReader<unknown> ? K : never]?: F[K] extends OptionalReader<infer T> ? T : never };
+
+export function optional<T>(read: Reader<T>): OptionalReader<T> {
+  return { optional: read };
+}
+
+/** An object with these keys and no others. */
+export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
+  return (value, place = '') => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
+    const unknown = Object.keys(value).find((key) => !(key in fields));
+    if (unknown !== undefined) {
+      throw new ShapeError(place, `has an unknown key "${unknown}"; known are ${Object.keys(fields).join(', ')}`);
+    }
+    const found: Record<string, unknown> = {};
+    for (const [key, field] of Object.entries(fields)) {
+      const item: unknown = Reflect.get(value, key);
+      const where = place === '' ? key : `${place}.${key}`;
+      if (typeof field === 'function') found[key] = field(item, where);
+      else if (item !== undefined) found[key] = field.optional(item, where);
+    }
+    return found as ObjectOf<F>;
+  };
+}
+
+/** Adds a rule to a reader: `refuse` returns the reason, or undefined. */
+export function check<T>(read: Reader<T>, refuse: (value: T) => string | undefined): Reader<T> {
+  return (value, place = '') => {
+    const found = read(value, place);
+    const reason = refuse(found);
+    if (reason !== undefined) throw new ShapeError(place, reason);
+    return found;
+  };
+}

@@ -1,0 +1,105 @@
+import { accessListsOf } from './access.ts';
+import { Accounts } from './accounts.ts';
+import type { Addresses } from './addresses.ts';
+import { Areas } from './areas.ts';
+import { MockClock } from './clock.ts';
+import { Counters } from './counters.ts';
+import { openState } from './database.ts';
+import { Faults } from './faults.ts';
+import { Journal } from './journal.ts';
+import { Locks } from './lock.ts';
+import type { Mock } from './mock.ts';
+import type { MockServerOptions } from './options.ts';
+import { Photographs } from './photographs.ts';
+import { seededRandom } from './random.ts';
+import { Archive } from './records/archive.ts';
+import { Schemas } from './schema.ts';
+import { loadSeed, syntheticFinds } from './seed.ts';
+import type { SeedContent } from './seed-content.ts';
+import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+import { Throttle } from './throttle.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Puts one server's parts together and fills them from the seed, unless the data file already holds something. */
+export async function createMock(options: MockServerOptions, addresses: Addresses): Promise<Mock & { dispose(): void }> {
+  const seed = await loadSeed(options.seed ?? 'demo');
+  const database = openState(options.data);
+  const clock = new MockClock();
+  const now = () => clock.now();
+  const deployed = options.deployed === true;
+  const archive = new Archive(database, now);
+  const parts = {
+    addresses,
+    clock,
+    database,
+    archive,
+    deployed,
+    accounts: new Accounts(database, archive, now),
+    counters: new Counters(database),
+    areas: new Areas(archive),
+    photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
+    journal: new Journal(),
+    faults: new Faults(),
+    throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
+    locks: new Locks(now),
+    schemas: new Schemas(addresses.schemaBase),
+    training: options.training === true,
+    seedNumber: options.seedNumber ?? 0,
+  };
+  const startSettings = startSettingsOf(options, seed);
+  const mock: Writable<Mock> & { dispose(): void } = {
+    ...parts,
+    settings: startSettings,
+    access: accessListsOf(startSettings),
+    applySettings(patch: Partial<Settings>): void {
+      mock.settings = { ...mock.settings, ...patch };
+      mock.access = accessListsOf(mock.settings);
+    },
+    reset(): void {
+      clock.reset();
+      for (const part of [parts.journal, parts.throttle, parts.locks]) part.clear();
+      parts.faults.set(options.faults ?? []);
+      mock.applySettings(startSettings);
+      fill(mock, seed, options.records ?? 0);
+    },
+    dispose(): void {
+      parts.schemas.dispose();
+      parts.photographs.close();
+      database.close();
+    },
+  };
+  parts.faults.set(options.faults ?? []);
+  if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  return mock;
+}
+
+function startSettingsOf(options: MockServerOptions, seed: SeedContent): Settings {
+  const seedNumber = options.seedNumber ?? 0;
+  const interval = options.minIntervalMs;
+  return {
+    ...DEFAULT_SETTINGS,
+    // The deployed service's proxy counts the boundaries too, so that the largest allowed photograph never arrives.
+    ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
+    ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(seededRandom(seedNumber)() * 180) }),
+    ...seed.settings,
+    ...(interval === undefined ? {} : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
+    ...(options.latencyMs === undefined ? {} : { latency_ms: options.latencyMs }),
+    ...(options.pageSize === undefined ? {} : { page_size: options.pageSize }),
+    ...(options.schemaVersions === undefined ? {} : { allowed_schema_versions: options.schemaVersions }),
+  };
+}
+
+/** Replaces everything stored by the seed, in one transaction. */
+function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
+  mock.photographs.clear();
+  mock.database.transaction(() => {
+    mock.accounts.clear();
+    mock.counters.clear();
+    mock.archive.clear();
+    for (const record of seed.records) mock.archive.seed(record);
+    if (syntheticCount > 0) mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    for (const account of seed.accounts) mock.accounts.add(account);
+    for (const photograph of seed.photographs) mock.photographs.add(photograph, photograph.bytes);
+  })();
+}

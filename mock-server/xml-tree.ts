@@ -1,0 +1,58 @@
+import type { XmlDocument as XmlDocumentType, XmlElement as XmlElementType } from 'libxml2-wasm';
+
+/** One element as plain data, so that nothing of the parser's memory outlives the parsing. */
+export type XmlTree = {
+  readonly name: string;
+  readonly namespace: string;
+  /** Line of the start tag, from 1. */
+  readonly line: number;
+  /** By local name; `xml:lang` under that name. */
+  readonly attributes: ReadonlyMap<string, string>;
+  /** The text before the first child node of another kind, trimmed: what the service reads (facts 4.5). */
+  readonly text: string;
+  readonly children: readonly XmlTree[];
+  /** Whether a comment or processing instruction stands directly in it. */
+  readonly hasOtherNodes: boolean;
+};
+
+type Xml = typeof import('libxml2-wasm');
+
+/** Reads an element with everything below it. */
+export function treeOf(xml: Xml, element: XmlElementType): XmlTree {
+  const children: XmlTree[] = [];
+  let text = '';
+  let textEnded = false;
+  let hasOtherNodes = false;
+  for (let node = element.firstChild; node !== null; node = node.next) {
+    if (node instanceof xml.XmlText || node instanceof xml.XmlCData) {
+      if (!textEnded) text += node.content;
+      continue;
+    }
+    textEnded = true;
+    if (node instanceof xml.XmlElement) children.push(treeOf(xml, node));
+    else hasOtherNodes = true;
+  }
+  return {
+    name: element.name,
+    namespace: element.namespaceUri,
+    line: element.line,
+    attributes: new Map(element.attrs.map((attribute) => [attributeName(attribute.prefix, attribute.name), attribute.value])),
+    text: text.trim(),
+    children,
+    hasOtherNodes,
+  };
+}
+
+function attributeName(prefix: string, name: string): string {
+  return prefix === '' ? name : `${prefix}:${name}`;
+}
+
+/** The first child of a name; names are matched in the element's own namespace. */
+export function child(tree: XmlTree | undefined, name: string): XmlTree | undefined {
+  return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
+}
+
+/** What a prefix is bound to on the root itself. */
+export function namespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
+  return document.root.nsDeclarations[prefix];
+}
