@@ -18,17 +18,19 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) return reject(signal.reason);
+        const onAbort = (): void => {
+          sleepers.delete(sleeper);
+          reject(signal?.reason);
+        };
         const sleeper = {
           untilMs: elapsedMs + ms,
           wake: () => {
             sleepers.delete(sleeper);
+            signal?.removeEventListener('abort', onAbort);
             resolve();
           },
         };
-        signal?.addEventListener('abort', () => {
-          sleepers.delete(sleeper);
-          reject(signal.reason);
-        });
+        signal?.addEventListener('abort', onAbort);
         sleepers.add(sleeper);
       }),
     get sleeping() {
