@@ -82,7 +82,7 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
 async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
   const { vocabulary, clock } = run;
   const harvest = vocabulary.change(() => preparePass(vocabulary, setSpec, run.full));
-  const startedMs = clock.now();
+  const startedMs = clock.monotonicMs();
   const tally: Tally = { deleted: 0, unreadable: new Set(), startedMs, metBefore: countMet(vocabulary, harvest.id) };
   await walkUntilComplete(run, harvest, tally);
   const { pass } = harvestOf(vocabulary, setSpec);
@@ -99,7 +99,7 @@ async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
     deleted: tally.deleted,
     vanished,
     unreadable: [...tally.unreadable],
-    elapsedMs: clock.now() - startedMs,
+    elapsedMs: clock.monotonicMs() - startedMs,
   };
 }
 
@@ -205,7 +205,7 @@ function report({ onProgress, vocabulary, clock }: SetRun, setSpec: string, tall
   if (onProgress === undefined) return;
   const { id, pass } = harvestOf(vocabulary, setSpec);
   const done = countMet(vocabulary, id);
-  const seconds = Math.max(0.001, (clock.now() - tally.startedMs) / 1000);
+  const seconds = Math.max(0.001, (clock.monotonicMs() - tally.startedMs) / 1000);
   onProgress({ setSpec, done, total: pass?.listSize ?? undefined, perSecond: (done - tally.metBefore) / seconds });
 }
 

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { AuthError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
+import { AuthError, InterruptedError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
@@ -36,12 +36,13 @@ export type OaiAnswer = {
 
 export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal) => Promise<OaiAnswer>;
 
+const INTERRUPTED = 'Interrupted. What was harvested is kept; run the command again to go on.';
 const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /**
  * One request of the protocol with its answer read. The generic endpoint's redirect is followed once and remembered.
  * The function that it returns throws UsageError (arguments), OaiError (protocol errors, answers that are none),
- * AuthError (401, 403), UnavailableError (no answer, 429, 5xx).
+ * AuthError (401, 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal).
  */
 export function makeAsk(options: AskOptions): Ask {
   const { endpoint, exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
@@ -49,7 +50,7 @@ export function makeAsk(options: AskOptions): Ask {
   return async (verb, given, signal) => {
     checkArguments(verb, given);
     const authorization = await authorizationOf(credentials);
-    const response = await answered(endpoint, () =>
+    const response = await answered(endpoint, signal, () =>
       get(queryOf(verb, given), authorization, {
         maxAnswerBytes,
         ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
@@ -72,10 +73,15 @@ async function authorizationOf(credentials: OaiCredentials): Promise<string | un
   }
 }
 
-async function answered(endpoint: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+async function answered(
+  endpoint: string,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     return await ask();
   } catch (thrown) {
+    if (signal?.aborted === true) throw new InterruptedError(INTERRUPTED);
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(`${endpoint} did not answer: ${thrown.message}.`, {

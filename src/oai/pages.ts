@@ -68,8 +68,9 @@ async function fetchPatiently<Item>(
       return await fetchPage(given, signal);
     } catch (thrown) {
       const waitMs = thrown instanceof OaiError ? RETRY_WAITS_MS[thrown.oaiCode]?.[tries] : undefined;
-      if (waitMs === undefined || signal.aborted) throw thrown;
-      await clock.sleep(waitMs, signal);
+      // A wait that is interrupted rejects with the signal's own reason; the fetch after it says it better.
+      if (waitMs === undefined) throw thrown;
+      await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
 }

@@ -1,4 +1,4 @@
-import { contains, distanceM, type Polygon, parsePolygon } from '../geo/polygon.ts';
+import { contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../geo/polygon.ts';
 import { isHarvested } from './harvests.ts';
 import { type Candidate, candidateOf } from './lookup.ts';
 import { termsById } from './terms.ts';
