@@ -2,7 +2,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { FIELDS, type Field, isElementName } from './fields.ts';
-import { type DocumentProfile, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
+import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
 import { checkRules } from './rules.ts';
 import type { ValidationContext } from './validate.ts';
 
@@ -78,14 +78,19 @@ function findIssues(document: XmlDocument, find: XmlElement, context: Validation
     return childOf(parent === undefined ? find : (childOf(find, parent) ?? find), name);
   };
   const elements = Object.fromEntries(FIELDS.flatMap((field) => readField(field, elementOf(field.name)))) as FindElements;
-  const judged = [
-    ...literalIssues(document, find, elementOf),
-    ...checkRules({ localId: childText(find, 'evidencni_cislo') ?? '', elements, photos: [] }, context),
-  ];
-  const known = new Set(violations.map((issue) => issue.element));
-  return judged
-    .filter((issue) => issue.element === undefined || !known.has(issue.element))
-    .map(({ find: _localId, ...issue }) => ({ ...issue, line: lineOf(document, elementOf(issue.element ?? '') ?? find) }));
+  const issues: Issue[] = [];
+  // One finding for each element is enough: what is no number at all need not also be out of range.
+  const reported = new Set(violations.map((issue) => issue.element));
+  for (const judge of [() => literalIssues(document, find, elementOf), () => checkRules(asFind(elements), context)]) {
+    const fresh = judge().filter((issue) => issue.element === undefined || !reported.has(issue.element));
+    issues.push(...fresh.map((issue) => ({ ...issue, line: lineOf(document, elementOf(issue.element ?? '') ?? find) })));
+    for (const issue of fresh) reported.add(issue.element);
+  }
+  return issues.map(({ find: _localId, ...issue }) => issue);
+}
+
+function asFind(elements: FindElements): Find {
+  return { localId: '', elements, photos: [] };
 }
 
 /** What the types of a find cannot even express. */

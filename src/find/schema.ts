@@ -70,7 +70,7 @@ const WORDINGS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    '$1 may not stand here: expected is $2. The order of elements is fixed; add what is missing, or move $1 to its place.',
+    '$1 may not stand here; expected here: $2. The order of elements is fixed; add what is missing, or move $1 to its place.',
   ],
   [
     /^Element '([^']+)': This element is not expected\.$/,
@@ -78,7 +78,7 @@ const WORDINGS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    '$1 ends too early: expected is $2. Add it.',
+    '$1 ends too early; expected here: $2. Add it.',
   ],
   [/^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/, '$1 needs the attribute $2. Add it.'],
   [

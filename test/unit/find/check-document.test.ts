@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkDocument } from '../../../src/find/check-document.ts';
+import { buildDocument } from '../../../src/find/document.ts';
+import { type FindSchema, openFindSchema } from '../../../src/find/schema.ts';
+import { aFind, lookupTerm, PROFILE } from './a-find.ts';
+
+let schema: FindSchema;
+beforeAll(async () => {
+  schema = await openFindSchema(PROFILE);
+});
+afterAll(() => schema[Symbol.dispose]());
+
+const GOOD = buildDocument(aFind(), PROFILE).toString();
+const check = (document: string | Buffer) =>
+  checkDocument('find.xml', Buffer.from(document as string), { schema, today: '2024-11-20', lookupTerm });
+function checkChanged(...changes: (readonly [string, string])[]) {
+  return check(
+    changes.reduce((document, [from, to]) => {
+      expect(document).toContain(from);
+      return document.replace(from, to);
+    }, GOOD),
+  );
+}
+
+test('what pas builds is right', () => {
+  expect(check(GOOD)).toEqual([]);
+});
+
+describe('documents that are not XML', () => {
+  test.each([
+    ['a table', 'a;b\n1;2\n'],
+    ['a cut document', GOOD.slice(0, 400)],
+    ['a document with a DTD', GOOD.replace('?>', '?>\n<!DOCTYPE svc SYSTEM "file:///etc/passwd">')],
+    ['a document with an entity', GOOD.replace('hrdlo', '&hrdlo;')],
+    ['nothing', ''],
+  ])('%s', (_, document) => {
+    const issues = check(document);
+    expect(issues[0]).toMatchObject({ rule: 'xml-not-well-formed', severity: 'error', file: 'find.xml' });
+  });
+});
+
+describe('the schema declaration is looked at as the service does', () => {
+  test('another prefix for the same namespace is refused', () => {
+    const issues = check(GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'));
+    expect(issues).toMatchObject([{ rule: 'schema-declaration', line: 2, message: expect.stringContaining('xmlns:svc=') }]);
+  });
+
+  test('a default namespace is refused', () => {
+    const issues = check(GOOD.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'));
+    expect(issues).toMatchObject([{ rule: 'schema-declaration' }]);
+  });
+
+  test.each([
+    ['no schemaLocation', /xsi:schemaLocation="[^"]*"/, ''],
+    ['an odd number of addresses', ' https://schema.example.org/svc/2.2/svc.xsd"', '"'],
+    ['another file', '2.2/svc.xsd', '2.2/find.xsd'],
+  ])('%s', (_, from, to) => {
+    expect(check(GOOD.replace(from, to))).toMatchObject([{ rule: 'schema-declaration', line: 2 }]);
+  });
+
+  test('further pairs are allowed', () => {
+    expect(
+      checkChanged(['schemaLocation="', 'schemaLocation="http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml.xsd ']),
+    ).toEqual([]);
+  });
+});
+
+describe('the root', () => {
+  const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
+  test.each([
+    ['empty', `${root}</svc:svc>`],
+    ['with text only', `${root}HTTP/1.1 403 Forbidden</svc:svc>`],
+    ['with a comment beside the find', GOOD.replace('<svc:samostatny_nalez>', '<!-- ours --><svc:samostatny_nalez>')],
+    ['with a processing instruction after the find', GOOD.replace('</svc:svc>', '<?end?></svc:svc>')],
+  ])('%s is refused', (_, document) => {
+    expect(check(document)).toMatchObject([{ rule: 'root-content', severity: 'error', line: 2 }]);
+  });
+
+  test('with two finds is refused', () => {
+    const find = GOOD.slice(GOOD.indexOf('<svc:samostatny_nalez>'), GOOD.indexOf('</svc:svc>'));
+    expect(check(GOOD.replace('</svc:svc>', `${find}</svc:svc>`)).map((issue) => issue.rule)).toContain('root-content');
+  });
+
+  test('a comment before the root, or inside the find between elements, is no matter', () => {
+    expect(checkChanged(['?>\n', '?>\n<!-- ours -->\n'], ['<svc:hloubka>', '<!-- depth --><svc:hloubka>'])).toEqual([]);
+  });
+});
+
+describe('literal values', () => {
+  test.each([
+    ['>:tba</svc:ident_cely>', '>C-202400101-N00001</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
+    ['<svc:stav>3<', '<svc:stav>4<', 'target-state', 'stav', 17],
+    ['<svc:stav>3<', '<svc:stav>99<', 'target-state', 'stav', 17],
+    ['<svc:geom_system>4326<', '<svc:geom_system>EPSG:4326<', 'coordinate-system', 'geom_system', 20],
+    ['POINT (15.1712 49.8405)', 'SRID=4326;POINT (15.1712 49.8405)', 'geometry-form', 'geom_wkt', 24],
+    ['POINT (15.1712 49.8405)', 'POINT (49.8405 15.1712)', 'geometry-range', 'geom_wkt', 24],
+    ['>Nováková, Žofie<', '>Nováková<', 'finder-name', 'nalezce', 15],
+    ['<svc:hloubka>25<', '<svc:hloubka>-25<', 'depth-range', 'hloubka', 7],
+    ['2024-06-17<', '2024-06-17+02:00<', 'date', 'datum_nalezu', 16],
+    ['HES-000253', 'HES-000691', 'vocabulary', 'obdobi', 9],
+    ['id="HES-000253"', 'id=""', 'required', 'obdobi', 9],
+    ['<svc:predano>true<', '<svc:predano>0<', 'handed-over', 'predano', 18],
+    ['pole za', 'pole <!-- které? --> za', 'comment-in-value', 'lokalizace', 23],
+  ])('%s -> %s breaks %s', (from, to, rule, element, line) => {
+    expect(checkChanged([from, to]).filter((issue) => issue.severity === 'error')).toMatchObject([
+      { rule, element, line, file: 'find.xml' },
+    ]);
+  });
+
+  test('an empty ident_cely passes, as it does at the service', () => {
+    expect(checkChanged(['>:tba</svc:ident_cely>', '></svc:ident_cely>'])).toEqual([]);
+  });
+
+  test('the least that state 1 needs is right', () => {
+    const { projekt, geom_system, pristupnost } = aFind().elements;
+    const least = buildDocument(
+      aFind({
+        ...Object.fromEntries(Object.keys(aFind().elements).map((name) => [name, undefined])),
+        projekt,
+        geom_system,
+        pristupnost,
+        stav: 1,
+      }),
+      PROFILE,
+    );
+    expect(check(least)).toEqual([]);
+  });
+
+  test('what is missing for the state is said with the line of the find', () => {
+    expect(checkChanged(['    <svc:hloubka>25</svc:hloubka>\n', ''])).toMatchObject([
+      { rule: 'required', element: 'hloubka', line: 3 },
+    ]);
+  });
+
+  test('what the schema refuses is not said twice', () => {
+    expect(checkChanged(['<svc:hloubka>25<', '<svc:hloubka>hluboko<'])).toMatchObject([
+      { rule: 'schema', element: 'hloubka', line: 7 },
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { photoResolver } from '../../../src/find/photo-path.ts';
+
+let home = '';
+let root = '';
+const at = (...names: string[]): string => join(root, ...names);
+
+beforeAll(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'pas-photos-')));
+  root = join(home, 'season');
+  mkdirSync(at('photos'), { recursive: true });
+  writeFileSync(at('photos', 'K-017.png'), 'x');
+  writeFileSync(at('photos', 'Žďár.png'.normalize('NFC')), 'x');
+  writeFileSync(join(home, 'secret.png'), 'x');
+  symlinkSync(join(home, 'secret.png'), at('photos', 'link.png'));
+  symlinkSync(home, at('out'));
+  symlinkSync(at('photos'), at('same'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('a photograph named in a table', () => {
+  test.each(['photos/K-017.png', 'photos\\K-017.png', './photos/K-017.png', 'same/K-017.png'])('%s is found', (name) => {
+    expect(photoResolver(root)(name)).toEqual({ value: at('photos', 'K-017.png') });
+  });
+
+  test('is found however its accents are composed', () => {
+    expect(photoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({ value: at('photos', 'Žďár.png'.normalize('NFC')) });
+  });
+
+  test.each([
+    ['../secret.png', 'photo-path', 'leaves the folder'],
+    ['photos/../../secret.png', 'photo-path', 'leaves the folder'],
+    ['photos\\..\\..\\secret.png', 'photo-path', 'leaves the folder'],
+    ['/etc/hostname', 'photo-path', 'absolute path'],
+    ['C:\\photos\\K-017.png', 'photo-path', 'absolute path'],
+    ['\\\\server\\photos\\K-017.png', 'photo-path', 'absolute path'],
+    ['photos/link.png', 'photo-path', 'symbolic link'],
+    ['out/secret.png', 'photo-path', 'symbolic link'],
+    ['photos/K-018.png', 'photo-missing', 'no photograph "photos/K-018.png"'],
+  ])('%s is refused', (name, rule, message) => {
+    expect(photoResolver(root)(name)).toEqual({ rule, problem: expect.stringContaining(message) });
+  });
+
+  test('a folder of photographs that is not there stops the command', () => {
+    expect(() => photoResolver(join(home, 'none'))).toThrow('cannot be read');
+  });
+});

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inspectPhotograph, PHOTO_MAX_BYTES } from '../../../src/find/photograph.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xd9]);
+
+let folder = '';
+const at = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pas-photos-'));
+  writeFileSync(at('K-017.png'), PNG);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('looking at a photograph', () => {
+  const tiff = (): Buffer => {
+    const pixels = Buffer.alloc(10_000, 7);
+    const entries = [
+      [256, 3, 100],
+      [257, 3, 100],
+      [258, 3, 8],
+      [259, 3, 1],
+      [262, 3, 1],
+      [273, 4, 8],
+      [279, 4, 10_000],
+    ] as const;
+    const directory = Buffer.alloc(2 + entries.length * 12 + 4);
+    directory.writeUInt16LE(entries.length, 0);
+    entries.forEach(([tag, type, value], index) => {
+      directory.writeUInt16LE(tag, 2 + index * 12);
+      directory.writeUInt16LE(type, 4 + index * 12);
+      directory.writeUInt32LE(1, 6 + index * 12);
+      directory.writeUInt32LE(value, 10 + index * 12);
+    });
+    const header = Buffer.from([0x49, 0x49, 42, 0, 0, 0, 0, 0]);
+    header.writeUInt32LE(header.length + pixels.length, 4);
+    return Buffer.concat([header, pixels, directory]);
+  };
+  const heic = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypheic\0\0\0\0mif1heic'), Buffer.alloc(64)]);
+  const heif = Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from('ftypmif1\0\0\0\0mif1'), Buffer.alloc(64)]);
+
+  test.each([
+    ['image/png', () => PNG],
+    ['image/jpeg', () => JPEG],
+    ['image/tiff', tiff],
+    ['image/heic', () => heic],
+    ['image/heif', () => heif],
+  ])('%s is known by its bytes, whatever it is called', async (mimeType, bytes) => {
+    const path = at('no-extension');
+    writeFileSync(path, bytes());
+    expect(await inspectPhotograph(path)).toEqual({
+      photograph: { path, mimeType, sizeBytes: bytes().length, sha512Hex: createHash('sha512').update(bytes()).digest('hex') },
+      issues: [],
+    });
+  });
+
+  test.each([
+    ['text that is called a photograph', Buffer.from('this is not a photograph'), 'photo-type', 'no known image'],
+    ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
+    ['a PDF', Buffer.from('%PDF-1.7\n'), 'photo-type', 'application/pdf'],
+    ['nothing', Buffer.alloc(0), 'photo-empty', 'empty'],
+  ])('%s is refused', async (_, bytes, rule, message) => {
+    const path = at('odd.jpg');
+    writeFileSync(path, bytes);
+    const { photograph, issues } = await inspectPhotograph(path);
+    expect(photograph).toBeUndefined();
+    expect(issues).toMatchObject([{ rule, severity: 'error', message: expect.stringContaining(message) }]);
+    expect(issues[0]?.message).toContain(path);
+  });
+
+  test('the limit itself is allowed, one byte more is not', async () => {
+    const path = at('large.png');
+    writeFileSync(path, PNG);
+    truncateSync(path, PHOTO_MAX_BYTES + 1);
+    expect((await inspectPhotograph(path)).issues).toMatchObject([{ rule: 'photo-too-large' }]);
+    expect((await inspectPhotograph(at('K-017.png'), { maxBytes: PNG.length })).issues).toEqual([]);
+    expect((await inspectPhotograph(at('K-017.png'), { maxBytes: PNG.length - 1 })).issues).toMatchObject([
+      { rule: 'photo-too-large' },
+    ]);
+  });
+
+  test('a folder, a pipe and a missing file are named and never waited for', async () => {
+    const pipe = at('pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect((await inspectPhotograph(folder)).issues).toMatchObject([{ rule: 'photo-not-a-file' }]);
+    expect((await inspectPhotograph(pipe)).issues).toMatchObject([{ rule: 'photo-not-a-file' }]);
+    expect((await inspectPhotograph(at('none.png'))).issues).toMatchObject([{ rule: 'photo-missing' }]);
+  });
+
+  test('it can be interrupted', async () => {
+    await expect(inspectPhotograph(at('K-017.png'), { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  });
+});

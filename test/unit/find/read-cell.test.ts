@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isRealDate, readBoolean, readDate, readGeomSystem, readInteger, readTargetState } from '../../../src/find/read-cell.ts';
+
+const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+
+describe('dates', () => {
+  test.each([
+    ['2024-06-17', '2024-06-17'],
+    ['17. 6. 2024', '2024-06-17'],
+    ['17.6.2024', '2024-06-17'],
+    ['03.04.2024', '2024-04-03'],
+    ['29. 2. 2024', '2024-02-29'],
+  ])('%s is %s', (cell, value) => {
+    expect(readDate(cell)).toEqual({ value });
+  });
+
+  test.each([
+    ['03/04/2024', 'Write 2024-04-03 or 2024-03-04.'],
+    ['25/04/2024', 'Write 2024-04-25.'],
+    ['04-25-2024', 'Write 2024-04-25.'],
+    ['31. 2. 2024', 'no calendar has'],
+    ['2023-02-29', 'no calendar has'],
+    ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
+    ['2024-06-17 00:00:00', 'only the day: 2024-06-17'],
+    ['17. 6. 24', 'two digits'],
+    ['45460', 'day number'],
+    ['červen 2024', 'Write YYYY-MM-DD'],
+    ['2024-6-7', 'Write YYYY-MM-DD'],
+  ])('%s is not read, and the message says what to write', (cell, advice) => {
+    expect(problemOf(readDate(cell))).toContain(advice);
+  });
+
+  test('every day of the calendar is read from both forms', () => {
+    const days = fc.date({ min: new Date('1700-01-01'), max: new Date('2100-12-31'), noInvalidDate: true });
+    fc.assert(
+      fc.property(days, (day) => {
+        const iso = day.toISOString().slice(0, 10);
+        expect(readDate(iso)).toEqual({ value: iso });
+        expect(readDate(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`)).toEqual({ value: iso });
+        expect(isRealDate(iso)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('whole numbers', () => {
+  test.each([
+    ['25', 25],
+    ['0', 0],
+    ['025', 25],
+    ['25,0', 25],
+    ['25.00', 25],
+    ['-5', -5],
+  ])('%s is %d', (cell, value) => {
+    expect(readInteger(cell)).toEqual({ value });
+  });
+
+  test.each([
+    ['12,5', 'whole centimetres'],
+    ['25 cm', 'without a unit'],
+    ['0x19', 'digits only'],
+    ['1e2', 'digits only'],
+    ['9'.repeat(20), 'digits only'],
+  ])('%s is not', (cell, advice) => {
+    expect(problemOf(readInteger(cell))).toContain(advice);
+  });
+});
+
+test.each([
+  ['ano', true],
+  ['ANO', true],
+  ['yes', true],
+  ['True', true],
+  ['1', true],
+  ['ne', false],
+  ['No', false],
+  ['false', false],
+  ['0', false],
+])('%s means %s', (cell, value) => {
+  expect(readBoolean(cell)).toEqual({ value });
+});
+
+test('a third answer to a yes-no question is refused', () => {
+  expect(problemOf(readBoolean('možná'))).toContain('ano or ne');
+});
+
+test('a target state is 1, 2 or 3; 4 is explained', () => {
+  expect(['1', '2', '3'].map(readTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
+  expect(problemOf(readTargetState('4'))).toContain('archived');
+  expect(problemOf(readTargetState('potvrzeno'))).toContain('1 (registered)');
+});
+
+describe('coordinate systems', () => {
+  test.each([
+    ['4326', '4326'],
+    ['EPSG:4326', '4326'],
+    ['WGS84', '4326'],
+    ['wgs 84', '4326'],
+    ['5514', '5514'],
+    ['epsg:5514', '5514'],
+    ['S-JTSK', '5514'],
+    ['sjtsk', '5514'],
+    ['S-JTSK / Krovak East North', '5514'],
+  ])('%s is %s', (cell, value) => {
+    expect(readGeomSystem(cell)).toEqual({ value });
+  });
+
+  test('others are refused, those that are alike with the reason', () => {
+    expect(problemOf(readGeomSystem('EPSG:5513'))).toContain('order or the signs');
+    expect(problemOf(readGeomSystem('32633'))).toBe(
+      '"32633" is no known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
+    );
+  });
+});

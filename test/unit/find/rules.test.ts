@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import type { FindElements } from '../../../src/find/find.ts';
+import type { AreaLookup } from '../../../src/find/lookup.ts';
+import { checkRules, RULES, type RuleContext } from '../../../src/find/rules.ts';
+import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
+
+const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };
+
+type Overrides = { [Name in keyof FindElements]?: FindElements[Name] | undefined };
+
+function judge(overrides: Overrides, context: Partial<RuleContext> = {}) {
+  return checkRules(aFind(overrides), { ...CONTEXT, ...context }).map(({ rule, element, severity }) => [rule, element, severity]);
+}
+
+function messageOf(overrides: Overrides, context: Partial<RuleContext> = {}): string {
+  return checkRules(aFind(overrides), { ...CONTEXT, ...context })
+    .map((issue) => issue.message)
+    .join('\n');
+}
+
+test('nothing speaks against a complete find', () => {
+  expect(judge({})).toEqual([]);
+});
+
+test('every rule has its own name', () => {
+  expect(new Set(RULES.map((rule) => rule.name)).size).toBe(RULES.length);
+});
+
+test('issues carry the place of the find and the header of the column', () => {
+  const find = { ...aFind({ hloubka: undefined }), source: { file: 'season.csv', row: 7 }, columns: { hloubka: 'Depth cm' } };
+  expect(checkRules(find, CONTEXT)).toEqual([
+    {
+      rule: 'required',
+      severity: 'error',
+      element: 'hloubka',
+      find: 'K-017',
+      file: 'season.csv',
+      row: 7,
+      column: 'Depth cm',
+      message: 'A find for state 3 needs hloubka (depth in whole centimetres). Fill it in, or choose state 1.',
+    },
+  ]);
+});
+
+describe('what a state needs', () => {
+  const always = ['projekt', 'stav', 'geom_system', 'pristupnost'] as const;
+  const fromTwo = [
+    'hloubka',
+    'okolnosti',
+    'obdobi',
+    'druh_nalezu',
+    'specifikace',
+    'nalezce',
+    'datum_nalezu',
+    'lokalizace',
+  ] as const;
+  const fromThree = ['evidencni_cislo', 'predano', 'predano_organizace'] as const;
+  const never = ['presna_datace', 'pocet', 'poznamka'] as const;
+
+  test.each(always)('%s is needed in every state', (name) => {
+    for (const stav of [1, 2, 3] as const) expect(judge({ stav, [name]: undefined })).toContainEqual(['required', name, 'error']);
+  });
+
+  test.each(fromTwo)('%s is needed from state 2 on', (name) => {
+    expect(judge({ stav: 1, [name]: undefined })).toEqual([]);
+    for (const stav of [2, 3] as const) expect(judge({ stav, [name]: undefined })).toEqual([['required', name, 'error']]);
+  });
+
+  test.each(fromThree)('%s is needed in state 3', (name) => {
+    for (const stav of [1, 2] as const) expect(judge({ stav, [name]: undefined })).toEqual([]);
+    expect(judge({ stav: 3, [name]: undefined })).toEqual([['required', name, 'error']]);
+  });
+
+  test.each(never)('%s is never needed', (name) => {
+    expect(judge({ stav: 3, [name]: undefined })).toEqual([]);
+  });
+
+  test('a blank text or a reference without an identifier counts as absent', () => {
+    expect(judge({ lokalizace: ' \n' })).toEqual([['required', 'lokalizace', 'error']]);
+    expect(judge({ obdobi: { id: ' ', text: 'paleolit' } })).toEqual([['required', 'obdobi', 'error']]);
+  });
+
+  test('depth 0 is a depth', () => {
+    expect(judge({ hloubka: 0 })).toEqual([]);
+  });
+
+  test('everything that is missing is said at once', () => {
+    expect(judge({ hloubka: undefined, obdobi: undefined, geom_wkt: undefined, evidencni_cislo: undefined })).toEqual([
+      ['required', 'evidencni_cislo', 'error'],
+      ['required', 'hloubka', 'error'],
+      ['required', 'obdobi', 'error'],
+      ['geometry-required', 'geom_wkt', 'error'],
+    ]);
+  });
+
+  test('state 3 needs the handover to be true, state 2 does not', () => {
+    expect(judge({ predano: false })).toEqual([['handed-over', 'predano', 'error']]);
+    expect(judge({ predano: false, stav: 2 })).toEqual([]);
+  });
+
+  test('the point is needed from state 2 on, in the element that geom_system selects', () => {
+    expect(judge({ stav: 1, geom_wkt: undefined })).toEqual([]);
+    expect(judge({ stav: 2, geom_wkt: undefined })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
+    expect(judge({ stav: 2, geom_system: '5514' })).toEqual([['geometry-required', 'geom_sjtsk_wkt', 'error']]);
+    expect(messageOf({ stav: 2, geom_system: '5514' })).toContain('geom_system says 5514, but the point is in geom_wkt');
+  });
+});
+
+describe('the role', () => {
+  test.each(['B', 'Researcher', 'badatel'])('%s may import into state 1 only', (role) => {
+    expect(judge({ stav: 1 }, { role })).toEqual([]);
+    expect(judge({ stav: 2 }, { role })).toEqual([['role-state', 'stav', 'error']]);
+    expect(judge({ stav: 3 }, { role })).toEqual([['role-state', 'stav', 'error']]);
+  });
+
+  test.each(['C', 'archaeologist', 'Archeolog', 'D', 'E'])('%s may import into all three', (role) => {
+    expect(judge({ stav: 3 }, { role })).toEqual([]);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    [{ hloubka: -1 }, 'depth-range', 'hloubka'],
+    [{ hloubka: 2_147_483_648 }, 'depth-range', 'hloubka'],
+    [{ hloubka: Number.NaN }, 'depth-range', 'hloubka'],
+    [{ datum_nalezu: '2024-02-30' }, 'date', 'datum_nalezu'],
+    [{ datum_nalezu: '2024-06-17Z' }, 'date', 'datum_nalezu'],
+    [{ nalezce: { id: ':tba', text: 'Jan Novák' } }, 'finder-name', 'nalezce'],
+    [{ nalezce: { id: ':tba', text: ', Jan' } }, 'finder-name', 'nalezce'],
+    [{ poznamka: 'zvonek \u0007' }, 'text-characters', 'poznamka'],
+    [{ obdobi: { id: 'HES-000253', text: 'pal\uD800eolit' } }, 'text-characters', 'obdobi'],
+    [{ obdobi: { id: 'paleolit', text: 'paleolit' } }, 'identifier-form', 'obdobi'],
+    [{ obdobi: { id: 'https://api.example.org/id/HES-000253', text: '' } }, 'identifier-form', 'obdobi'],
+    [{ projekt: { id: 'C 202400101', text: '' } }, 'identifier-form', 'projekt'],
+    [{ obdobi: { id: 'HES-000691', text: 'lahev' } }, 'vocabulary', 'obdobi'],
+    [{ obdobi: { id: DELETED.id, text: '' } }, 'vocabulary', 'obdobi'],
+    [{ obdobi: { id: 'HES-777777', text: '' } }, 'vocabulary', 'obdobi'],
+    [{ nalezce: { id: 'OS-777777', text: '' } }, 'vocabulary', 'nalezce'],
+    [{ predano_organizace: { id: 'ORG-777777', text: '' } }, 'vocabulary', 'predano_organizace'],
+  ] as const)('%j breaks %s', (overrides, rule, element) => {
+    expect(judge(overrides)).toEqual([[rule, element, 'error']]);
+  });
+
+  test.each([
+    { hloubka: 2_147_483_647 },
+    { datum_nalezu: '2024-02-29' },
+    { nalezce: { id: 'OS-001507', text: '' } },
+    { poznamka: 'tab\ta nový\r\nřádek, 🏺' },
+  ])('%j is fine', (overrides) => {
+    expect(judge(overrides)).toEqual([]);
+  });
+
+  test('a date in the future or in the deep past is doubted, not refused', () => {
+    expect(judge({ datum_nalezu: '2024-11-20' })).toEqual([]);
+    expect(judge({ datum_nalezu: '2024-11-21' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
+    expect(judge({ datum_nalezu: '0204-06-17' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
+  });
+
+  test('before the first harvest membership is only a warning', () => {
+    const findings = judge({}, { lookupTerm: nothingHarvested });
+    expect(new Set(findings.map(([rule, , severity]) => `${rule} ${severity}`))).toEqual(new Set(['vocabulary warning']));
+    expect(findings).toHaveLength(6);
+  });
+});
+
+describe('the point', () => {
+  const inside: AreaLookup = {
+    kind: 'inside',
+    area: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
+  };
+
+  test.each([
+    ['POINT Z (15.1712 49.8405 300)', 'geometry-form'],
+    ['POINT (15.1712)', 'geometry-form'],
+    ['POINT (49.8405 15.1712)', 'geometry-range'],
+    ['POINT (0 0)', 'geometry-range'],
+  ])('%s is refused in every state', (wkt, rule) => {
+    for (const stav of [1, 2, 3] as const) expect(judge({ stav, geom_wkt: wkt })).toEqual([[rule, 'geom_wkt', 'error']]);
+  });
+
+  test('it is looked up in degrees, whichever system it came in', () => {
+    const asked: [number, number][] = [];
+    const lookupArea = (lon: number, lat: number) => {
+      asked.push([lon, lat]);
+      return inside;
+    };
+    expect(judge({ geom_wkt: 'POINT (14.42 50.08)' }, { lookupArea })).toEqual([]);
+    const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
+    expect(judge(sjtsk, { lookupArea })).toEqual([]);
+    expect(asked[0]).toEqual([14.42, 50.08]);
+    expect(asked[1]?.[0]).toBeCloseTo(14.42, 6);
+    expect(asked[1]?.[1]).toBeCloseTo(50.08, 6);
+  });
+
+  test('in no harvested cadastral area it is refused, with the nearest one and its distance', () => {
+    const outside = (distanceM?: number): AreaLookup => ({
+      kind: 'outside',
+      nearest: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
+      ...(distanceM === undefined ? {} : { distanceM }),
+    });
+    expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([['geometry-area', 'geom_wkt', 'error']]);
+    expect(messageOf({}, { lookupArea: () => outside(812.4) })).toContain('Všesoky (ruian-672424), 812 m away');
+    expect(messageOf({}, { lookupArea: () => outside(81_240) })).toContain('81 km away');
+    expect(messageOf({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
+  });
+
+  test('without areas a point outside the country is doubted', () => {
+    expect(judge({ geom_wkt: 'POINT (11.5 48.1)' })).toEqual([['geometry-area', 'geom_wkt', 'warning']]);
+    expect(judge({ geom_wkt: 'POINT (11.5 48.1)' }, { lookupArea: () => ({ kind: 'not-harvested' }) })).toEqual([
+      ['geometry-area', 'geom_wkt', 'warning'],
+    ]);
+  });
+});

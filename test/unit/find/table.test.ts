@@ -1,0 +1,183 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FileError } from '../../../src/base/errors.ts';
+import { parseTable, readTable } from '../../../src/find/table.ts';
+
+const text = (content: string) => parseTable('season.csv', Buffer.from(content, 'utf8'));
+const cellsOf = (content: string) => text(content).rows.map((row) => row.cells);
+
+describe('a text table', () => {
+  test.each([
+    ['commas', 'a,b\n1,"x, y"\n'],
+    ['semicolons', 'a;b\n1;x, y\n'],
+    ['tabs', 'a\tb\n1\tx, y\n'],
+    ["Excel's own first line", 'sep=;\r\na;b\r\n1;x, y\r\n'],
+    ['a byte order mark', '\uFEFFa;b\n1;x, y'],
+    ['Windows line ends', 'a;b\r\n1;x, y\r\n'],
+    ['old Macintosh line ends', 'a;b\r1;x, y\r'],
+    ['blanks around the cells', 'a ; b\n 1 ; "x, y" \n'],
+    ['a quoted header with delimiters in it', '"a";"b"\n1;x, y\n'],
+  ])('with %s reads the same', (_, content) => {
+    const table = text(content);
+    expect(table.header).toEqual(['a', 'b']);
+    expect(table.rows.map((row) => row.cells)).toEqual([['1', 'x, y']]);
+    expect(table.issues).toEqual([]);
+  });
+
+  test('quoted line breaks stay in the cell, and rows are numbered as a spreadsheet does', () => {
+    const table = text('a;b\r\n1;"two\r\nlines"\r\n\r\n;\r\n2;x\r\n');
+    expect(table.rows).toEqual([
+      { row: 2, line: 2, cells: ['1', 'two\r\nlines'] },
+      { row: 5, line: 6, cells: ['2', 'x'] },
+    ]);
+  });
+
+  test('quotes inside a quoted cell are doubled, in an unquoted one they are plain', () => {
+    expect(cellsOf('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([['nádoba "hrnec"', '12" hrnec']]);
+  });
+
+  test('blank lines before the header do not matter', () => {
+    expect(text('\n\na;b\n1;2\n')).toMatchObject({ header: ['a', 'b'], rows: [{ row: 4, line: 4 }] });
+  });
+});
+
+describe('a row that cannot be read is reported and left out', () => {
+  test.each([
+    ['too many cells', 'a;b\n1;2;3\nok;ok\n', 'table-cells', 'has 3 cells, the header only 2'],
+    ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, the header has 2'],
+    ['a control character', 'a;b\n1;x\u0007\nok;ok\n', 'table-control-character', 'U+0007'],
+    ['a non-character', 'a;b\n1;x\uFFFE\nok;ok\n', 'table-control-character', 'U+FFFE'],
+    ['a quote closed in the middle', 'a;b\n1;"12" x\nok;ok\n', 'table-quote', 'closes a quote'],
+    ['a quote never closed', 'a;b\n1;"12 x\nok;ok\n', 'table-quote', 'never closes'],
+  ])('%s', (_, content, rule, message) => {
+    const table = text(content);
+    expect(table.rows.map((row) => row.cells)).toEqual([['ok', 'ok']]);
+    expect(table.issues).toHaveLength(1);
+    expect(table.issues[0]).toMatchObject({ rule, row: 2, file: 'season.csv', severity: 'error' });
+    expect(table.issues[0]?.message).toContain(message);
+  });
+
+  test('each broken quote spoils only its own row', () => {
+    const table = text('a;b\n1;"12 x\n2;"abc"\n3;d\n4;"open\n5;ok\n');
+    expect(table.rows.map((row) => row.cells[0])).toEqual(['2', '3', '5']);
+    expect(table.issues.map((issue) => issue.row)).toEqual([2, 5]);
+  });
+
+  test('a file full of broken quotes is given up after a hundred rows, quickly', () => {
+    const table = text(`a;b\n${'1;"x" y\n'.repeat(5_000)}`);
+    expect(table.issues).toHaveLength(101);
+    expect(table.issues.at(-1)?.message).toContain('Too many rows');
+  });
+
+  test('a header without rows is an error', () => {
+    expect(text('a;b\n').issues).toMatchObject([{ rule: 'table-no-rows', severity: 'error' }]);
+  });
+});
+
+describe('a file that is no table is refused with the reason', () => {
+  const windows1250 = Buffer.concat([Buffer.from('a;b\n1;'), Buffer.from([0x9e, 0xef, 0xe1, 0x72]), Buffer.from('\n')]);
+  const iso88592 = Buffer.concat([Buffer.from('a;b\n1;'), Buffer.from([0xbe, 0xef, 0xe1, 0x72]), Buffer.from('\n')]);
+  const utf16 = Buffer.from('\uFEFFa;b\n1;2', 'utf16le');
+  test.each([
+    ['nothing', Buffer.alloc(0), 'is empty'],
+    ['only blank lines', Buffer.from('\r\n\n  \n'), 'blank lines'],
+    [
+      'Windows-1250',
+      windows1250,
+      'byte 7 (line 2, value 0x9E) is not valid. It is probably WINDOWS-1250, where that text reads "1;žďár"',
+    ],
+    ['ISO-8859-2', iso88592, 'probably ISO-8859-2, where that text reads "1;žďár"'],
+    ['UTF-16', utf16, 'UTF-16'],
+    ['UTF-16, big-endian', Buffer.from(utf16).swap16(), 'UTF-16'],
+    ['UTF-16 without a mark', utf16.subarray(2), 'NUL byte (byte 2, line 1)'],
+    ['a spreadsheet', Buffer.from('PK\x03\x04 and so on'), 'spreadsheet'],
+    ['UTF-8 cut in the middle of a letter', Buffer.from('a;ž\n1;ř').subarray(0, -1), 'cut short'],
+  ])('%s', (_, bytes, message) => {
+    expect(() => parseTable('season.csv', bytes)).toThrow(FileError);
+    expect(() => parseTable('season.csv', bytes)).toThrow(message);
+  });
+});
+
+describe('reading from disk', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pas-table-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a missing file, a folder and a path through a file are named', async () => {
+    const file = join(folder, 'plain.csv');
+    writeFileSync(file, 'a\n1\n');
+    await expect(readTable(join(folder, 'none.csv'))).rejects.toThrow('There is no file');
+    await expect(readTable(folder)).rejects.toThrow('is a folder');
+    await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
+    await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
+  });
+
+  test('a pipe is read like a file', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reading = readTable(pipe);
+    writeFileSync(pipe, 'a;b\n1;2\n');
+    expect((await reading).rows).toHaveLength(1);
+  });
+});
+
+describe('whatever stands in the cells', () => {
+  const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !/[\u007f-\u009f]/.test(value));
+  const broken = fc.tuple(cell, fc.constantFrom('\n', '\r\n', '"', ',', ';', '\t', '\n\n'), cell).map((parts) => parts.join(''));
+  const rows = fc.array(fc.tuple(fc.oneof(cell, broken), fc.oneof(cell, broken), fc.constant('end')), {
+    minLength: 1,
+    maxLength: 8,
+  });
+
+  test('it comes back as it was written', () => {
+    fc.assert(
+      fc.property(
+        rows,
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        (cells, delimiter, end, bom) => {
+          const quote = (value: string) => `"${value.replaceAll('"', '""')}"`;
+          const lines = [['first', 'second', 'third'], ...cells].map((row) => row.map(quote).join(delimiter));
+          const table = text((bom ? '\uFEFF' : '') + lines.join(end) + end);
+          expect(table.issues).toEqual([]);
+          expect(table.rows.map((row) => [...row.cells])).toEqual(cells);
+          expect(table.rows.map((row) => row.row)).toEqual(cells.map((_, index) => index + 2));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('any bytes at all give a table or one clear error', () => {
+    const piece = fc.oneof(fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '), fc.string({ maxLength: 3 }));
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
+      fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(pieces.join(''))),
+    );
+    fc.assert(
+      fc.property(bytes, (content) => {
+        try {
+          const table = parseTable('x', content);
+          for (const row of table.rows) expect(row.cells).toHaveLength(table.header.length);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FileError);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+test('a hundred thousand rows are read in seconds', () => {
+  const line = Array.from({ length: 20 }, (_, index) => `value ${index}`).join(';');
+  const table = text(`${Array.from({ length: 20 }, (_, index) => `c${index}`).join(';')}\n${`${line}\n`.repeat(100_000)}`);
+  expect(table.rows).toHaveLength(100_000);
+  expect(table.rows.at(-1)).toMatchObject({ row: 100_001, line: 100_001 });
+});
