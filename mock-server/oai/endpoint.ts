@@ -1,9 +1,136 @@
-import type { Answer, Incoming } from '../http-message.ts';
+import { NEWEST_VERSION } from '../addresses.ts';
+import { runUnderFault } from '../faults.ts';
+import { type Answer, AnswerNow, type Incoming, readBody } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
 import { htmlPage } from '../problem.ts';
+import type { SentAnswer } from '../trouble.ts';
+import { compressed } from './compression.ts';
+import { answerText, type Envelope, errorText, type HarvestPath, readPath } from './envelope.ts';
+import type { Harvest } from './harvest.ts';
+import { ProtocolError, type Query, readQuery } from './protocol.ts';
+import { answerVerb } from './verbs.ts';
+import { signIn, unauthorised, type Viewer } from './viewer.ts';
 
-/** Answers the harvesting addresses: `/oai`, `/<x.y>/oai` and `/id/<ident>`. */
-export async function answerHarvest(_mock: Mock, _incoming: Incoming, _entry: JournalEntry): Promise<Answer> {
-  return htmlPage(404, 'Not Found');
+/** Longer than any list of arguments that makes sense. */
+const MAX_FORM_BYTES = 65_536;
+
+/** Interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
+export async function answerHarvest(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  const path = readPath(incoming.path, mock.deployed);
+  if (path === undefined) return htmlPage(404, 'Not Found');
+  if (!['GET', 'HEAD', 'POST'].includes(incoming.method)) {
+    return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });
+  }
+  try {
+    if (path.kind === 'generic') return redirectToNewest(mock, incoming);
+    const given = path.kind === 'record' ? aliasQuery(mock, path.ident) : await readArguments(incoming);
+    const viewer = signedIn(mock, incoming, path, given);
+    entry.user = viewer.username;
+    const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
+    entry.fault = rule?.fault ?? null;
+    if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
+    const answer = await runUnderFault(rule, () =>
+      answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
+    );
+    return await compressed(answer, incoming.headers['accept-encoding']);
+  } catch (thrown) {
+    if (thrown instanceof AnswerNow) return thrown.answer;
+    throw thrown;
+  }
+}
+
+/** 307 keeps the form of a POST; the deployed service's 302 loses it (facts 9.1). */
+function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
+  const location = `${originOf(mock, incoming)}/${NEWEST_VERSION}/oai${incoming.search}`;
+  const status = incoming.method === 'POST' && !mock.deployed ? 307 : 302;
+  return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
+}
+
+/** `{oai_base}/id/<ident_cely>` is short for the record in `oai_svc` (contract, Harvesting endpoints 6). */
+function aliasQuery(mock: Mock, ident: string): URLSearchParams {
+  const identifier = `${mock.addresses.oaiBase}/id/${decoded(ident)}`;
+  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: 'oai_svc', identifier });
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Of the query, and of the form that a POST carries (OAI-PMH 2.0, section 3.1.1). @throws AnswerNow */
+async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
+  if (incoming.method !== 'POST') return incoming.query;
+  const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') throw new AnswerNow(htmlPage(415, 'Unsupported Media Type'));
+  const form = await readBody(incoming.message, MAX_FORM_BYTES);
+  if (form === undefined) throw new AnswerNow(htmlPage(413, 'Content Too Large'));
+  return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
+}
+
+/** @throws AnswerNow 401, and the deployed service's own answers to credentials that cannot be read (facts 1.5) */
+function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Viewer {
+  const viewer = signIn(mock, incoming);
+  if (viewer === undefined) throw new AnswerNow(unauthorised(mock.deployed));
+  if (typeof viewer === 'object') return viewer;
+  if (!mock.deployed) throw new AnswerNow(unauthorised(false));
+  if (viewer === 'no-colon') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
+  const envelope = envelopeOf(mock, incoming, path, given);
+  throw new AnswerNow(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', 'Illegal OAI verb'))));
+}
+
+function answerRequest(
+  mock: Mock,
+  incoming: Incoming,
+  path: HarvestPath,
+  given: URLSearchParams,
+  viewer: Viewer,
+  refuseTokens: boolean,
+): Answer {
+  const envelope = envelopeOf(mock, incoming, path, given);
+  const version = path.kind === 'version' ? path.version : NEWEST_VERSION;
+  const harvest: Harvest = {
+    mock,
+    addresses: mock.addresses,
+    version,
+    deployed: mock.deployed,
+    viewer,
+    requestUrl: envelope.requestUrl,
+    nowMs: envelope.nowMs,
+    refuseTokens,
+  };
+  try {
+    const query = readQuery(given, mock.deployed);
+    if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
+    return xmlAnswer(answerText(envelope, answerVerb(harvest, query)));
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) return xmlAnswer(errorText(envelope, thrown));
+    throw thrown;
+  }
+}
+
+/** A version that never was is no 404 on the deployed service: some verbs work all the same (facts 9.1). */
+function refuseUnlisted({ verb }: Query): void {
+  if (verb === 'Identify') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
+  if (verb === 'ListRecords' || verb === 'GetRecord') throw new ProtocolError('badArgument', 'Invalid arguments');
+}
+
+function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {
+  const origin = originOf(mock, incoming);
+  const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
+  return { nowMs: mock.clock.now(), requestUrl: `${origin}/${segment}/oai`, given, deployed: mock.deployed };
+}
+
+/** The address as the client wrote it, so that `baseURL` is what was used; only a plausible host is believed. */
+function originOf(mock: Mock, incoming: Incoming): string {
+  const host = incoming.headers.host ?? '';
+  return /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:]+\](:\d+)?$/.test(host) ? `http://${host}` : mock.addresses.oaiBase;
+}
+
+function xmlAnswer(body: string): Answer {
+  return { status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body };
 }

@@ -1,4 +1,4 @@
-import { type Addresses, namespaceOf, type SchemaVersion, xsdAddressOf } from '../addresses.ts';
+import { type Addresses, FILE_BASE, namespaceOf, type SchemaVersion, xsdAddressOf } from '../addresses.ts';
 import { type Body, type BodyValue, type Entity, listOf } from './record.ts';
 import { inVersion } from './render-version.ts';
 
@@ -31,9 +31,6 @@ export function renderRecord(
 export function renderForbidden(version: SchemaVersion, addresses: Addresses): string {
   return `${rootStart(version, addresses)}${FORBIDDEN}</svc:svc>`;
 }
-
-/** Stands in bodies for the address of photographs, which is known only while the server runs. */
-export const FILE_BASE = '{file_base}';
 
 function rootStart(version: SchemaVersion, addresses: Addresses): string {
   const namespace = namespaceOf(addresses, version);

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { FILE_BASE } from '../addresses.ts';
 import type { Body } from '../records/record.ts';
 import type { SeedPhotograph } from '../seed-content.ts';
 import { ShapeError } from '../shape.ts';
 import type { References } from './references.ts';
-
-/** Where photographs are served stands in no body, because it depends on the running server: rendering fills it in. */
-export const FILE_BASE = '{file_base}';
 
 const MIMETYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 

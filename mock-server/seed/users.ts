@@ -11,6 +11,8 @@ const anything: Reader<unknown> = (value) => value;
 const user = object({
   username: optional(text({ min: 1 })),
   password: optional(text({ min: 1 })),
+  /** Survey projects that a researcher may import into, by active cooperation. */
+  projects: optional(array(text({ min: 1 }))),
   ident_cely: text({ min: 1 }),
   jmeno: text({ min: 1 }),
   prijmeni: text({ min: 1 }),
@@ -77,10 +79,10 @@ function cooperations(name: string, partner: string, list: readonly unknown[] | 
 /** Who signs in as this user, if anybody does. */
 export function accountOf(row: SeedRow): SeedAccount | undefined {
   return atRow(row, () => {
-    const { username, password, ident_cely } = user(row.value);
+    const { username, password, projects, ident_cely } = user(row.value);
     if (username === undefined && password === undefined) return undefined;
     if (username === undefined) throw new ShapeError('username', 'is missing beside the password');
     if (password === undefined) throw new ShapeError('password', 'is missing beside the user name');
-    return { username, password, user: ident_cely };
+    return { username, password, user: ident_cely, ...(projects === undefined ? {} : { projects }) };
   });
 }

@@ -1,0 +1,52 @@
+import { badArgument, ProtocolError } from './protocol.ts';
+
+/** Both bounds inclusive, in milliseconds since 1970. */
+export type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+/** The deployed service takes milliseconds too (facts 9.4). */
+const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
+
+/**
+ * `from` and `until`, both in the granularity of days or of seconds, and the same one (OAI-PMH 2.0, section 2.7.1).
+ * A bound means the whole day or second that it names; the deployed service means the millisecond.
+ * @throws ProtocolError `badArgument`; of the deployed service `noRecordsMatch` where the bounds are the wrong way round
+ */
+export function readWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
+  if (from !== undefined && until !== undefined && from.length !== until.length) {
+    throw badArgument('from and until differ in granularity');
+  }
+  const fromMs = from === undefined ? undefined : startOf('from', from, deployed);
+  const untilMs = until === undefined ? undefined : endOf(until, startOf('until', until, deployed), deployed);
+  if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
+    if (deployed) throw new ProtocolError('noRecordsMatch', '');
+    throw badArgument('from is later than until');
+  }
+  return { fromMs, untilMs };
+}
+
+function startOf(name: string, text: string, deployed: boolean): number {
+  const isKnown = DAY.test(text) || SECOND.test(text) || (deployed && MILLISECOND.test(text));
+  const ms = isKnown ? Date.parse(text) : Number.NaN;
+  // Date.parse turns 30 February into 2 March.
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10)) {
+    throw badArgument(`${name} is no date of the form YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`);
+  }
+  return ms;
+}
+
+function endOf(text: string, startMs: number, deployed: boolean): number {
+  if (DAY.test(text)) return startMs + (deployed ? 86_399_000 : 86_399_999);
+  return deployed ? startMs : startMs + 999;
+}
+
+/** UTC, in whole seconds, as the announced granularity has it. */
+export function toSeconds(ms: number): string {
+  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** With milliseconds unless they are zero: how the deployed service writes datestamps. */
+export function toMilliseconds(ms: number): string {
+  return ms % 1000 === 0 ? toSeconds(ms) : new Date(ms).toISOString();
+}

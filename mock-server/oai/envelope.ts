@@ -1,0 +1,60 @@
+import { NEWEST_VERSION, SCHEMA_VERSIONS, type SchemaVersion } from '../addresses.ts';
+import { escapeAttribute, escapeText } from '../records/render.ts';
+import { toSeconds } from './dates.ts';
+import type { ProtocolError } from './protocol.ts';
+
+/** What every answer says about its request. */
+export type Envelope = {
+  readonly nowMs: number;
+  /** The address that was used, without the query. */
+  readonly requestUrl: string;
+  readonly given: URLSearchParams;
+  readonly deployed: boolean;
+};
+
+export function answerText(envelope: Envelope, content: string): string {
+  return wrap(envelope, requestElement(envelope, envelope.given), content);
+}
+
+/** After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). */
+export function errorText(envelope: Envelope, error: ProtocolError): string {
+  const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
+  const request = requestElement(envelope, bare ? new URLSearchParams() : envelope.given);
+  return wrap(envelope, request, `<error code="${error.code}">${escapeText(error.message)}</error>`);
+}
+
+/** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (facts 9.1). */
+function requestElement({ requestUrl, deployed }: Envelope, given: URLSearchParams): string {
+  const quoted = deployed ? (text: string): string => text : escapeAttribute;
+  const attributes = [...given].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
+  return `<request${attributes}>${escapeText(requestUrl)}</request>`;
+}
+
+function wrap(envelope: Envelope, request: string, content: string): string {
+  const style = envelope.deployed ? '<?xml-stylesheet type="text/xsl" href="/oai2.xsl"?>\n' : '';
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n${style}<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"` +
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
+    ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n' +
+    `<responseDate>${toSeconds(envelope.nowMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
+  );
+}
+
+/** An endpoint of interface B, by its path. */
+export type HarvestPath =
+  | { readonly kind: 'generic' }
+  | { readonly kind: 'version'; readonly version: SchemaVersion; readonly listed: boolean; readonly segment: string }
+  | { readonly kind: 'record'; readonly ident: string };
+
+/** @param deployed also takes `v2.1`, and versions that never were (facts 9.1) */
+export function readPath(path: string, deployed: boolean): HarvestPath | undefined {
+  if (path === '/oai') return { kind: 'generic' };
+  const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];
+  if (ident !== undefined) return { kind: 'record', ident };
+  const segment = /^\/([^/]+)\/oai$/.exec(path)?.[1];
+  if (segment === undefined) return undefined;
+  const name = deployed ? segment.replace(/^v/, '') : segment;
+  const version = SCHEMA_VERSIONS.find((known) => known === name);
+  if (version !== undefined) return { kind: 'version', version, listed: true, segment };
+  return deployed && /^\d+\.\d+$/.test(name) ? { kind: 'version', version: NEWEST_VERSION, listed: false, segment } : undefined;
+}

@@ -1,0 +1,62 @@
+import { type Addresses, recordAddressOf, type SchemaVersion } from '../addresses.ts';
+import type { Mock } from '../mock.ts';
+import type { ArchiveRecord } from '../records/record.ts';
+import { escapeText, renderForbidden, renderRecord } from '../records/render.ts';
+import { renderDublinCore, renderForbiddenDublinCore } from '../records/render-dublin-core.ts';
+import { toMilliseconds, toSeconds } from './dates.ts';
+import { isVisibleDeployed } from './deployed-visibility.ts';
+import type { Format } from './protocol.ts';
+import { setSpecIn } from './sets.ts';
+import type { Viewer } from './viewer.ts';
+import { isVisible, type Letter, letterOfTerm, maskBody } from './visibility.ts';
+
+/** One harvesting request that has been signed in, as the verbs see it. */
+export type Harvest = {
+  readonly mock: Mock;
+  readonly addresses: Addresses;
+  readonly version: SchemaVersion;
+  readonly deployed: boolean;
+  readonly viewer: Viewer;
+  /** The address of the endpoint as the client used it. */
+  readonly requestUrl: string;
+  readonly nowMs: number;
+  /** A fault makes every token of this request bad. */
+  readonly refuseTokens: boolean;
+};
+
+export function headerOf(harvest: Harvest, record: ArchiveRecord): string {
+  const { addresses, version, deployed } = harvest;
+  const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
+  return (
+    `<header${record.deleted ? ' status="deleted"' : ''}>` +
+    `<identifier>${escapeText(recordAddressOf(addresses, record.ident))}</identifier>` +
+    `<datestamp>${datestamp}</datestamp><setSpec>${setSpecIn(record.setSpec, version, deployed)}</setSpec></header>`
+  );
+}
+
+/** A record that the viewer may not see at all keeps its header; the refusal stands for its metadata. */
+export function recordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+  if (record.deleted) return `<record>${headerOf(harvest, record)}</record>`;
+  const metadata = mayRead(harvest, record) ? metadataOf(harvest, record, format) : forbidden(harvest, format);
+  return `<record>${headerOf(harvest, record)}<metadata>${metadata}</metadata></record>`;
+}
+
+export function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): boolean {
+  return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
+}
+
+function metadataOf(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+  const { mock, addresses, version, viewer, deployed } = harvest;
+  const body = maskBody(record, viewer, (entry) => letterOf(mock, entry));
+  return format === 'oai_svc'
+    ? renderRecord(body, record.entity, version, addresses)
+    : renderDublinCore(body, record.entity, addresses, { deployed });
+}
+
+function forbidden({ version, addresses, deployed }: Harvest, format: Format): string {
+  return format === 'oai_svc' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
+}
+
+function letterOf(mock: Mock, entry: string): Letter {
+  return letterOfTerm(mock.archive.live('heslo', entry)?.body);
+}

@@ -1,0 +1,109 @@
+import type { ListQuery } from '../records/archive.ts';
+import type { ArchiveRecord } from '../records/record.ts';
+import { escapeText } from '../records/render.ts';
+import { readWindow, toSeconds } from './dates.ts';
+import { type Harvest, headerOf, recordElement } from './harvest.ts';
+import { badArgument, type Format, ProtocolError, type Query, readFormat, type Verb } from './protocol.ts';
+import { setsOf } from './sets.ts';
+import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
+import { visibilityCondition } from './visibility.ts';
+
+/** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
+export function listPage(harvest: Harvest, query: Query): string {
+  const token = query.arguments.get('resumptionToken');
+  const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
+  const format = readFormat(state.prefix);
+  const pageSize = harvest.mock.settings.page_size;
+  const records = harvest.mock.archive.list({ ...listQuery(harvest, state), limit: pageSize + 1 });
+  const page = records.slice(0, pageSize);
+  if (page.length === 0 && token === undefined) {
+    throw new ProtocolError('noRecordsMatch', harvest.deployed ? '' : 'no record fits set, from and until');
+  }
+  const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
+  const elements = page.map((record) => listed(harvest, query.verb, record, format)).join('\n');
+  const more = records.length > pageSize;
+  return `<${query.verb}>\n${elements}${tokenElement(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
+}
+
+function listed(harvest: Harvest, verb: Verb, record: ArchiveRecord, format: Format): string {
+  if (verb === 'ListRecords') return recordElement(harvest, record, format);
+  // The deployed service wraps headers as if they were records (facts 9.6).
+  return harvest.deployed ? `<record>${headerOf(harvest, record)}</record>` : headerOf(harvest, record);
+}
+
+function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListState {
+  const { mock, version, deployed, viewer } = harvest;
+  const prefix = readFormat(given.get('metadataPrefix'));
+  const set = given.get('set');
+  const { fromMs, untilMs } = readWindow(given.get('from'), given.get('until'), deployed);
+  if (set !== undefined) checkSet(harvest, set);
+  const state = {
+    verb: deployed ? null : verb,
+    version: deployed ? null : version,
+    prefix,
+    set: set ?? null,
+    fromMs: fromMs ?? null,
+    untilMs: untilMs ?? null,
+    user: viewer.user,
+    after: null,
+    cursor: 0,
+    size: 0,
+  };
+  return { ...state, size: mock.archive.count(listQuery(harvest, state)) };
+}
+
+/** A set that the endpoint does not list has no records; the deployed service calls it invalid (facts 9.4). */
+function checkSet({ version, deployed }: Harvest, set: string): void {
+  if (!/^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/.test(set)) throw badArgument('set is malformed');
+  if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
+  throw deployed ? badArgument('Invalid set') : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
+}
+
+/** A token is good for the list that it was issued for, and for whoever began it. */
+function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
+  if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
+  const state = tokensOf(harvest).read(token, harvest.nowMs);
+  if (harvest.deployed) return state;
+  if (state.verb !== verb) throw new ProtocolError('badResumptionToken', `the token belongs to ${state.verb}`);
+  if (state.version !== harvest.version) throw new ProtocolError('badResumptionToken', 'the token belongs to another version');
+  if (state.user !== harvest.viewer.user) throw new ProtocolError('badResumptionToken', 'the token belongs to another user');
+  return state;
+}
+
+/** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (facts 9.3). */
+function listQuery({ deployed, viewer }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
+  const set = state.set ?? undefined;
+  const visible = deployed ? undefined : visibilityCondition(viewer, set);
+  return {
+    ...(set === undefined ? {} : { set }),
+    ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
+    ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
+    ...(visible === undefined ? {} : { visible }),
+    ...(state.after === null ? {} : { after: state.after }),
+    ...(deployed ? { offset: state.cursor } : {}),
+  };
+}
+
+/**
+ * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
+ * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (facts 9.3).
+ */
+function tokenElement(harvest: Harvest, state: ListState, page: readonly ArchiveRecord[], more: boolean): string {
+  const { deployed, nowMs, mock } = harvest;
+  const last = page.at(-1);
+  const size = `completeListSize="${state.size}" cursor="${state.cursor}"`;
+  const continues = deployed ? last !== undefined && state.size > mock.settings.page_size : more;
+  if (!continues || last === undefined) return state.cursor === 0 || deployed ? '' : `\n<resumptionToken ${size}/>`;
+  const expiresMs = nowMs + mock.settings.resumption_token_ms;
+  const next: ListState = {
+    ...state,
+    after: deployed ? null : { datestampMs: last.datestampMs, ident: last.ident },
+    cursor: state.cursor + (deployed ? mock.settings.page_size : page.length),
+  };
+  const token = escapeText(tokensOf(harvest).issue(next, expiresMs));
+  return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${size}>${token}</resumptionToken>`;
+}
+
+function tokensOf({ deployed, mock }: Harvest): Tokens {
+  return deployed ? storedTokens(mock.database) : signedTokens(mock.seedNumber);
+}

@@ -1,0 +1,63 @@
+import { namespaceOf, xsdAddressOf } from '../addresses.ts';
+import type { ArchiveRecord } from '../records/record.ts';
+import { type Harvest, recordElement } from './harvest.ts';
+import { identify } from './identify.ts';
+import { listPage } from './lists.ts';
+import { FORMATS, type Format, ProtocolError, type Query, readFormat } from './protocol.ts';
+import { listSets } from './set-list.ts';
+
+/** The element that answers a verb. @throws ProtocolError */
+export function answerVerb(harvest: Harvest, query: Query): string {
+  switch (query.verb) {
+    case 'Identify':
+      return identify(harvest);
+    case 'ListMetadataFormats':
+      return listMetadataFormats(harvest, query);
+    case 'ListSets':
+      return listSets(harvest, query);
+    case 'GetRecord':
+      return getRecord(harvest, query);
+    case 'ListIdentifiers':
+    case 'ListRecords':
+      return listPage(harvest, query);
+  }
+}
+
+function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): string {
+  const identifier = given.get('identifier');
+  if (identifier !== undefined) recordOf(harvest, identifier);
+  const { addresses, version } = harvest;
+  const addressesOf: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
+    oai_dc: ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
+    oai_svc: [xsdAddressOf(addresses, version), namespaceOf(addresses, version)],
+  };
+  const formats = FORMATS.map((format) => {
+    const [schema, namespace] = addressesOf[format];
+    return (
+      `<metadataFormat><metadataPrefix>${format}</metadataPrefix><schema>${schema}</schema>` +
+      `<metadataNamespace>${namespace}</metadataNamespace></metadataFormat>`
+    );
+  });
+  return `<ListMetadataFormats>\n${formats.join('\n')}\n</ListMetadataFormats>`;
+}
+
+/** A record that lists leave out is returned with the refusal in place of its content (contract, Authentication). */
+function getRecord(harvest: Harvest, { arguments: given }: Query): string {
+  const format = readFormat(given.get('metadataPrefix'));
+  const record = recordOf(harvest, given.get('identifier') ?? '');
+  return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
+}
+
+/**
+ * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as announced or as the client used it. The
+ * deployed service cuts off as many characters as the prefix has, whatever they are (facts 9.2).
+ */
+function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
+  const announced = `${harvest.addresses.oaiBase}/id/`;
+  const used = harvest.requestUrl.replace(/\/[^/]+\/oai$/, '/id/');
+  const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
+  const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';
+  const record = ident === '' ? undefined : harvest.mock.archive.get(ident);
+  if (record === undefined) throw new ProtocolError('idDoesNotExist', harvest.deployed ? '' : 'there is no such record');
+  return record;
+}

@@ -1,0 +1,62 @@
+import type { Account, Role } from '../accounts.ts';
+import type { Answer, Incoming } from '../http-message.ts';
+import type { Mock } from '../mock.ts';
+import type { Letter } from './visibility.ts';
+
+/** Who reads: the contract's role letter, with the user and the organisation that `my record` refers to. */
+export type Viewer = {
+  readonly letter: Letter;
+  readonly user: string | null;
+  readonly organisation: string | null;
+  readonly username: string | null;
+};
+
+export const ANONYMOUS: Viewer = { letter: 'A', user: null, organisation: null, username: null };
+
+/** An administrator may read what an archivist may (facts 10.2). */
+const LETTER_OF_ROLE: Readonly<Record<Role, Letter>> = {
+  researcher: 'B',
+  archaeologist: 'C',
+  archivist: 'D',
+  administrator: 'D',
+};
+
+/** An active account without any role reads as anybody does (facts 10.2). */
+export function viewerOf(account: Account): Viewer {
+  const letter = account.role === null ? 'A' : LETTER_OF_ROLE[account.role];
+  return { letter, user: account.user, organisation: account.organisation, username: account.username };
+}
+
+/** Credentials that cannot be read: the deployed service fails on these in its own ways. */
+export type UnreadableCredentials = 'not-base64' | 'no-colon';
+
+/**
+ * Signs in by HTTP Basic with every request, or by a bearer token of interface A unless `deployed`. Without credentials: anonymous.
+ * @returns the viewer, undefined for wrong credentials, or why they cannot be read
+ */
+export function signIn(mock: Mock, incoming: Incoming): Viewer | undefined | UnreadableCredentials {
+  const header = incoming.headers.authorization;
+  if (header === undefined) return ANONYMOUS;
+  const [, scheme = '', credentials = ''] = /^(\S+) *(.*)$/.exec(header) ?? [];
+  if (scheme.toLowerCase() === 'basic') return signInBasic(mock, credentials.trim());
+  if (mock.deployed) return ANONYMOUS;
+  if (scheme.toLowerCase() !== 'bearer') return undefined;
+  const state = mock.accounts.tokenState(credentials.trim(), mock.settings.token_ms);
+  return state === undefined || state.expired || !state.account.active ? undefined : viewerOf(state.account);
+}
+
+function signInBasic(mock: Mock, credentials: string): Viewer | undefined | UnreadableCredentials {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(credentials)) return 'not-base64';
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  if (colon < 0) return 'no-colon';
+  const account = mock.accounts.signIn(decoded.slice(0, colon), decoded.slice(colon + 1));
+  return account?.active === true ? viewerOf(account) : undefined;
+}
+
+/** 401. The deployed service sends no challenge, so that clients must send Basic unasked (facts 1.5). */
+export function unauthorised(deployed: boolean): Answer {
+  const challenge: Record<string, string> = deployed ? {} : { 'www-authenticate': 'Basic realm="harvesting", charset="UTF-8"' };
+  const type = deployed ? 'text/xml;charset=UTF-8' : 'text/plain; charset=utf-8';
+  return { status: 401, headers: { 'content-type': type, ...challenge }, body: 'Invalid credentials' };
+}

@@ -1,0 +1,118 @@
+import type { Condition } from '../records/archive.ts';
+import { type ArchiveRecord, type Body, ENTITIES, type Entity, idOf, textOf } from '../records/record.ts';
+import { FORBIDDEN } from '../records/render.ts';
+import type { Viewer } from './viewer.ts';
+
+/** The roles of the contract's tables: anonymous, researcher, archaeologist, archivist. */
+export type Letter = 'A' | 'B' | 'C' | 'D';
+
+/** One cell of the tables; several conditions: any of them. */
+type Rule = 'yes' | 'hidden' | ReadonlyArray<{ readonly stav: number } | { readonly stavOver: number } | 'mine' | 'ours'>;
+
+type Row = Readonly<Record<Letter, Rule>>;
+const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
+const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
+
+/** Contract, Authentication: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
+export const RECORD_RULES: Readonly<Record<Entity, Row>> = {
+  projekt: { A: [{ stav: 6 }], B: [{ stav: 6 }], C: [{ stavOver: 0 }], D: 'yes' },
+  archeologicky_zaznam: forAnonymousInState(3),
+  let: always,
+  adb: forAnonymousInState(3),
+  dokument: forAnonymousInState(3),
+  ext_zdroj: forAnonymousInState(3),
+  pian: forAnonymousInState(2),
+  samostatny_nalez: { A: [{ stav: 4 }], B: [{ stav: 4 }, 'mine'], C: [{ stav: 4 }, 'ours'], D: 'yes' },
+  uzivatel: { A: 'hidden', B: ['mine'], C: ['mine'], D: 'yes' },
+  heslo: always,
+  ruian_kraj: always,
+  ruian_okres: always,
+  ruian_katastr: always,
+  organizace: always,
+  osoba: always,
+};
+/** The same table, row `projekt/oznamovatel`. */
+export const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
+
+/** Contract: the element that governs the protected elements, and where those stand. */
+const GOVERNING: Partial<Record<Entity, string>> = {
+  projekt: 'pristupnost_pom',
+  archeologicky_zaznam: 'pristupnost',
+  adb: 'pristupnost_pom',
+  pian: 'pristupnost_pom',
+  samostatny_nalez: 'pristupnost',
+};
+
+/** Whether the viewer's list has the record at all. */
+export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
+  return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
+}
+
+function holds(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
+  if (rule === 'yes' || rule === 'hidden') return rule === 'yes';
+  return rule.some((condition) => {
+    if (condition === 'mine') return viewer.user !== null && record.creator === viewer.user;
+    if (condition === 'ours') return viewer.organisation !== null && record.organisation === viewer.organisation;
+    if ('stav' in condition) return record.stav === condition.stav;
+    return record.stav !== null && record.stav > condition.stavOver;
+  });
+}
+
+/** The same rules as a condition over the archive's columns. @param set narrows it to what that set can hold */
+export function visibilityCondition(viewer: Viewer, set: string | undefined): Condition | undefined {
+  const entities = ENTITIES.filter((entity) => set === undefined || set === entity || set.startsWith(`${entity}:`));
+  const restricted = entities.filter((entity) => RECORD_RULES[entity][viewer.letter] !== 'yes');
+  if (restricted.length === 0) return undefined;
+  const parameters = { viewer: viewer.user ?? '', viewerOrganisation: viewer.organisation ?? '' };
+  const [only] = restricted;
+  if (entities.length === 1 && only !== undefined) return { sql: sqlOf(RECORD_RULES[only][viewer.letter]), parameters };
+  const cases = restricted.map((entity) => `when '${entity}' then ${sqlOf(RECORD_RULES[entity][viewer.letter])}`);
+  return { sql: `case entity ${cases.join(' ')} else true end`, parameters };
+}
+
+function sqlOf(rule: Rule): string {
+  if (rule === 'yes' || rule === 'hidden') return rule === 'yes' ? 'true' : 'false';
+  const conditions = rule.map((condition) => {
+    if (condition === 'mine') return "(creator = @viewer and @viewer <> '')";
+    if (condition === 'ours') return "(organisation = @viewerOrganisation and @viewerOrganisation <> '')";
+    return 'stav' in condition ? `stav = ${condition.stav}` : `stav > ${condition.stavOver}`;
+  });
+  return `(${conditions.join(' or ')})`;
+}
+
+/**
+ * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text.
+ * @param letterOf role letter of an accessibility entry, by its identifier
+ */
+export function maskBody(record: ArchiveRecord, viewer: Viewer, letterOf: (entry: string) => Letter): Body {
+  const { entity, body } = record;
+  const governing = GOVERNING[entity];
+  const entry = governing === undefined ? undefined : idOf(body[governing]);
+  const mayReadProtected = entry === undefined || letterOf(entry) <= viewer.letter;
+  let masked = mayReadProtected ? body : withProtectedMasked(body);
+  if (body['oznamovatel'] !== undefined && entity === 'projekt' && !holds(ANNOUNCER_RULE[viewer.letter], record, viewer)) {
+    masked = { ...masked, oznamovatel: FORBIDDEN };
+  }
+  return masked;
+}
+
+/** All protected elements of a record go together, also those inside a fieldwork event or a site; an empty one stays empty. */
+function withProtectedMasked(body: Body): Body {
+  const masked: Record<string, Body[string]> = { ...body };
+  if (!isEmpty(body['chranene_udaje'])) masked['chranene_udaje'] = FORBIDDEN;
+  for (const name of ['akce', 'lokalita']) {
+    const part = body[name];
+    if (typeof part === 'object' && 'chranene_udaje' in part) masked[name] = { ...part, chranene_udaje: FORBIDDEN };
+  }
+  return masked;
+}
+
+function isEmpty(value: Body[string] | undefined): boolean {
+  return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+/** The letter that an accessibility entry stands for: its abbreviation (facts 10.1); unknown entries are the archivists'. */
+export function letterOfTerm(term: Body | undefined): Letter {
+  const short = textOf(term?.['zkratka']);
+  return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
+}
