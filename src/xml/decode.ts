@@ -72,18 +72,24 @@ function declaredEncoding(bytes: Buffer): string | undefined {
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }
 
-/** The longest readable beginning, by halving: a beginning that is cut inside a character still counts as readable. */
+/** The longest readable beginning, by halving; then back to the start of the character that is broken. */
 function firstInvalidByte(content: Buffer, encoding: string): number {
   let readable = 0;
   let broken = content.length;
   while (broken - readable > 1) {
     const middle = (readable + broken) >> 1;
-    try {
-      new TextDecoder(encoding, { fatal: true }).decode(content.subarray(0, middle), { stream: true });
-      readable = middle;
-    } catch {
-      broken = middle;
-    }
+    if (isReadable(content.subarray(0, middle), encoding, 'may be cut')) readable = middle;
+    else broken = middle;
   }
+  while (!isReadable(content.subarray(0, readable), encoding, 'whole')) readable--;
   return readable;
+}
+
+function isReadable(content: Buffer, encoding: string, end: 'whole' | 'may be cut'): boolean {
+  try {
+    new TextDecoder(encoding, { fatal: true }).decode(content, { stream: end === 'may be cut' });
+    return true;
+  } catch {
+    return false;
+  }
 }

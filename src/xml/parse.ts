@@ -1,28 +1,15 @@
 import { decodeXml, EncodingError } from './decode.ts';
-import { lineAt, XML_NAMESPACE, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
+import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
+import { Fault, XmlSyntaxError } from './fault.ts';
 import { type QualifiedName, splitName } from './name.ts';
+import { decodeReferences } from './references.ts';
+import { declare, OUTERMOST_SCOPE, resolve, type Scope } from './scope.ts';
+
+export { XmlSyntaxError } from './fault.ts';
 
 /**
- * A strict parser for XML 1.0 with namespaces, without a DTD: nothing is fetched, nothing but the five entities and
- * character references is replaced, and whatever is not well-formed is an error with its place. Written here because
- * a harvest parses thousands of pages; see docs/decisions for what was measured.
- */
-
-/** The document is not well-formed, or holds what is refused (a DTD, too deep a nesting). */
-export class XmlSyntaxError extends Error {
-  /** From 0. */
-  readonly byte: number;
-  /** From 1. */
-  readonly line: number;
-  constructor(message: string, byte: number, line: number) {
-    super(`${message} (line ${line}, byte ${byte})`);
-    this.name = 'XmlSyntaxError';
-    this.byte = byte;
-    this.line = line;
-  }
-}
-
-/**
+ * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, nothing but the five entities and
+ * character references is replaced, and whatever is not well-formed is an error with its place.
  * @param charset of the `Content-Type` header, where there is one
  * @throws XmlSyntaxError
  */
@@ -58,24 +45,11 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUESTION = 63;
 
-/** Thrown inside, where only the character's place is known. */
-class Fault extends Error {
-  readonly offset: number;
-  constructor(message: string, offset: number) {
-    super(message);
-    this.offset = offset;
-  }
-}
-
-/** One namespace declaration and those around it. */
-type Scope = { readonly prefix: string; readonly uri: string; readonly outer: Scope | undefined };
-
 type OpenElement = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] };
-type Level = { readonly element: OpenElement; readonly rawName: string; readonly scope: Scope | undefined };
+type Level = { readonly element: OpenElement; readonly rawName: string; readonly scope: Scope };
 type RawAttribute = { readonly rawName: string; readonly value: string; readonly offset: number };
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
-const BUILT_IN: Scope = { prefix: 'xml', uri: XML_NAMESPACE, outer: undefined };
 
 class Parser {
   readonly #source: string;
@@ -87,7 +61,7 @@ class Parser {
   /** The same few names come again and again. */
   readonly #names = new Map<string, QualifiedName>();
   #current: OpenElement | undefined;
-  #scope: Scope | undefined = BUILT_IN;
+  #scope: Scope = OUTERMOST_SCOPE;
 
   constructor(source: string) {
     this.#source = source;
@@ -207,7 +181,7 @@ class Parser {
     this.#at++;
     const { prefix, local } = this.#split(rawName, start + 1);
     const element: OpenElement = {
-      namespace: this.#resolve(prefix, start + 1),
+      namespace: resolve(this.#scope, prefix, start + 1),
       name: local,
       attributes: attributes.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(attributes),
       children: [],
@@ -262,8 +236,9 @@ class Parser {
       const offset = this.#at;
       const rawName = this.#readName();
       const value = this.#readValue(rawName);
-      if (rawName === 'xmlns') this.#declare('', value, offset, outer);
-      else if (rawName.startsWith('xmlns:')) this.#declare(rawName.slice(6), value, offset, outer);
+      if (rawName === 'xmlns') this.#scope = declare(this.#scope, outer, { prefix: '', uri: value }, offset);
+      else if (rawName.startsWith('xmlns:'))
+        this.#scope = declare(this.#scope, outer, { prefix: rawName.slice(6), uri: value }, offset);
       else attributes.push({ rawName, value, offset });
     }
   }
@@ -286,30 +261,11 @@ class Parser {
     return spaced.includes('&') ? decodeReferences(spaced, start) : spaced;
   }
 
-  #declare(prefix: string, uri: string, offset: number, outer: Scope | undefined): void {
-    for (let scope = this.#scope; scope !== outer; scope = scope?.outer) {
-      if (scope?.prefix === prefix) throw new Fault('a namespace prefix is declared twice', offset);
-    }
-    if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
-      throw new Fault('the prefixes xml and xmlns may not be bound to anything else', offset);
-    }
-    if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
-      throw new Fault('a namespace declaration is not well-formed', offset);
-    }
-    this.#scope = { prefix, uri, outer: this.#scope };
-  }
-
-  #resolve(prefix: string, offset: number): string {
-    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.prefix === prefix) return scope.uri;
-    if (prefix !== '') throw new Fault(`the prefix ${prefix} is not declared`, offset);
-    return '';
-  }
-
   #resolveAttributes(raw: readonly RawAttribute[]): readonly XmlAttribute[] {
     const seen = new Set<string>();
     return raw.map(({ rawName, value, offset }) => {
       const { prefix, local } = this.#split(rawName, offset);
-      const namespace = prefix === '' ? '' : this.#resolve(prefix, offset);
+      const namespace = prefix === '' ? '' : resolve(this.#scope, prefix, offset);
       if (raw.length > 1 && seen.size === seen.add(`${namespace} ${local}`).size) {
         throw new Fault(`the attribute ${rawName} is given twice`, offset);
       }
@@ -333,25 +289,4 @@ function endsName(code: number): boolean {
 
 function isSpace(code: number): boolean {
   return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-
-/** Once, from left to right: what a reference yields is never read again. */
-function decodeReferences(text: string, start: number): string {
-  return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
-    if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
-    if (name !== undefined)
-      throw new Fault(`the entity &${String(name).slice(0, 40)}; is not known without a DTD`, start + index);
-    if (decimal === undefined && hexadecimal === undefined) throw new Fault('& must be written as &amp;', start + index);
-    const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
-    if (!isCharacter(code)) throw new Fault(`${whole} is not a character of XML`, start + index);
-    return String.fromCodePoint(code);
-  });
-}
-
-/** XML 1.0, production 2. */
-function isCharacter(code: number): boolean {
-  if (code < 0x20) return code === TAB || code === LINE_FEED || code === CARRIAGE_RETURN;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }

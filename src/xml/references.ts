@@ -1,0 +1,22 @@
+import { Fault } from './fault.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** Once, from left to right: what a reference yields is never read again. */
+export function decodeReferences(text: string, start: number): string {
+  return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
+    if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
+    if (name !== undefined)
+      throw new Fault(`the entity &${String(name).slice(0, 40)}; is not known without a DTD`, start + index);
+    if (decimal === undefined && hexadecimal === undefined) throw new Fault('& must be written as &amp;', start + index);
+    const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
+    if (!isCharacter(code)) throw new Fault(`${whole} is not a character of XML`, start + index);
+    return String.fromCodePoint(code);
+  });
+}
+
+/** XML 1.0, production 2. */
+function isCharacter(code: number): boolean {
+  if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+}
