@@ -10,7 +10,7 @@ create table if not exists accounts (
   email text not null unique,
   password text not null,
   user text not null,
-  projects text not null
+  projects text
 ) strict;
 create table if not exists tokens (
   token text primary key,
@@ -41,11 +41,11 @@ export type Account = {
   readonly role: Role | null;
   /** Users whom this account actively cooperates with, above or below it. */
   readonly cooperatesWith: readonly string[];
-  /** Survey projects that its active cooperations list. */
-  readonly projects: readonly string[];
+  /** Survey projects that its active cooperations list; undefined: all of the partners' organisations. */
+  readonly projects: readonly string[] | undefined;
 };
 
-type Row = { readonly username: string; readonly email: string; readonly user: string; readonly projects: string };
+type Row = { readonly username: string; readonly email: string; readonly user: string; readonly projects: string | null };
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
@@ -65,7 +65,7 @@ export class Accounts {
     const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
     this.#database
       .prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)')
-      .run(account.username, email, account.password, account.user, JSON.stringify(account.projects ?? []));
+      .run(account.username, email, account.password, account.user, account.projects === undefined ? null : JSON.stringify(account.projects));
   }
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
@@ -133,7 +133,7 @@ export class Accounts {
         .map((entry) => childOf(entry))
         .filter((entry) => textOf(entry?.['stav']) === '2')
         .map((entry) => idOf(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),
-      projects: JSON.parse(row.projects) as string[],
+      projects: row.projects === null ? undefined : (JSON.parse(row.projects) as string[]),
     };
   }
 }

@@ -19,7 +19,7 @@ export type SeedAccount = {
   readonly password: string;
   /** Identifier of the account's `uzivatel` record, such as `U-000001`. */
   readonly user: string;
-  /** Survey projects that a researcher's active cooperations list. */
+  /** Survey projects that a researcher's active cooperations list; absent: all of the partners' organisations. */
   readonly projects?: readonly string[];
 };
 

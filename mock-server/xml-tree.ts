@@ -1,4 +1,4 @@
-import type { XmlDocument as XmlDocumentType, XmlElement as XmlElementType } from 'libxml2-wasm';
+import type { XmlDocument as XmlDocumentType, XmlElement as XmlElementType, XmlXPath } from 'libxml2-wasm';
 
 /** One element as plain data, so that nothing of the parser's memory outlives the parsing. */
 export type XmlTree = {
@@ -18,18 +18,28 @@ export type XmlTree = {
 type Xml = typeof import('libxml2-wasm');
 
 /** Reads an element with everything below it. */
-export function treeOf(xml: Xml, element: XmlElementType): XmlTree {
+export function treeOf(xml: Xml, root: XmlElementType): XmlTree {
+  // Walking from sibling to sibling ends at a processing instruction, which the library gives no sibling; a path does not.
+  const childNodes = xml.XmlXPath.compile('node()');
+  try {
+    return readElement(xml, root, childNodes);
+  } finally {
+    childNodes.dispose();
+  }
+}
+
+function readElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): XmlTree {
   const children: XmlTree[] = [];
   let text = '';
   let textEnded = false;
   let hasOtherNodes = false;
-  for (let node = element.firstChild; node !== null; node = node.next) {
+  for (const node of element.find(childNodes)) {
     if (node instanceof xml.XmlText || node instanceof xml.XmlCData) {
       if (!textEnded) text += node.content;
       continue;
     }
     textEnded = true;
-    if (node instanceof xml.XmlElement) children.push(treeOf(xml, node));
+    if (node instanceof xml.XmlElement) children.push(readElement(xml, node, childNodes));
     else hasOtherNodes = true;
   }
   return {

@@ -24,7 +24,9 @@ export function mayImportInto(mock: Mock, account: Account, project: ArchiveReco
   const organisation = idOf(project.body['organizace']);
   if (role === 'archaeologist' && organisation !== undefined && organisation === account.organisation) return true;
   const partners = cooperatingArchaeologists(mock, account);
-  if (role === 'researcher') return partners.length > 0 && account.projects.includes(project.ident);
+  if (role === 'researcher' && account.projects !== undefined) {
+    return partners.length > 0 && account.projects.includes(project.ident);
+  }
   return partners.some((partner) => partner.organisation !== null && partner.organisation === organisation);
 }
 

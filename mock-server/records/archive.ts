@@ -95,7 +95,9 @@ export class Archive {
     const ident = identOf(input.entity, input.body);
     if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
     const before = this.get(ident);
-    const creator = input.creator ?? before?.creator ?? creatorOf(input.entity, input.body);
+    // A deleted record's identifier can be given to a new one, which inherits nothing but the order of its datestamp.
+    const living = before?.deleted === false ? before : undefined;
+    const creator = input.creator ?? living?.creator ?? creatorOf(input.entity, input.body);
     const record: ArchiveRecord = {
       ident,
       entity: input.entity,
@@ -105,7 +107,7 @@ export class Archive {
       stav: stavOf(input.body),
       pristupnost: idOf(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
       creator,
-      organisation: input.organisation ?? before?.organisation ?? this.#organisationOf(creator, input.body),
+      organisation: input.organisation ?? living?.organisation ?? this.#organisationOf(creator, input.body),
       project: input.entity === 'samostatny_nalez' ? (idOf(input.body['projekt']) ?? null) : null,
       body: input.body,
     };

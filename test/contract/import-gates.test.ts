@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { expectDetail, useMock } from '../support/contract-import.ts';
+import { contentDigest, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
+
+const { mock, token, send } = useMock();
+
+describe('Import: gates (facts 4.3, cases 1 to 7)', () => {
+  test('case 1: a closed interface answers 503', async () => {
+    await mock().control('PUT', '/settings', { access_mode: 'closed' });
+    const answer = await send(smallestFind());
+    expectDetail(answer, 503);
+    expect(answer.headers.get('retry-after')).toBeNull();
+  });
+
+  test('case 2: an Accept header without JSON answers 406', async () => {
+    const answer = await importXml(mock(), documentOf(mock(), smallestFind()), {
+      token: token(),
+      headers: { accept: 'application/xml' },
+    });
+    expectDetail(answer, 406);
+  });
+
+  test.each([
+    ['no token', undefined],
+    ['an unknown token', '0000000000000000000000000000000000000000'],
+  ])('case 3: %s answers 401 with a challenge', async (_, bad) => {
+    const answer = await importXml(mock(), documentOf(mock(), smallestFind()), bad === undefined ? {} : { token: bad });
+    expectDetail(answer, 401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  test('case 3: a token older than 24 hours answers 401', async () => {
+    await mock().control('POST', '/clock', { advance_ms: 24 * 3_600_000 });
+    expectDetail(await send(smallestFind()), 401);
+  });
+
+  test('case 4: a black-listed account answers 403', async () => {
+    await mock().control('PUT', '/settings', {
+      access_rules: [{ rule_type: 'user_blacklist', value: 'archaeologist@example.org' }],
+    });
+    expectDetail(await send(smallestFind()), 403);
+  });
+
+  test('case 5: two requests within the interval answer 429 to the second', async () => {
+    await mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 100, ip_ms: 0 } });
+    await mock().control('POST', '/clock', { frozen: true });
+    expect((await send(smallestFind())).status).toBe(201);
+    expectDetail(await send(smallestFind()), 429);
+  });
+
+  test('case 6: GET on the import path answers 405', async () => {
+    const response = await fetch(`${mock().url}/api/pas/import-xml`, { headers: { authorization: `Bearer ${token()}` } });
+    expectDetail(await rawAnswer(response), 405);
+  });
+
+  test('case 7: a body that is not multipart answers 415', async () => {
+    const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/xml' },
+      body: documentOf(mock(), smallestFind()),
+    });
+    expectDetail(await rawAnswer(response), 415);
+  });
+});
+
+describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
+  test('case 8: no part named file answers 400', async () => {
+    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const parts = [{ name: 'document', fileName: 'find.xml', bytes }];
+    expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
+  });
+
+  test('case 8: a field named file that is no file answers 400', async () => {
+    const xml = documentOf(mock(), smallestFind());
+    const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ file: xml }),
+    });
+    expectDetail(await rawAnswer(response), 415);
+  });
+
+  test('case 9: no Content-Digest answers 400', async () => {
+    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest: null }), 400);
+  });
+
+  test.each([
+    ['another algorithm', (xml: string) => contentDigest(xml).replace('sha-512', 'sha-256')],
+    ['another algorithm first', (xml: string) => `sha-256=:AAAA:, ${contentDigest(xml)}`],
+    ['no colons', (xml: string) => contentDigest(xml).replaceAll(':', '')],
+    ['no closing colon', (xml: string) => contentDigest(xml).slice(0, -1)],
+    ['bare Base64', (xml: string) => contentDigest(xml).slice('sha-512=:'.length, -1)],
+  ])('case 10: a Content-Digest of %s answers 400', async (_, spoil) => {
+    const xml = documentOf(mock(), smallestFind());
+    expectDetail(await importXml(mock(), xml, { token: token(), digest: spoil(xml) }), 400);
+  });
+
+  test('case 11: a Content-Digest that is no Base64 answers 400', async () => {
+    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest: 'sha-512=:A:' }), 400);
+  });
+
+  test.each([
+    ['of other bytes', contentDigest('other')],
+    ['over the hexadecimal digest', contentDigest('cf83e1357eefb8bd')],
+  ])('case 12: a Content-Digest %s answers 400', async (_, digest) => {
+    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
+  });
+
+  test('case 12: a Content-Digest over the whole multipart body answers 400', async () => {
+    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const digest = contentDigest(multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes }]));
+    expectDetail(await importXml(mock(), bytes.toString(), { token: token(), digest }), 400);
+  });
+
+  test.each([
+    ['an empty file', ''],
+    ['text', 'find'],
+    ['an unclosed element', '<svc:svc xmlns:svc="x"><svc:samostatny_nalez>'],
+    ['an undefined entity', '<a>&nope;</a>'],
+    ['a wrong encoding', '<?xml version="1.0" encoding="UTF-16"?><a/>'],
+  ])('case 13: %s answers 400', async (_, xml) => {
+    expectDetail(await importXml(mock(), xml, { token: token() }), 400);
+  });
+});

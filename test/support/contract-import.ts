@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import type { MockServerOptions } from '../../mock-server/server.ts';
+import { documentOf } from './contract-find.ts';
+import { importXml, type RawAnswer, tokenOf, type WriteOptions } from './contract-requests.ts';
+import { startMock, type TestMock } from './start-mock.ts';
+
+/** What a test file has at hand: one mock, reset before every test, and somebody who is signed in. */
+export type Suite = {
+  mock(): TestMock;
+  /** The archaeologist's token. */
+  token(): string;
+  /** Imports a find, typed as the content of the root, by the archaeologist unless told otherwise. */
+  send(content: string, options?: WriteOptions): Promise<RawAnswer>;
+  finds(): Promise<number>;
+};
+
+/** Starts one mock for the file and resets it before each test. */
+export function useMock(options: MockServerOptions = {}): Suite {
+  let mock: TestMock | undefined;
+  let token = '';
+  const running = (): TestMock => {
+    if (mock === undefined) throw new Error('the mock has not started');
+    return mock;
+  };
+  beforeAll(async () => {
+    mock = await startMock(options);
+  });
+  beforeEach(async () => {
+    await running().reset();
+    token = await tokenOf(running(), 'archaeologist');
+  });
+  afterAll(() => mock?.close());
+  return {
+    mock: running,
+    token: () => token,
+    send: (content, write) => importXml(running(), documentOf(running(), content), { token, ...write }),
+    finds: async () => ((await running().control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
+  };
+}
+
+/** One reason, as `detail`. */
+export function expectDetail(answer: RawAnswer, status: number): void {
+  expect(answer.status, answer.text).toBe(status);
+  expect(Object.keys(answer.json ?? {})).toEqual(['detail']);
+  expect(typeof answer.json?.['detail']).toBe('string');
+}
+
+export type Entry = {
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  readonly error_type: number;
+};
+
+/** A list of findings, all of one type. */
+export function expectEntries(
+  answer: RawAnswer,
+  kind: 'schema_errors' | 'validation_errors',
+  status: number,
+  errorType: number,
+): Entry[] {
+  expect(answer.status, answer.text).toBe(status);
+  expect(Object.keys(answer.json ?? {})).toEqual([kind]);
+  const entries = answer.json?.[kind] as Entry[];
+  expect(entries.length).toBeGreaterThan(0);
+  expect(entries.map((entry) => entry.error_type)).toEqual(entries.map(() => errorType));
+  for (const entry of entries) expect(Object.keys(entry)).toEqual(['line', 'column', 'message', 'error_type']);
+  return entries;
+}
+
+export const expectInvalid = (answer: RawAnswer) => expectEntries(answer, 'validation_errors', 422, 2);
+export const expectAgainstSchema = (answer: RawAnswer) => expectEntries(answer, 'schema_errors', 422, 2);

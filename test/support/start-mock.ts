@@ -1,0 +1,36 @@
+import { type MockServer, type MockServerOptions, startMockServer } from '../../mock-server/server.ts';
+
+export type ControlAnswer = { readonly status: number; readonly value: unknown };
+
+/** A running mock with hands on its control interface. Disposable: `await using mock = await startMock()`. */
+export type TestMock = AsyncDisposable & {
+  readonly server: MockServer;
+  readonly url: string;
+  control(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<ControlAnswer>;
+  /** Back to the seed, with these settings changed. */
+  reset(settings?: Readonly<Record<string, unknown>>): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts a mock in this process, with the throttle off. */
+export async function startMock(options: MockServerOptions = {}): Promise<TestMock> {
+  const server = await startMockServer({ minIntervalMs: 0, ...options });
+  const control: TestMock['control'] = async (method, path, body) => {
+    const response = await fetch(`${server.control_url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, value: await response.json() };
+  };
+  return {
+    server,
+    url: server.base_url,
+    control,
+    reset: async (settings) => {
+      await control('POST', '/reset');
+      if (settings !== undefined) await control('PUT', '/settings', settings);
+    },
+    close: server.close,
+    [Symbol.asyncDispose]: server.close,
+  };
+}
