@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
+
+const FINDS = 8;
+
+let service: MockProcess;
+let home: Home;
+let findsBefore = 0;
+
+beforeAll(async () => {
+  service = await startMockProcess('--latency', '50', '--min-interval', '20');
+});
+
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  findsBefore = (await service.state()).finds;
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  await expectDone(home.pas('import', writeSeason(home, FINDS)));
+});
+
+async function created(): Promise<number> {
+  return (await service.state()).finds - findsBefore;
+}
+
+async function push(...flags: string[]): Promise<Run & { summary: Record<string, unknown> | undefined }> {
+  const run = await home.pas('push', '--json', ...flags);
+  return { ...run, summary: jsonLines(run.stdout).findLast(({ type }) => type === 'summary') };
+}
+
+type Status = {
+  entries: Record<string, Record<string, number>>;
+  needs_person: { find: string; state: string; command: string }[];
+};
+
+async function imports(): Promise<Record<string, number>> {
+  return (await home.json<Status>('status')).entries['import'] ?? {};
+}
+
+/** What must hold at the end of every story: each find once at the service, or in doubt here. */
+async function expectEachOnceOrUncertain(): Promise<void> {
+  const { accepted = 0, uncertain = 0, queued = 0, sending = 0 } = await imports();
+  expect({ sending, sum: accepted + uncertain + queued }).toEqual({ sending: 0, sum: FINDS });
+  expect(await created()).toBeGreaterThanOrEqual(accepted);
+  expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
+}
+
+test('a token that runs out in the middle is renewed and nothing is lost', async () => {
+  await service.faults({ endpoint: 'import', when: { nth: 4 }, fault: 'token-expired', times: 1 });
+  const { code, summary } = await push();
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ accepted: FINDS });
+  expect(Number(summary?.['requests'])).toBeGreaterThan(FINDS);
+  expect(await created()).toBe(FINDS);
+});
+
+describe('a throttle', () => {
+  test.each([
+    ['that says how long', { retry_after: 1 }],
+    ['that says nothing', {}],
+  ])('%s slows the push down and loses nothing', async (_name, more) => {
+    await service.faults({ endpoint: 'import', when: { nth: 3 }, times: 1, fault: 'throttle', ...more });
+    const { code, summary } = await push();
+    expect(code).toBe(0);
+    expect(summary).toMatchObject({ accepted: FINDS, throttled: 1, requests: FINDS + 1 });
+    expect(await created()).toBe(FINDS);
+  });
+});
+
+test('a locked record waits while the others go on', async () => {
+  await expectDone(home.pas('push'));
+  const [first, second] = await home.json<{ local_id: string; ident_cely: string }[]>('list');
+  await expectDone(home.pas('number', 'set', first?.local_id ?? '', 'A 1'));
+  await expectDone(home.pas('number', 'set', second?.ident_cely ?? '', 'A 2'));
+  await service.faults({ endpoint: 'number', when: { nth: 1 }, times: 1, fault: 'lock' });
+  const { code, summary, stdout } = await push();
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ accepted: 2, locked: 1, throttled: 0 });
+  const settled = jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted');
+  expect(settled.map(({ find }) => find)).toEqual([second?.local_id, first?.local_id]);
+});
+
+test('a closed service ends the push with 5 and keeps the queue', async () => {
+  await service.control('PUT', '/settings', { access_mode: 'closed' });
+  const closed = await push();
+  expect(closed.code).toBe(5);
+  expect(await imports()).toMatchObject({ queued: FINDS, accepted: 0 });
+  await service.control('PUT', '/settings', { access_mode: 'open' });
+  expect((await push()).code).toBe(0);
+  expect(await created()).toBe(FINDS);
+});
+
+describe('a find of which nobody knows whether the service has it', () => {
+  test.each(['500-after-save', 'reset-after-save', 'truncate', 'malformed', '502'])(
+    'after %s is never sent again blindly',
+    async (fault) => {
+      await service.faults({ endpoint: 'import', when: { nth: 3 }, times: 1, fault });
+      const first = await push();
+      await expectEachOnceOrUncertain();
+      const second = await push();
+      await expectEachOnceOrUncertain();
+      const { uncertain = 0, accepted = 0 } = await imports();
+      expect([first.code, second.code]).toEqual(uncertain > 0 ? [6, 6] : [0, 0]);
+      expect(accepted + uncertain).toBe(FINDS);
+    },
+  );
+
+  test('is named with the command that settles it, and a person can settle it either way', async () => {
+    await service.faults({ endpoint: 'import', when: { every: 4 }, times: 2, fault: '500-after-save' });
+    expect((await push()).code).toBe(6);
+    const { needs_person } = await home.json<Status>('status');
+    expect(needs_person).toHaveLength(2);
+    for (const { find, command } of needs_person) {
+      expect(command).toContain(`pas resolve ${find}`);
+      await expectDone(home.pas('resolve', find, '--drop'));
+    }
+    expect((await push()).code).toBe(0);
+    expect(await created()).toBe(FINDS);
+  });
+});
+
+test('Ctrl-C lets what is under way finish, and the rest goes later', async () => {
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20', '--max-in-flight', '2']);
+  await expectDone(home.pas('import', writeSeason(home, FINDS)));
+  await service.control('PUT', '/settings', { latency_ms: 300 });
+  const running = home.start('push', '--json');
+  await untilSent(running, 1);
+  running.child.kill('SIGINT');
+  const { code } = await running.ended;
+  expect(code).toBe(130);
+  const { accepted = 0, queued = 0, uncertain = 0 } = await imports();
+  expect({ uncertain, sum: accepted + queued }).toEqual({ uncertain: 0, sum: FINDS });
+  expect(queued).toBeGreaterThan(0);
+  expect(await created()).toBe(accepted);
+  await service.control('PUT', '/settings', { latency_ms: 0 });
+  expect((await push()).code).toBe(0);
+  expect(await created()).toBe(FINDS);
+});
+
+test('a second Ctrl-C gives up what is under way and says so', async () => {
+  await service.faults({ endpoint: 'import', fault: 'hang-after-save' });
+  const running = home.start('push', '--json');
+  await untilRequests(3);
+  running.child.kill('SIGINT');
+  await until(() => running.stderr().includes('Ctrl-C'));
+  running.child.kill('SIGINT');
+  const { code } = await running.ended;
+  expect(code).toBe(6);
+  await service.faults();
+  await expectEachOnceOrUncertain();
+});
+
+test('kill -9 while sending leaves nothing that is sent twice', async () => {
+  await service.control('PUT', '/settings', { latency_ms: 400 });
+  const running = home.start('push');
+  await untilRequests(4);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  await service.control('PUT', '/settings', { latency_ms: 0 });
+  const { code } = await push();
+  expect(code).toBe(6);
+  await expectEachOnceOrUncertain();
+  expect((await imports())['uncertain']).toBeGreaterThan(0);
+});
+
+test('a second push of the same outbox is refused with 11 and the holder’s number', async () => {
+  await service.control('PUT', '/settings', { latency_ms: 400 });
+  const running = home.start('push');
+  await untilRequests(1);
+  const second = await home.pas('push', '--json');
+  expect(second.code).toBe(11);
+  expect(second.stderr).toContain(`process ${running.child.pid}`);
+  expect((await running.ended).code).toBe(0);
+  expect(await created()).toBe(FINDS);
+});
+
+async function untilSent(running: ReturnType<Home['start']>, count: number): Promise<void> {
+  await until(() => jsonLines(running.stdout()).filter(({ type }) => type === 'attempt').length >= count);
+}
+
+async function untilRequests(count: number): Promise<void> {
+  const seen = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
+  while ((await seen()) < count) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

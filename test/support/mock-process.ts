@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { PROJECT } from './run-pas.ts';
+
+/** The mock server as a process of its own, as an integrator runs it. */
+export type MockProcess = AsyncDisposable & {
+  readonly base_url: string;
+  readonly oai_base: string;
+  readonly schema_base: string;
+  readonly control_url: string;
+  readonly child: ChildProcess;
+  control<T>(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  faults(...rules: readonly Record<string, unknown>[]): Promise<void>;
+  state(): Promise<MockState>;
+  journal(): Promise<JournalEntry[]>;
+  stop(): Promise<void>;
+};
+
+export type MockState = { readonly finds: number; readonly photos: number };
+export type JournalEntry = {
+  readonly method: string;
+  readonly path: string;
+  readonly user: string | null;
+  readonly status: number | null;
+  readonly at_ms: number;
+  readonly gap_ms: { readonly user: number | null; readonly address: number | null } | number | null;
+};
+
+export async function startMockProcess(...flags: string[]): Promise<MockProcess> {
+  const child = spawn(process.execPath, [join(PROJECT, 'bin', 'pas-mock-server.js'), '--port', '0', '--json', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ready = await firstLine(child);
+  const { base_url, oai_base, schema_base, control_url } = JSON.parse(ready) as Record<
+    'base_url' | 'oai_base' | 'schema_base' | 'control_url',
+    string
+  >;
+  const control = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(`${control_url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return {
+    base_url,
+    oai_base,
+    schema_base,
+    control_url,
+    child,
+    control,
+    faults: async (...rules) => {
+      await control('PUT', '/faults', rules);
+    },
+    state: async () => (await control<{ counts: MockState }>('GET', '/state')).counts,
+    journal: async () => {
+      const journal = await control<JournalEntry[] | { entries: JournalEntry[] }>('GET', '/journal');
+      return Array.isArray(journal) ? journal : journal.entries;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+    });
+    child.once('exit', (code) => reject(new Error(`the mock server ended with ${code} before it was ready`)));
+  });
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const PROJECT = resolve(import.meta.dirname, '..', '..');
+const BIN = join(PROJECT, 'bin', 'pas.js');
+
+export type Run = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type Home = {
+  readonly folder: string;
+  /** Writes a file beside the home and returns its path. */
+  file(name: string, content: string | Buffer): string;
+  /** Runs `pas` to its end. */
+  pas(...args: string[]): Promise<Run>;
+  /** Runs `pas … --json`, and parses its one value. */
+  json<T>(...args: string[]): Promise<T>;
+  /** Starts `pas` and lets it run. */
+  start(...args: string[]): Started;
+  readonly env: NodeJS.ProcessEnv;
+};
+
+export type Started = { readonly child: ChildProcess; readonly ended: Promise<Run>; stdout(): string; stderr(): string };
+
+export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
+
+/** A home of its own, with nothing of this machine's user in it. */
+export function makeHome(more: NodeJS.ProcessEnv = {}): Home {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-home-'));
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    PAS_HOME: join(folder, 'pas'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    PAS_LANG: 'en',
+    ...more,
+  };
+  const start = (...args: string[]): Started => startProcess(args, env, folder);
+  return {
+    folder,
+    env,
+    start,
+    file(name, content) {
+      const path = join(folder, name);
+      mkdirSync(join(path, '..'), { recursive: true });
+      writeFileSync(path, content);
+      return path;
+    },
+    pas: (...args) => start(...args).ended,
+    async json<T>(...args: string[]): Promise<T> {
+      const run = await start(...args, '--json').ended;
+      try {
+        return JSON.parse(run.stdout) as T;
+      } catch {
+        throw new Error(`pas ${args.join(' ')} ended with ${run.code} and no JSON:\n${run.stdout}\n${run.stderr}`);
+      }
+    },
+  };
+}
+
+function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Started {
+  const child = spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Run>((end) => child.on('close', (code, signal) => end({ code, signal, stdout, stderr })));
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** A home that is signed in at the mock server. */
+export async function signedIn(service: Service, user = 'archaeologist', more: readonly string[] = []): Promise<Home> {
+  const home = makeHome({ PAS_PASSWORD: user });
+  await expectDone(
+    home.pas(
+      'init',
+      ...['--name', 'mock', '--kind', 'training', '--username', user, '--oai-auth', 'basic'],
+      ...['--base-url', service.base_url, '--oai-base', service.oai_base, '--schema-base', service.schema_base],
+      ...more,
+    ),
+  );
+  await expectDone(home.pas('login'));
+  return home;
+}
+
+export async function expectDone(running: Promise<Run>): Promise<Run> {
+  const run = await running;
+  if (run.code !== 0) throw new Error(`pas ended with ${run.code}\n${run.stdout}\n${run.stderr}`);
+  return run;
+}
+
+/** Every line of JSON that a command printed. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
