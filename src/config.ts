@@ -68,7 +68,11 @@ export const PROFILE_KEYS = {
   min_interval_ms: { kind: 'count', required: false, help: 'least milliseconds between requests (default 100)' },
   max_in_flight: { kind: 'count', required: false, help: 'most requests waiting for an answer at once (default 16)' },
   photo_max_bytes: { kind: 'count', required: false, help: 'largest photograph in bytes (default 262144000)' },
-  settle_ms: { kind: 'count', required: false, help: 'how long the service may still work on a request without answer (default 600000)' },
+  settle_ms: {
+    kind: 'count',
+    required: false,
+    help: 'how long the service may still work on a request without answer (default 600000)',
+  },
   answer_timeout_ms: { kind: 'count', required: false, help: 'how long to wait for an answer (default 120000)' },
   allow_http: { kind: 'boolean', required: false, help: 'allow addresses without TLS' },
 } as const satisfies Record<string, { kind: Kind; required: boolean; help: string }>;
@@ -87,7 +91,8 @@ export function readConfigFile(path: string): ConfigFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return { defaultProfile: undefined, profiles: new Map() };
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
+      return { defaultProfile: undefined, profiles: new Map() };
     throw new ConfigError(`${path} cannot be read: ${messageOf(thrown)}.`, { cause: thrown });
   }
   let table: TomlTable;
@@ -98,8 +103,10 @@ export function readConfigFile(path: string): ConfigFile {
   }
   const { default_profile: defaultProfile, profiles = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
-  if (stray !== undefined) throw new ConfigError(`${path}: unknown key ${stray}.`, { hint: 'Known are default_profile and [profiles.NAME].' });
-  if (defaultProfile !== undefined && typeof defaultProfile !== 'string') throw new ConfigError(`${path}: default_profile must be a text.`);
+  if (stray !== undefined)
+    throw new ConfigError(`${path}: unknown key ${stray}.`, { hint: 'Known are default_profile and [profiles.NAME].' });
+  if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
+    throw new ConfigError(`${path}: default_profile must be a text.`);
   if (!isTable(profiles)) throw new ConfigError(`${path}: profiles must be a table.`);
   return {
     defaultProfile,
@@ -123,7 +130,8 @@ export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(`${where}: must be a table.`);
   const settings: Record<string, string | number | boolean> = {};
   for (const [key, setting] of Object.entries(value)) {
-    if (!(key in PROFILE_KEYS)) throw new ConfigError(`${where}: unknown key ${key}.`, { hint: `Known are ${Object.keys(PROFILE_KEYS).join(', ')}.` });
+    if (!(key in PROFILE_KEYS))
+      throw new ConfigError(`${where}: unknown key ${key}.`, { hint: `Known are ${Object.keys(PROFILE_KEYS).join(', ')}.` });
     settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
   }
   return settings;
@@ -167,7 +175,8 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
   const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
   if (name === undefined) {
     throw new ConfigError(config.profiles.size === 0 ? 'There is no profile yet.' : 'Several profiles and no default.', {
-      hint: config.profiles.size === 0 ? 'Make one with `pas init`.' : 'Choose one with `pas profile use NAME` or --profile NAME.',
+      hint:
+        config.profiles.size === 0 ? 'Make one with `pas init`.' : 'Choose one with `pas profile use NAME` or --profile NAME.',
     });
   }
   const settings = config.profiles.get(name);
@@ -184,7 +193,9 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
 export function toProfile(name: string, settings: ProfileSettings, environment: Environment, where: string): Profile {
   for (const [key, { required }] of Object.entries(PROFILE_KEYS)) {
     if (required && settings[key as ProfileKey] === undefined) {
-      throw new ConfigError(`${where}: ${key} is missing.`, { hint: `Add it to the file, or run \`pas init --name ${name}\` again.` });
+      throw new ConfigError(`${where}: ${key} is missing.`, {
+        hint: `Add it to the file, or run \`pas init --name ${name}\` again.`,
+      });
     }
   }
   const text = (key: ProfileKey): string | undefined => (settings[key] === undefined ? undefined : String(settings[key]));

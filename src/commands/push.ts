@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
@@ -90,13 +91,13 @@ export async function pushCommand(context: Context, names: readonly string[], op
 }
 
 /** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
-function openPhotograph(context: Context, photograph: Photograph) {
-  const source =
+function openPhotograph(context: Context, photograph: Photograph): Readable {
+  const source: Readable =
     photograph.link === undefined
       ? openContentStore(context.places.photosFolder).open(photograph.sha512)
       : createReadStream(photograph.link);
   const verified = verifiedStream(photograph);
-  source.on('error', (error) => verified.destroy(error));
+  source.on('error', (error: Error) => verified.destroy(error));
   verified.on('close', () => source.destroy());
   return source.pipe(verified);
 }

@@ -1,7 +1,7 @@
+import type { Readable } from 'node:stream';
 import { contentDigest } from '../http/digest.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { bytesForm, streamForm } from '../http/multipart.ts';
-import type { Readable } from 'node:stream';
 
 /**
  * The requests of interface A, paths as the contract's "Endpoints" lists them. Every one asks for any content type:
