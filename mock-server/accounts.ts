@@ -65,7 +65,13 @@ export class Accounts {
     const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
     this.#database
       .prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)')
-      .run(account.username, email, account.password, account.user, account.projects === undefined ? null : JSON.stringify(account.projects));
+      .run(
+        account.username,
+        email,
+        account.password,
+        account.user,
+        account.projects === undefined ? null : JSON.stringify(account.projects),
+      );
   }
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */

@@ -82,13 +82,18 @@ export async function runUnderFault(
 function strike(fault: FaultRule, point: '-before-save' | '-after-save'): void {
   if (fault.fault === `hang${point}`) throw new NoAnswer('hang');
   if (fault.fault === `reset${point}`) throw new NoAnswer('reset');
-  if (fault.fault === `500${point}`) throw new AnswerNow(detail(500, 'internal processing failed'));
+  if (fault.fault !== `500${point}`) return;
+  throw new AnswerNow(answersJson(fault) ? detail(500, 'internal processing failed') : htmlPage(500, 'Internal Server Error'));
+}
+
+function answersJson({ endpoint }: FaultRule): boolean {
+  return endpoint === 'import' || endpoint === 'number' || endpoint === 'photo';
 }
 
 /** Faults that stand in for what a proxy or a gate would have said. */
 function answerInstead(fault: FaultRule): Answer | undefined {
   const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
-  const isJson = fault.endpoint === 'import' || fault.endpoint === 'number' || fault.endpoint === 'photo';
+  const isJson = answersJson(fault);
   switch (fault.fault) {
     case '502':
       return htmlPage(502, 'Bad Gateway');

@@ -3,7 +3,12 @@
  * Keys are stable: tests and documentation cite them. Add at the end.
  */
 export const QUIRKS = {
-  'import-repeated-file-part': 'A repeated part `file` on import is not refused; the last one is used.',
+  'import-repeated-file-part': 'A repeated part `file` on import is not refused; the last one is used, other files are ignored.',
+  'proxy-limit':
+    'The proxy counts the multipart boundaries too: a photograph just under 262,144,000 bytes gets 413 with an HTML page.',
+  'millisecond-rates': 'A rate limit per `ms` never refuses anything: its window is over before it is looked at.',
+  'wkt-copied': 'With a leading `+` or an exponent in the WKT the other geometry is not computed; the numbers are copied.',
+  'wkt-third-number': 'A third number in the WKT passes all checks and then fails to be stored: 500.',
 } as const satisfies Record<string, string>;
 
 export type Quirk = keyof typeof QUIRKS;

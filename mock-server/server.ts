@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { clientAddress } from './access.ts';
 import { addressesOf, CONTROL_PATH } from './addresses.ts';
-import { ClientGone, type Incoming } from './http-message.ts';
+import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { htmlPage } from './problem.ts';
@@ -86,7 +86,7 @@ async function serve(mock: Mock, message: IncomingMessage, response: ServerRespo
   const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   try {
-    const answer = await route(mock, incoming, entry);
+    const answer = await route(mock, incoming, entry).catch(answerOf);
     entry.status = answer.status;
     send(mock, message, response, answer);
   } catch (thrown) {
@@ -103,6 +103,12 @@ async function serve(mock: Mock, message: IncomingMessage, response: ServerRespo
     }
   }
   entry.ms = performance.now() - startedMs;
+}
+
+/** An answer that came as an exception; anything else goes on. */
+function answerOf(thrown: unknown): Answer {
+  if (thrown instanceof AnswerNow) return thrown.answer;
+  throw thrown;
 }
 
 function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number): Incoming {

@@ -7,7 +7,7 @@ import { json } from '../problem.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, integer, number, object, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { moveFind } from './moves.ts';
-import { changeRecord, deleteRecord } from './records.ts';
+import { changeRecord, deleteRecord, showRecord } from './records.ts';
 import { ControlRefusal } from './refusal.ts';
 import { stateView } from './state-view.ts';
 
@@ -45,6 +45,7 @@ const ROUTES: readonly Route[] = [
   { method: 'PUT', path: /^\/settings$/, run: putSettings },
   { method: 'GET', path: /^\/clock$/, run: clockView },
   { method: 'POST', path: /^\/clock$/, run: moveClock },
+  { method: 'GET', path: /^\/records\/([^/]+)$/, run: (mock, { segment }) => showRecord(mock, segment) },
   { method: 'POST', path: /^\/records$/, run: (mock, { body }) => changeRecord(mock, body) },
   { method: 'POST', path: /^\/records\/([^/]+)\/delete$/, run: (mock, { segment }) => deleteRecord(mock, segment) },
   { method: 'POST', path: /^\/records\/([^/]+)\/move$/, run: (mock, { segment, body }) => moveFind(mock, segment, body) },

@@ -44,6 +44,13 @@ export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> 
   return recordView(saved);
 }
 
+/** A record with its body in compact notation, deleted ones included. */
+export function showRecord(mock: Mock, ident: string): unknown {
+  const record = mock.archive.get(ident);
+  if (record === undefined) throw new ControlRefusal(404, `there is no record ${ident}`);
+  return { ...recordView(record), creator: record.creator, organisation: record.organisation, body: record.body };
+}
+
 /** The header stays listed as deleted; a project forgets its find. */
 export function deleteRecord(mock: Mock, ident: string): unknown {
   return mock.database.transaction(() => {
@@ -54,7 +61,7 @@ export function deleteRecord(mock: Mock, ident: string): unknown {
   })();
 }
 
-export function recordView(record: ArchiveRecord): unknown {
+export function recordView(record: ArchiveRecord) {
   const { ident, entity, setSpec, deleted, stav } = record;
   return { ident, entity, set: setSpec, deleted, stav, datestamp: new Date(record.datestampMs).toISOString() };
 }

@@ -1,6 +1,6 @@
 import { runUnderFault } from '../faults.ts';
 import { acceptedTypes, accepts, authenticate } from '../gate.ts';
-import { AnswerNow, type Incoming } from '../http-message.ts';
+import type { Incoming } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import { sayIn } from '../messages.ts';
 import type { Mock } from '../mock.ts';
@@ -13,26 +13,21 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
-  try {
-    const account = authenticate(mock, { incoming, say });
-    entry.user = account.username;
-    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
-      return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD, OPTIONS' });
-    }
-    const rule = mock.faults.take('user-info');
-    entry.fault = rule?.fault ?? null;
-    if (rule?.fault === 'token-expired') {
-      mock.accounts.expireTokenOf(account.user);
-      return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
-    }
-    return await runUnderFault(rule, () => {
-      const record = mock.archive.live('uzivatel', account.user);
-      if (record === undefined) return detail(404, say('not-found'));
-      const body = renderRecord(record.body, 'uzivatel', '2.2', mock.addresses, { pretty: true, declaration: true });
-      return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
-    });
-  } catch (thrown) {
-    if (thrown instanceof AnswerNow) return thrown.answer;
-    throw thrown;
+  const account = authenticate(mock, { incoming, say });
+  entry.user = account.username;
+  if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
+    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD, OPTIONS' });
   }
+  const rule = mock.faults.take('user-info');
+  entry.fault = rule?.fault ?? null;
+  if (rule?.fault === 'token-expired') {
+    mock.accounts.expireTokenOf(account.user);
+    return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+  }
+  return runUnderFault(rule, () => {
+    const record = mock.archive.live('uzivatel', account.user);
+    if (record === undefined) return detail(404, say('not-found'));
+    const body = renderRecord(record.body, 'uzivatel', '2.2', mock.addresses, { pretty: true, declaration: true });
+    return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
+  });
 }

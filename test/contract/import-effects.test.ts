@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { findLines, smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { elementText, type RawAnswer, tokenOf } from '../support/contract-requests.ts';
+
+const { mock, send } = useMock();
+
+type Shown = { readonly datestamp: string; readonly creator: string; readonly body: Readonly<Record<string, unknown>> };
+const record = async (ident: string) => (await mock().control('GET', `/records/${ident}`)).value as Shown;
+const persons = async () => ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
+const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
+const finderOf = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
+
+describe('A finder :tba (contract, Find import document; facts 4.5)', () => {
+  test('an unknown person is created together with the find', async () => {
+    const before = await persons();
+    const [ident, text] = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
+    expect(text).toBe('Hrdličková, Marie Anna');
+    expect(await persons()).toBe(before + 1);
+    expect((await record(ident ?? '')).body).toEqual({
+      ident_cely: ident,
+      jmeno: 'Marie Anna',
+      prijmeni: 'Hrdličková',
+      vypis: 'Hrdličková, M. A.',
+      vypis_cely: 'Hrdličková, Marie Anna',
+    });
+  });
+
+  test('hyphenated given names keep their hyphen in the initials', async () => {
+    const [ident] = finderOf(await send(findLines(2, { nalezce: finder('Petit, Jean-Pierre') }))) ?? [];
+    expect((await record(ident ?? '')).body).toMatchObject({ vypis: 'Petit, J.-P.' });
+  });
+
+  test('the same name is the same person the next time', async () => {
+    const before = await persons();
+    const first = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
+    const second = finderOf(await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })));
+    expect(second).toEqual(first);
+    expect(await persons()).toBe(before + 1);
+  });
+
+  test('matching is exact and case-sensitive', async () => {
+    const first = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
+    const second = finderOf(await send(findLines(2, { nalezce: finder('hrdličková, Marie') })));
+    expect(second?.[0]).not.toBe(first?.[0]);
+  });
+
+  test('the text is split at the first comma', async () => {
+    const [, text] = finderOf(await send(findLines(2, { nalezce: finder('Novák, Jan, ml.') }))) ?? [];
+    expect(text).toBe('Novák, Jan, ml.');
+  });
+
+  test('a refused find creates nobody', async () => {
+    const before = await persons();
+    await send(findLines(2, { nalezce: finder('Hrdličková, Marie'), hloubka: undefined }));
+    expect(await persons()).toBe(before);
+  });
+
+  test('with a known identifier the text is not read', async () => {
+    expect(finderOf(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
+      'Nobody',
+    );
+  });
+});
+
+describe('History of an imported find (contract, Events 2; facts 4.8)', () => {
+  test.each([
+    [1, ['SN01']],
+    [2, ['SN01', 'SN12']],
+    [3, ['SN01', 'SN12', 'SN23']],
+  ] as const)('state %s is reached by %j, each by the importing user and with a note', async (stav, codes) => {
+    const { text } = await send(findLines(stav));
+    const entries = [...text.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
+    expect(entries.map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(codes);
+    for (const entry of entries) {
+      expect(elementText(entry, 'id')).toMatch(/^hist-\d+$/);
+      expect(elementText(entry, 'datum_zmeny')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/);
+      expect(entry).toContain('<svc:uzivatel id="U-000408">');
+      expect(elementText(entry, 'poznamka')?.length).toBeGreaterThan(10);
+    }
+  });
+
+  test('the time is the mock clock’s', async () => {
+    await mock().control('POST', '/clock', { set: '2031-02-03T04:05:06Z' });
+    const token = await tokenOf(mock(), 'archaeologist');
+    expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(/^2031-02-03T04:05:/);
+  });
+});
+
+describe('The project record (facts 4.8, 10.1)', () => {
+  test('an import moves its datestamp and adds the find to its list', async () => {
+    await mock().control('POST', '/clock', { advance_ms: 60_000 });
+    const before = await record('C-202400101');
+    const ident = (await send(smallestFind())).headers.get('x-record-id');
+    const after = await record('C-202400101');
+    expect(Date.parse(after.datestamp)).toBeGreaterThan(Date.parse(before.datestamp));
+    expect(after.body['samostatny_nalez']).toContainEqual({ '@id': ident, '#': ident });
+  });
+
+  test('its helper accessibility is the most open one of its finds', async () => {
+    const open = smallestFind({ pristupnost: '<svc:pristupnost id="HES-000865" xml:lang="cs">anonym</svc:pristupnost>' });
+    await send(open);
+    expect((await record('C-202400101')).body['pristupnost_pom']).toMatchObject({ '@id': 'HES-000865' });
+  });
+});
+
+describe('Identifiers (facts 4.6)', () => {
+  test('the number after the highest is given; a deleted highest one is given again, a hole is not filled', async () => {
+    const first = (await send(smallestFind())).headers.get('x-record-id');
+    const second = (await send(smallestFind())).headers.get('x-record-id');
+    await mock().control('POST', `/records/${second}/delete`);
+    expect((await send(smallestFind())).headers.get('x-record-id')).toBe(second);
+    await mock().control('POST', `/records/${first}/delete`);
+    expect((await send(smallestFind())).headers.get('x-record-id')).toBe('C-202400101-N00011');
+  });
+
+  test('a number that is given again belongs to who imported it last', async () => {
+    const ident = (await send(smallestFind())).headers.get('x-record-id');
+    await mock().control('POST', `/records/${ident}/delete`);
+    await send(smallestFind(), { token: await tokenOf(mock(), 'researcher') });
+    expect(await record(ident ?? '')).toMatchObject({ creator: 'U-000102', organisation: 'ORG-000001' });
+  });
+});

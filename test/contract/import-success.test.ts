@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { findLines, smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { elementText, tokenOf } from '../support/contract-requests.ts';
+
+const { mock, send } = useMock();
+
+/** Everything between two tags, without indentation. */
+const flat = (xml: string) => xml.replace(/>\s+</g, '><').trim();
+
+describe('Import answer (contract, Endpoints; facts 7)', () => {
+  test('the document declares its namespaces and names the schema of the service alone', async () => {
+    const { text } = await send(smallestFind());
+    const base = mock().server.schema_base;
+    expect(text.startsWith("<?xml version='1.0' encoding='utf-8'?>\n<svc:svc ")).toBe(true);
+    expect(text).toContain(`xmlns:svc="${base}/2.2/"`);
+    expect(text).toContain('xmlns:gml="http://www.opengis.net/gml/3.2"');
+    expect(text).toContain(`xsi:schemaLocation="${base}/2.2/ ${base}/2.2/svc.xsd"`);
+  });
+
+  test('values come back in schema order, with the labels of the service', async () => {
+    const { text } = await send(findLines(3));
+    expect(flat(text)).toContain(
+      '<svc:samostatny_nalez><svc:ident_cely>C-202400101-N00009</svc:ident_cely>' +
+        '<svc:evidencni_cislo>A 12/2024</svc:evidencni_cislo>' +
+        '<svc:projekt id="C-202400101">C-202400101</svc:projekt>' +
+        '<svc:okres xml:lang="cs" id="ruian-3205">Kutná Hora</svc:okres>' +
+        '<svc:hloubka>15</svc:hloubka>' +
+        '<svc:okolnosti xml:lang="cs" id="HES-000560">povrch</svc:okolnosti>' +
+        '<svc:obdobi xml:lang="cs" id="HES-000253">paleolit</svc:obdobi>' +
+        '<svc:presna_datace>starší část</svc:presna_datace>' +
+        '<svc:druh_nalezu xml:lang="cs" id="HES-000691">lahev</svc:druh_nalezu>' +
+        '<svc:specifikace xml:lang="cs" id="HES-000979">keramika</svc:specifikace>' +
+        '<svc:pocet>cca 3</svc:pocet><svc:poznamka>u cesty</svc:poznamka>',
+    );
+    expect(flat(text)).toMatch(
+      /<svc:nalezce id="OS-001507">[^<]+, [^<]+<\/svc:nalezce><svc:datum_nalezu>2024-05-06<\/svc:datum_nalezu><svc:stav>3<\/svc:stav><svc:predano>true<\/svc:predano><svc:predano_organizace xml:lang="cs" id="ORG-000091">[^<]{4,}<\/svc:predano_organizace><svc:geom_system>4326<\/svc:geom_system><svc:pristupnost xml:lang="cs" id="HES-000867">archeolog<\/svc:pristupnost><svc:chranene_udaje>/,
+    );
+  });
+
+  test('what is absent is left out, and a find without a place has an empty chranene_udaje', async () => {
+    const { text } = await send(smallestFind());
+    for (const name of ['evidencni_cislo', 'okres', 'hloubka', 'obdobi', 'nalezce', 'soubor', 'lokalizace', 'geom_wkt']) {
+      expect(text).not.toContain(`<svc:${name}`);
+    }
+    expect(text).toMatch(/<svc:chranene_udaje\/>|<svc:chranene_udaje><\/svc:chranene_udaje>/);
+    expect(elementText(text, 'predano')).toBe('false');
+  });
+
+  test('the protected part is shown to the caller in full, whatever its accessibility', async () => {
+    const researcher = await tokenOf(mock(), 'researcher');
+    const { text, status } = await send(findLines(1), { token: researcher });
+    expect(status).toBe(201);
+    expect(elementText(text, 'lokalizace')).toBe('Pole u lesa');
+    expect(text).not.toContain('403 Forbidden');
+  });
+
+  test('special characters survive the way there and back', async () => {
+    const { text } = await send(findLines(1, { poznamka: '<svc:poznamka>ž &lt;5 &amp; "x" \u{1F3FA}</svc:poznamka>' }));
+    expect(elementText(text, 'poznamka')).toBe('ž &lt;5 &amp; "x" \u{1F3FA}');
+  });
+});
+
+describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', () => {
+  test('from WGS 84, the area, the district and S-JTSK follow', async () => {
+    const { text } = await send(findLines(2));
+    expect(text).toMatch(/<svc:katastr xml:lang="cs" id="ruian-672424">Všesoky<\/svc:katastr>/);
+    expect(text).toMatch(/<svc:okres xml:lang="cs" id="ruian-3205">/);
+    expect(flat(text)).toContain(
+      '<svc:geom_gml><gml:Point srsName="EPSG:4326"><gml:coordinates>15.1700002,49.84</gml:coordinates></gml:Point></svc:geom_gml>' +
+        '<svc:geom_wkt EPSG="4326">POINT (15.1700002 49.84)</svc:geom_wkt>' +
+        '<svc:geom_sjtsk_gml><gml:Point srsName="EPSG:5514"><gml:coordinates>-693173.98,-1077353.80</gml:coordinates></gml:Point></svc:geom_sjtsk_gml>' +
+        '<svc:geom_sjtsk_wkt EPSG="5514">POINT (-693173.98 -1077353.80)</svc:geom_sjtsk_wkt></svc:chranene_udaje>',
+    );
+  });
+
+  test.each([
+    ['POINT (14.0667 50.0333)', '-768785.47 -1045458.60'],
+    ['POINT (14.42 50.08)', '-743011.72 -1043823.18'],
+  ])('%s becomes %s', async (wkt, sjtsk) => {
+    const { text } = await send(findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` }));
+    expect(text).toContain(`POINT (${sjtsk})`);
+  });
+
+  test('from S-JTSK, WGS 84 follows to seven places', async () => {
+    const { text, status } = await send(
+      findLines(2, {
+        geom_system: '<svc:geom_system>5514</svc:geom_system>',
+        geom_wkt: undefined,
+        geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514">POINT(-768785.47 -1045458.6)</svc:geom_sjtsk_wkt>',
+      }),
+    );
+    expect(status, text).toBe(201);
+    const [lon, lat] = /<svc:geom_wkt EPSG="4326">POINT \(([\d.]+) ([\d.]+)\)/.exec(text)?.slice(1).map(Number) ?? [];
+    expect(lon).toBeCloseTo(14.0667, 6);
+    expect(lat).toBeCloseTo(50.0333, 6);
+    expect(elementText(text, 'geom_sjtsk_wkt')).toBe('POINT (-768785.47 -1045458.6)');
+  });
+
+  test.each(['point(15.17 49.84)', 'POINT(15.17   49.84)', ' POINT  ( 15.17 49.84 ) ', 'POINT (+15.17 4.984e1)'])(
+    'the spelling "%s" is understood',
+    async (wkt) => {
+      const { text, status } = await send(findLines(2, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` }));
+      expect(status, text).toBe(201);
+      expect(elementText(text, 'geom_wkt')).toBe('POINT (15.17 49.84)');
+      expect(elementText(text, 'geom_sjtsk_wkt')).toMatch(/^POINT \(-69\d{4}\.\d\d -107\d{4}\.\d\d\)$/);
+    },
+  );
+
+  test('the attribute EPSG is never compared with the selected system', async () => {
+    const { status } = await send(findLines(2, { geom_wkt: '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>' }));
+    expect(status).toBe(201);
+  });
+
+  test('elements that the service makes itself are ignored (contract, Rules on fields 4)', async () => {
+    const history =
+      '<svc:historie><svc:id>hist-1</svc:id><svc:datum_zmeny>2001-01-01T00:00:00Z</svc:datum_zmeny><svc:uzivatel id="U-000001">x</svc:uzivatel><svc:typ_zmeny>SN34</svc:typ_zmeny></svc:historie>';
+    const { text, status } = await send(
+      findLines(2, {
+        ident_cely: '<svc:ident_cely>:tba</svc:ident_cely>',
+        evidencni_cislo: '<svc:igsn>10.1/x</svc:igsn>',
+        projekt: '<svc:projekt id="C-202400101">x</svc:projekt><svc:okres id="ruian-3701" xml:lang="cs">Blansko</svc:okres>',
+        katastr: '<svc:katastr id="ruian-676730" xml:lang="cs">Křtiny</svc:katastr>',
+        geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514">not even WKT</svc:geom_sjtsk_wkt>',
+      }).replace('</svc:samostatny_nalez>', `${history}</svc:samostatny_nalez>`),
+    );
+    expect(status, text).toBe(201);
+    expect(text).not.toContain('10.1/x');
+    expect(text).not.toContain('Blansko');
+    expect(text).not.toContain('Křtiny');
+    expect(text).not.toContain('2001-01-01');
+    expect(text).not.toContain('not even WKT');
+  });
+});
+
+describe('Values (facts 4.5)', () => {
+  test('texts are trimmed and integers normalised', async () => {
+    const { text } = await send(
+      findLines(2, {
+        hloubka: '<svc:hloubka> 0007 </svc:hloubka>',
+        lokalizace: '<svc:lokalizace>\n  U  lesa \n</svc:lokalizace>',
+      }),
+    );
+    expect(elementText(text, 'hloubka')).toBe('7');
+    expect(elementText(text, 'lokalizace')).toBe('U  lesa');
+  });
+
+  test('a depth of 0 is a depth', async () => {
+    expect((await send(findLines(2, { hloubka: '<svc:hloubka>0</svc:hloubka>' }))).status).toBe(201);
+  });
+
+  test('text after an inner comment is lost', async () => {
+    const { text } = await send(findLines(2, { lokalizace: '<svc:lokalizace>Pole<!-- x --> u lesa</svc:lokalizace>' }));
+    expect(elementText(text, 'lokalizace')).toBe('Pole');
+  });
+
+  test('state 2 accepts a find that is not handed over', async () => {
+    expect((await send(findLines(2, { predano: '<svc:predano>false</svc:predano>' }))).status).toBe(201);
+  });
+
+  test('another language than cs is accepted and ignored', async () => {
+    const { text } = await send(findLines(2, { obdobi: '<svc:obdobi id="HES-000253" xml:lang="en">Bronze Age</svc:obdobi>' }));
+    expect(elementText(text, 'obdobi')).toBe('paleolit');
+  });
+
+  test('a registration number of 300 characters is accepted on import', async () => {
+    const number = 'A'.repeat(300);
+    const { text } = await send(findLines(3, { evidencni_cislo: `<svc:evidencni_cislo>${number}</svc:evidencni_cislo>` }));
+    expect(elementText(text, 'evidencni_cislo')).toBe(number);
+  });
+});
+
+describe('No deduplication (contract, import-xml 3)', () => {
+  test('the same document sent twice makes two finds with following numbers', async () => {
+    const first = await send(findLines(2));
+    const second = await send(findLines(2));
+    expect([first, second].map((answer) => answer.headers.get('x-record-id'))).toEqual([
+      'C-202400101-N00009',
+      'C-202400101-N00010',
+    ]);
+  });
+});
