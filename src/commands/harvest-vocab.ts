@@ -7,8 +7,9 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
+import { keepMalformedAnswer } from './malformed-answer.ts';
 
-export type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean };
+export type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -17,6 +18,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
     .option('--full', 'read everything again, and mark the entries that are no longer there')
+    .option('--skip-broken', 'leave records out that cannot be read, and list them')
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
 }
 
@@ -34,19 +36,25 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     sets: sets.length === 0 ? DEFAULT_SETS : sets,
     metadataPrefix: `oai_${profile.prefix}`,
     full: options.full === true,
+    skipBroken: options.skipBroken === true,
     onProgress: show.update,
     signal: interrupts.stop,
-  }).finally(show.end);
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(show.end);
   for (const line of table(['SET', 'PASS', 'RECORDS', 'DELETED', 'VANISHED'], results.map(rowOf))) terminal.line(line);
   terminal.value({ sets: results.map(asJson) });
+  return warnOfLosses(context, results) ? 'dataRefused' : 'done';
+}
+
+function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
-  if (unreadable.length === 0) return 'done';
-  terminal.warn(
-    printable(
-      `${unreadable.length} records are no terms that pas can read, and were left out: ${unreadable.slice(0, 10).join(', ')}.`,
-    ),
-  );
-  return 'dataRefused';
+  const broken = results.flatMap((result) => result.broken);
+  if (unreadable.length > 0)
+    terminal.warn(printable(`Left out, as they are no terms that pas can read: ${unreadable.join(', ')}.`));
+  for (const { identifier, reason } of broken)
+    terminal.warn(printable(`Left out: ${identifier ?? 'a record'}, since ${reason}.`));
+  return unreadable.length + broken.length > 0;
 }
 
 /** One bar per set, with the rate and the time left. */
@@ -69,6 +77,6 @@ function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): strin
   return [setSpec, pass, String(records), String(deleted), String(vanished)];
 }
 
-function asJson({ setSpec, pass, records, deleted, vanished, unreadable, elapsedMs }: SetHarvest): object {
-  return { set: setSpec, pass, records, deleted, vanished, unreadable, elapsed_ms: Math.round(elapsedMs) };
+function asJson({ setSpec, pass, records, deleted, vanished, unreadable, broken, elapsedMs }: SetHarvest): object {
+  return { set: setSpec, pass, records, deleted, vanished, unreadable, broken, elapsed_ms: Math.round(elapsedMs) };
 }

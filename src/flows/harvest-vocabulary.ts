@@ -4,7 +4,8 @@ import type { ListPage, OaiClient, OaiSet } from '../oai/client.ts';
 import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
 import { listPages } from '../oai/pages.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
-import type { OaiRecord } from '../oai/record.ts';
+import { identOf, type OaiRecord } from '../oai/record.ts';
+import type { BrokenRecord } from '../oai/salvage.ts';
 import {
   beginPass,
   completePass,
@@ -39,6 +40,8 @@ export type HarvestVocabularyOptions = {
   readonly metadataPrefix: string;
   /** Read everything again and mark what is no longer there. */
   readonly full: boolean;
+  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  readonly skipBroken: boolean;
   readonly onProgress?: (progress: HarvestProgress) => void;
   readonly signal?: AbortSignal;
 };
@@ -52,6 +55,8 @@ export type SetHarvest = {
   readonly vanished: number;
   /** Identifiers of records that are no usable terms. */
   readonly unreadable: readonly string[];
+  /** Records that were left out of broken pages. */
+  readonly broken: readonly BrokenRecord[];
   readonly elapsedMs: number;
 };
 
@@ -61,7 +66,13 @@ const OVERLAP_MS = 10 * 60_000;
 /** How often in one run a list is begun again because its token ran out or records slipped from page to page. */
 const MOST_REWINDS = 3;
 
-type Tally = { deleted: number; readonly unreadable: Set<string>; readonly startedMs: number; readonly metBefore: number };
+type Tally = {
+  deleted: number;
+  readonly unreadable: Set<string>;
+  readonly broken: BrokenRecord[];
+  readonly startedMs: number;
+  readonly metBefore: number;
+};
 type SetRun = HarvestVocabularyOptions & { readonly granularity: Granularity };
 
 /**
@@ -83,7 +94,7 @@ async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
   const { vocabulary, clock } = run;
   const harvest = vocabulary.change(() => preparePass(vocabulary, setSpec, run.full));
   const startedMs = clock.monotonicMs();
-  const tally: Tally = { deleted: 0, unreadable: new Set(), startedMs, metBefore: countMet(vocabulary, harvest.id) };
+  const tally: Tally = { deleted: 0, unreadable: new Set(), broken: [], startedMs, metBefore: countMet(vocabulary, harvest.id) };
   await walkUntilComplete(run, harvest, tally);
   const { pass } = harvestOf(vocabulary, setSpec);
   const records = countMet(vocabulary, harvest.id);
@@ -99,6 +110,7 @@ async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
     deleted: tally.deleted,
     vanished,
     unreadable: [...tally.unreadable],
+    broken: tally.broken,
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }
@@ -180,12 +192,13 @@ async function followUp(run: SetRun, setSpec: string, tally: Tally): Promise<voi
   }
 }
 
-function pagesOf({ client, clock, signal }: SetRun, start: OaiArguments): AsyncGenerator<ListPage<OaiRecord>> {
+function pagesOf({ client, clock, signal, skipBroken }: SetRun, start: OaiArguments): AsyncGenerator<ListPage<OaiRecord>> {
   return listPages({
     fetchPage: client.listRecords,
     start,
     clock,
     fingerprint: (records) => records.map(({ header }) => `${header.identifier} ${header.datestamp}`).join('\n'),
+    ...(skipBroken ? { salvage: client.salvageRecords } : {}),
     ...(signal === undefined ? {} : { signal }),
   });
 }
@@ -198,7 +211,10 @@ function storeAndCount(run: SetRun, setSpec: string, page: ListPage<OaiRecord>, 
   const stored = storePage(run.vocabulary, setSpec, page.items);
   tally.deleted += stored.deleted;
   for (const ident of stored.unreadable) tally.unreadable.add(ident);
-  return stored.idents;
+  tally.broken.push(...page.broken);
+  // Left out on purpose is not missing.
+  const leftOut = page.broken.map(({ identifier }, index) => identOf(identifier ?? `broken ${page.cursor ?? ''} ${index}`));
+  return [...stored.idents, ...leftOut];
 }
 
 function report({ onProgress, vocabulary, clock }: SetRun, setSpec: string, tally: Tally): void {

@@ -110,7 +110,11 @@ function refuseStatus(endpoint: string, { status }: HttpResponse): void {
 
 function readAnswer(verb: Verb, endpoint: string, response: HttpResponse, maxBytes: number): OaiAnswer {
   const body = unpacked(endpoint, response, maxBytes);
-  const document = parsed(endpoint, response, body);
+  return readDocument(verb, endpoint, parsed(endpoint, response, body), body);
+}
+
+/** @throws OaiError for an answer that is a protocol error, or not what was asked for */
+export function readDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
     throw new MalformedAnswerError(`${endpoint} answered with <${root.name}>, not with OAI-PMH.`, body);

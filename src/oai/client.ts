@@ -1,9 +1,10 @@
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { type Ask, type AskOptions, makeAsk, type OaiAnswer } from './ask.ts';
+import { type Ask, type AskOptions, makeAsk, type OaiAnswer, readDocument } from './ask.ts';
 import { datestampMs } from './datestamp.ts';
 import { MalformedAnswerError } from './malformed.ts';
-import type { ListVerb, OaiArguments } from './protocol.ts';
+import type { OaiArguments } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, readHeader, readRecord } from './record.ts';
+import { type BrokenRecord, salvagePage } from './salvage.ts';
 
 /** OAI-PMH 2.0, section 4.2. */
 export type Identity = {
@@ -33,6 +34,8 @@ export type ListPage<Item> = {
   readonly tokenExpiresMs: number | undefined;
   readonly responseDateMs: number;
   readonly document: XmlDocument;
+  /** Records that were left out of a page that was salvaged; elsewhere none. */
+  readonly broken: readonly BrokenRecord[];
 };
 
 /** The six verbs. Throws what {@link makeAsk} describes. */
@@ -43,6 +46,8 @@ export type OaiClient = {
   listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
   listIdentifiers(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiHeader>>;
   listRecords(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
+  /** What can be read of a malformed page of ListRecords; undefined where nothing can. */
+  salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** @param identifier the full identifier, or the bare one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
@@ -56,7 +61,8 @@ export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
 
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
-  const ask = makeAsk({ ...options, endpoint: version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai` });
+  const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
+  const ask = makeAsk({ ...options, endpoint });
   return {
     ask,
     identify: async (signal) => readIdentity((await ask('Identify', {}, signal)).element),
@@ -67,10 +73,16 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     },
     listSets: async (given = {}, signal) => {
       const answer = await ask('ListSets', given, signal);
-      return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet) };
+      return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet), broken: [] };
     },
-    listIdentifiers: (given, signal) => list(ask, 'ListIdentifiers', given, signal, readHeader),
-    listRecords: (given, signal) => list(ask, 'ListRecords', given, signal, readRecord),
+    listIdentifiers: async (given, signal) => wholePage(await ask('ListIdentifiers', given, signal), readHeader),
+    listRecords: async (given, signal) => wholePage(await ask('ListRecords', given, signal), readRecord),
+    salvageRecords: ({ body }) => {
+      const salvaged = salvagePage(body);
+      if (salvaged === undefined) return undefined;
+      const page = readPage(readDocument('ListRecords', endpoint, salvaged.document, body), readRecord);
+      return { ...page, broken: [...salvaged.broken, ...page.broken] };
+    },
     getRecord: async (identifier, metadataPrefix, signal) => {
       const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
       const element = childOf(answer.element, 'record');
@@ -87,26 +99,25 @@ function fullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
 
-async function list<Item>(
-  ask: Ask,
-  verb: ListVerb,
-  given: OaiArguments,
-  signal: AbortSignal | undefined,
-  read: (element: XmlElement) => Item | undefined,
-): Promise<ListPage<Item>> {
-  const answer = await ask(verb, given, signal);
+type ReadItem<Item> = (element: XmlElement) => Item | undefined;
+
+function readPage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const elements = answer.element.children.filter(({ name }) => name === 'record' || name === 'header');
-  const items = elements.map((element, index) => {
-    const item = read(element);
-    if (item === undefined) {
-      throw new MalformedAnswerError(`Record ${index + 1} of the page has no identifier or no usable datestamp.`, answer.body);
-    }
-    return item;
-  });
-  return { ...readPaging(answer), items };
+  const items = elements.map((element) => read(element));
+  const broken = items.flatMap((item, index) =>
+    item === undefined ? [{ identifier: undefined, reason: `record ${index + 1} has no identifier or no usable datestamp` }] : [],
+  );
+  return { ...readPaging(answer), items: items.filter((item) => item !== undefined), broken };
 }
 
-type Paging = Omit<ListPage<never>, 'items'>;
+function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+  const page = readPage(answer, read);
+  const [first] = page.broken;
+  if (first !== undefined) throw new MalformedAnswerError(`The service sent a page of which ${first.reason}.`, answer.body);
+  return page;
+}
+
+type Paging = Omit<ListPage<never>, 'items' | 'broken'>;
 
 /** An absent token and an empty one both end the list; deployed services also end it by an empty page without one. */
 function readPaging({ element, document, responseDateMs }: OaiAnswer): Paging {

@@ -23,18 +23,8 @@ export class MalformedAnswerError extends OaiError {
   }
 }
 
-/** The identifier that stands last before a byte: that of the record which is broken there. */
+/** The identifier of the record in which a byte stands, or of the last one before it. */
 export function recordAt(body: Buffer, byte: number): string | undefined {
-  const before = body.toString('latin1', 0, byte);
-  const start = before.lastIndexOf('identifier>');
-  const opened =
-    before.endsWith('</', start) || /<\/[\w.-]*:?$/.test(before.slice(0, start))
-      ? before.lastIndexOf('identifier>', start - 1)
-      : start;
-  if (opened === -1) return undefined;
-  const text = before
-    .slice(opened + 'identifier>'.length)
-    .split('<', 1)[0]
-    ?.trim();
-  return text === undefined || text === '' ? undefined : text;
+  const headers = body.toString('latin1', 0, byte).matchAll(/header[^<>]*>\s*<(?:[\w.-]+:)?identifier>\s*([^<\s]+)/g);
+  return [...headers].at(-1)?.[1];
 }

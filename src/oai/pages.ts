@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import type { ListPage } from './client.ts';
+import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
 
 export type FetchPage<Item> = (given: OaiArguments, signal?: AbortSignal) => Promise<ListPage<Item>>;
@@ -12,6 +13,8 @@ export type PagesOptions<Item> = {
   readonly clock: Clock;
   /** Tells two pages apart: the same page under two tokens means that the service goes round in a circle. */
   readonly fingerprint: (items: readonly Item[]) => string;
+  /** What to make of a page that stays malformed; without it, or where it makes nothing of it, the list ends there. */
+  readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
 };
 
@@ -59,7 +62,7 @@ function loop(what: string): OaiError {
 }
 
 async function fetchPatiently<Item>(
-  { fetchPage, clock }: PagesOptions<Item>,
+  { fetchPage, clock, salvage }: PagesOptions<Item>,
   given: OaiArguments,
   signal: AbortSignal,
 ): Promise<ListPage<Item>> {
@@ -68,8 +71,12 @@ async function fetchPatiently<Item>(
       return await fetchPage(given, signal);
     } catch (thrown) {
       const waitMs = thrown instanceof OaiError ? RETRY_WAITS_MS[thrown.oaiCode]?.[tries] : undefined;
+      if (waitMs === undefined) {
+        const page = thrown instanceof MalformedAnswerError ? salvage?.(thrown) : undefined;
+        if (page === undefined) throw thrown;
+        return page;
+      }
       // A wait that is interrupted rejects with the signal's own reason; the fetch after it says it better.
-      if (waitMs === undefined) throw thrown;
       await clock.sleep(waitMs, signal).catch(() => {});
     }
   }

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { MalformedAnswerError } from '../oai/malformed.ts';
+import { writePrivateFile } from '../store/files.ts';
+
+/**
+ * Keeps the bytes of an answer that could not be read, so that the operator of the service can be shown them.
+ * @throws what it was given
+ */
+export function keepMalformedAnswer({ places, clock, terminal }: Context, thrown: unknown): never {
+  if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
+    const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
+    writePrivateFile(path, thrown.body);
+    terminal.warn(`The answer as it came is kept in ${path}.`);
+  }
+  throw thrown;
+}
