@@ -1,0 +1,323 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
+import { NoAnswerError } from '../../../src/http/exchange.ts';
+import type { OaiCredentials } from '../../../src/oai/ask.ts';
+import { type OaiClient, openOaiClient } from '../../../src/oai/client.ts';
+import { MalformedAnswerError } from '../../../src/oai/malformed.ts';
+import { entityOf, identOf } from '../../../src/oai/record.ts';
+import {
+  answer,
+  argumentsOf,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  type Script,
+  scripted,
+} from '../../support/scripted-oai.ts';
+
+function clientOf(
+  exchange: Script,
+  credentials: OaiCredentials = { kind: 'none' },
+  endpoint: 'versioned' | 'generic' = 'versioned',
+): OaiClient {
+  return openOaiClient({ oaiBase: OAI_BASE, ...(endpoint === 'generic' ? {} : { version: '2.2' }), exchange, credentials });
+}
+
+const RECORDS = { metadataPrefix: 'oai_svc', set: 'heslo' } as const;
+
+describe('the six verbs', () => {
+  test('Identify', async () => {
+    const exchange = scripted(
+      oaiXml(`<Identify><repositoryName>Archive</repositoryName><baseURL>${OAI_BASE}/2.2/oai</baseURL><protocolVersion>2.0</protocolVersion>
+        <adminEmail>a@example.org</adminEmail><adminEmail>b@example.org</adminEmail><earliestDatestamp>2024-07-14T21:39:10.988Z</earliestDatestamp>
+        <deletedRecord>persistent</deletedRecord><granularity>YYYY-MM-DDThh:mm:ssZ</granularity><compression>gzip</compression>
+        <description><rights xmlns="urn:r"/></description></Identify>`),
+    );
+    const identity = await clientOf(exchange).identify();
+    expect(identity).toMatchObject({
+      repositoryName: 'Archive',
+      adminEmails: ['a@example.org', 'b@example.org'],
+      deletedRecord: 'persistent',
+      compressions: ['gzip'],
+    });
+    expect(identity.descriptions[0]?.name).toBe('rights');
+    expect(argumentsOf(exchange.requests[0])).toEqual(['verb=Identify']);
+  });
+
+  test('ListMetadataFormats, of the service and of one record', async () => {
+    const exchange = scripted(
+      oaiXml(
+        '<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix><schema>s</schema><metadataNamespace>n</metadataNamespace></metadataFormat></ListMetadataFormats>',
+      ),
+    );
+    const client = clientOf(exchange);
+    expect(await client.listMetadataFormats()).toEqual([{ prefix: 'oai_dc', schema: 's', namespace: 'n' }]);
+    await client.listMetadataFormats('HES-000253');
+    expect(argumentsOf(exchange.requests[1])).toContain(`identifier=${OAI_BASE}/id/HES-000253`);
+  });
+
+  test('ListSets', async () => {
+    const exchange = scripted(
+      oaiXml(
+        '<ListSets><set><setSpec>heslo:obdobi</setSpec><setName>Období / Period</setName><setDescription><dc xmlns="urn:dc"/></setDescription></set></ListSets>',
+      ),
+    );
+    const { items, next } = await clientOf(exchange).listSets();
+    expect(items).toMatchObject([{ setSpec: 'heslo:obdobi', name: 'Období / Period' }]);
+    expect(next).toBeUndefined();
+  });
+
+  test('ListIdentifiers reads headers as the standard has them and wrapped in records', async () => {
+    const header = `<header><identifier>${OAI_BASE}/id/A</identifier><datestamp>2025-01-01T00:00:00.5Z</datestamp><setSpec>a:b</setSpec></header>`;
+    for (const shape of [header, `<record>${header}</record>`]) {
+      const { items } = await clientOf(scripted(listXml('ListIdentifiers', [shape]))).listIdentifiers(RECORDS);
+      expect(items).toEqual([
+        {
+          identifier: `${OAI_BASE}/id/A`,
+          datestamp: '2025-01-01T00:00:00.5Z',
+          datestampMs: Date.UTC(2025, 0, 1) + 500,
+          setSpecs: ['a:b'],
+          deleted: false,
+        },
+      ]);
+    }
+  });
+
+  test('ListRecords, with a deleted record that has no set', async () => {
+    const deleted = `<record><header status="deleted" ><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp></header></record>`;
+    const page = await clientOf(scripted(listXml('ListRecords', [recordXml('A'), deleted]))).listRecords(RECORDS);
+    expect(page.items.map(({ header }) => [identOf(header.identifier), header.deleted, header.setSpecs.length])).toEqual([
+      ['A', false, 1],
+      ['B', true, 0],
+    ]);
+  });
+
+  test('GetRecord by the bare identifier and by the full one', async () => {
+    const exchange = scripted(oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`));
+    const client = clientOf(exchange);
+    await client.getRecord('A', 'oai_dc');
+    await client.getRecord(`${OAI_BASE}/id/A`, 'oai_dc');
+    await client.getRecord('oai:other:A', 'oai_dc');
+    expect(exchange.requests.map((request) => new URL(request.url).searchParams.get('identifier'))).toEqual([
+      `${OAI_BASE}/id/A`,
+      `${OAI_BASE}/id/A`,
+      'oai:other:A',
+    ]);
+  });
+
+  test('elements are known by namespace: another default namespace and prefixes make no difference', async () => {
+    const text = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:responseDate>2025-01-01T00:00:00Z</o:responseDate><o:ListRecords>
+      <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
+      <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
+    const { items } = await clientOf(scripted(text)).listRecords(RECORDS);
+    expect(items[0] && entityOf(items[0])).toMatchObject({ name: 'heslo', namespace: 'urn:svc/2.1/' });
+  });
+});
+
+describe('what the service may not show', () => {
+  const dc = (inner: string): string => `<oai_dc:dc xmlns:oai_dc="urn:oai_dc" xmlns:dc="urn:dc">${inner}</oai_dc:dc>`;
+  test.each([
+    ['the text alone in a native root', '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>', true],
+    ['the text in Dublin Core', dc('HTTP/1.1 403 Forbidden'), true],
+    ['the text in a field of Dublin Core', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type>'), true],
+    [
+      'a record of which a part is masked',
+      '<s xmlns="urn:s"><find><chranene_udaje>HTTP/1.1 403 Forbidden</chranene_udaje></find></s>',
+      false,
+    ],
+    [
+      'a note that quotes the text',
+      '<s xmlns="urn:s"><find><poznamka>HTTP/1.1 403 Forbidden by my own server</poznamka></find></s>',
+      false,
+    ],
+  ])('%s', async (_, metadata, refused) => {
+    const page = await clientOf(scripted(listXml('ListRecords', [recordXml('A', metadata)]))).listRecords(RECORDS);
+    expect(page.items[0]?.refused).toBe(refused);
+  });
+});
+
+describe('what the service says instead of an answer', () => {
+  test.each([
+    'badArgument',
+    'badResumptionToken',
+    'badVerb',
+    'cannotDisseminateFormat',
+    'idDoesNotExist',
+    'noMetadataFormats',
+    'noSetHierarchy',
+  ])('the error %s keeps its name', async (code) => {
+    const failure = clientOf(scripted(oaiError(code, 'in words'))).listRecords(RECORDS);
+    await expect(failure).rejects.toMatchObject({ oaiCode: code, exitCode: 14 });
+    await expect(failure).rejects.toThrow('in words');
+  });
+
+  test('no records match: an empty list, whose date still counts', async () => {
+    const page = await clientOf(scripted(oaiError('noRecordsMatch'))).listRecords(RECORDS);
+    expect(page).toMatchObject({ items: [], next: undefined, responseDateMs: Date.UTC(2025, 5, 18, 8) });
+  });
+
+  test.each([
+    ['401 without a challenge', answer('Invalid credentials', { status: 401 }), AuthError],
+    ['403', answer('no', { status: 403 }), AuthError],
+    ['503 with a page of HTML', answer('<html>', { status: 503 }), UnavailableError],
+    ['429', answer('', { status: 429 }), UnavailableError],
+    ['500', answer('', { status: 500 }), UnavailableError],
+    ['404', answer('', { status: 404 }), OaiError],
+    ['HTML that is even well-formed', answer('<html><body/></html>'), MalformedAnswerError],
+    ['HTML that is not', answer('<html><br></html>', { headers: { 'content-type': 'text/html' } }), MalformedAnswerError],
+    ['nothing at all', answer(''), MalformedAnswerError],
+    ['JSON', answer('{"ok":true}'), MalformedAnswerError],
+    ['another verb', answer(oaiXml('<Identify/>')), MalformedAnswerError],
+    ['no date', answer('<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords/></OAI-PMH>'), MalformedAnswerError],
+    ['an error of its own', answer(oaiError('outOfCoffee')), OaiError],
+    [
+      'a record without identifier',
+      answer(listXml('ListRecords', ['<record><header><datestamp>2025-01-01</datestamp></header></record>'])),
+      MalformedAnswerError,
+    ],
+    [
+      'a record with an impossible date',
+      answer(listXml('ListRecords', [recordXml('A', '', '2025-02-30')])),
+      MalformedAnswerError,
+    ],
+    ['an entity bomb', answer('<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>'), MalformedAnswerError],
+    ['a broken gzip', answer(gzipSync('x').subarray(0, 15)), MalformedAnswerError],
+    ['a gzip bomb', answer(gzipSync(Buffer.alloc(3_000_000))), MalformedAnswerError],
+    ['no answer in time', new NoAnswerError('timeout', true, 'too slow'), UnavailableError],
+    ['an answer without end', new NoAnswerError('too-large', true, 'too large'), OaiError],
+  ])('%s', async (_, step, kind) => {
+    const client = openOaiClient({
+      oaiBase: OAI_BASE,
+      version: '2.2',
+      exchange: scripted(step),
+      credentials: { kind: 'none' },
+      maxAnswerBytes: 2_000_000,
+    });
+    await expect(client.listRecords(RECORDS)).rejects.toBeInstanceOf(kind);
+  });
+
+  test('a person who stops the command is not told that the service failed', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const exchange = scripted(new NoAnswerError('aborted', false, 'stopped'));
+    await expect(clientOf(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
+  });
+
+  test('a broken page is told with the record and the byte, and keeps its bytes', async () => {
+    const body = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>salt & pepper</x>'), recordXml('C')]);
+    const failure = await clientOf(scripted(body))
+      .listRecords(RECORDS)
+      .catch((thrown: unknown) => thrown);
+    if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
+    expect(failure.record).toBe(`${OAI_BASE}/id/B`);
+    expect(failure.byte).toBe(Buffer.from(body).indexOf('& pepper'));
+    expect(failure.message).toContain(`${OAI_BASE}/id/B`);
+    expect(failure.body.toString()).toBe(body);
+  });
+
+  test('gzip is unpacked whether it was announced or not', async () => {
+    const packed = gzipSync(listXml('ListRecords', [recordXml('A')]));
+    for (const headers of [{ 'content-encoding': 'gzip' }, {}]) {
+      expect((await clientOf(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items).toHaveLength(1);
+    }
+  });
+});
+
+describe('what is left of a broken page', () => {
+  async function salvaged(body: string) {
+    const client = clientOf(scripted(body));
+    const failure = await client.listRecords(RECORDS).catch((thrown: unknown) => thrown);
+    if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
+    return client.salvageRecords(failure);
+  }
+
+  test.each([
+    ['a bare ampersand', recordXml('B', '<x>salt & pepper</x>')],
+    ['a control character', recordXml('B', '<x>\u0002</x>')],
+    ['an element that is not closed', recordXml('B', '<x>')],
+    ['a record that is not closed', `<record><header><identifier>${OAI_BASE}/id/B</identifier>`],
+    ['a prefix that is not declared', recordXml('B', '<q:x/>')],
+  ])('%s costs one record, and the list goes on', async (_, broken) => {
+    const page = await salvaged(listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'));
+    expect(page?.items.map(({ header }) => identOf(header.identifier))).toEqual(['A', 'C']);
+    expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
+    expect(page?.next).toBe('T2');
+  });
+
+  test('a record without a date is left out by its name as well', async () => {
+    const page = await salvaged(listXml('ListRecords', [recordXml('A'), recordXml('B', '', 'never')]));
+    expect([page?.items.length, page?.broken.length]).toEqual([1, 1]);
+  });
+
+  test('a page whose end is missing is not salvaged, since nobody knows how the list goes on', async () => {
+    const body = listXml('ListRecords', [recordXml('A'), recordXml('B')], 'T2');
+    expect(await salvaged(body.slice(0, body.indexOf('</resumption')))).toBeUndefined();
+  });
+});
+
+describe('signing in', () => {
+  test('Basic goes with the first request, since the service never asks for it', async () => {
+    const exchange = scripted(oaiError('noRecordsMatch'));
+    await clientOf(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(RECORDS);
+    const sent = exchange.requests[0]?.headers?.['authorization'] ?? '';
+    expect(Buffer.from(sent.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
+  });
+
+  test('a bearer token is asked for at each request, as it may have been renewed', async () => {
+    const exchange = scripted(oaiError('noRecordsMatch'));
+    let asked = 0;
+    const client = clientOf(exchange, { kind: 'bearer', token: async () => `t${++asked}` });
+    await client.listRecords(RECORDS);
+    await client.listRecords(RECORDS);
+    expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+});
+
+describe('redirects', () => {
+  const to = (location: string, status = 302) => answer('', { status, headers: { location } });
+  const BASIC: OaiCredentials = { kind: 'basic', username: 'u', password: 'p' };
+
+  test('the generic endpoint is redirected once, not once a page', async () => {
+    const exchange = scripted((request) =>
+      request.url.includes('/2.2/')
+        ? listXml('ListRecords', [recordXml('A')], 'T')
+        : to(request.url.replace('/oai?', '/2.2/oai?')),
+    );
+    const client = clientOf(exchange, BASIC, 'generic');
+    for (let page = 0; page < 4; page++) await client.listRecords(page === 0 ? RECORDS : { resumptionToken: 'T' });
+    expect(exchange.requests.filter(({ url }) => !url.includes('/2.2/'))).toHaveLength(1);
+    expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
+  });
+
+  test('a relative address and one without arguments are understood', async () => {
+    for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
+      const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
+      await clientOf(exchange, BASIC, 'generic').identify();
+      expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/2.2/oai?verb=Identify`);
+    }
+  });
+
+  test('a password never follows to another host', async () => {
+    const exchange = scripted((request) =>
+      request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
+    );
+    const client = clientOf(exchange, BASIC);
+    await client.identify();
+    await client.identify();
+    const elsewhere = exchange.requests.filter(({ url }) => url.startsWith('https://elsewhere'));
+    expect(elsewhere).toHaveLength(2);
+    expect(elsewhere.every(({ headers }) => headers?.['authorization'] === undefined)).toBe(true);
+  });
+
+  test.each([
+    ['a circle', to('/2.2/oai?verb=Identify')],
+    ['no address', answer('', { status: 302 })],
+    ['an address that is none', to('ftp://example.org/')],
+    ['an address without TLS', to('http://harvest.example.org/2.2/oai?verb=Identify')],
+  ])('%s is refused', async (_, step) => {
+    await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed' });
+  });
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { datestampMs, formatDatestamp, granularityOf } from '../../../src/oai/datestamp.ts';
+
+test.each([
+  ['2025-06-18', Date.UTC(2025, 5, 18)],
+  ['2025-06-18T08:30:00Z', Date.UTC(2025, 5, 18, 8, 30)],
+  ['2024-07-11T12:27:13.968Z', Date.UTC(2024, 6, 11, 12, 27, 13, 968)],
+  ['2024-02-29', Date.UTC(2024, 1, 29)],
+])('%s is read', (text, ms) => {
+  expect(datestampMs(text)).toBe(ms);
+});
+
+test.each([
+  '',
+  '2024',
+  '2024-05',
+  '2024-02-30',
+  '2025-13-01',
+  '2025-06-18T24:61:00Z',
+  '2025-06-18T08:30Z',
+  '2025-06-18T08:30:00',
+  '2025-06-18T08:30:00+02:00',
+  'yesterday',
+])('"%s" is no datestamp', (text) => {
+  expect(datestampMs(text)).toBeUndefined();
+  expect(granularityOf(text)).toBeUndefined();
+});
+
+test('a datestamp with milliseconds can be read, but not asked for', () => {
+  expect(granularityOf('2024-07-11T12:27:13.968Z')).toBeUndefined();
+  expect([granularityOf('2024-07-11T12:27:13Z'), granularityOf('2024-07-11')]).toEqual(['second', 'day']);
+});
+
+test('what is asked for never begins later than what was meant', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: Date.UTC(2100, 0) }),
+      fc.constantFrom('day' as const, 'second' as const),
+      (ms, granularity) => {
+        const from = datestampMs(formatDatestamp(ms, granularity)) ?? Number.NaN;
+        expect(from).toBeLessThanOrEqual(ms);
+        expect(ms - from).toBeLessThan(granularity === 'day' ? 86_400_000 : 1000);
+      },
+    ),
+  );
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError, OaiError } from '../../../src/base/errors.ts';
+import { openOaiClient } from '../../../src/oai/client.ts';
+import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
+import { identOf, type OaiRecord } from '../../../src/oai/record.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import {
+  answer,
+  argumentsOf,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  recordXml,
+  type Script,
+  scripted,
+} from '../../support/scripted-oai.ts';
+
+type Walk = { readonly idents: string[]; readonly failure: unknown };
+
+async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {}): Promise<Walk> {
+  const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' } });
+  const clock = manualClock();
+  const idents: string[] = [];
+  const walking = (async () => {
+    const pages = listPages({
+      fetchPage: client.listRecords,
+      start: { metadataPrefix: 'oai_svc' },
+      clock,
+      fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
+      ...more,
+    });
+    for await (const page of pages) idents.push(...page.items.map(({ header }) => identOf(header.identifier)));
+  })();
+  const ended = walking.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  while (!over) await clock.advance(10_000);
+  return { idents, failure: await ended };
+}
+
+const page = (idents: readonly string[], token?: string): string =>
+  listXml(
+    'ListRecords',
+    idents.map((ident) => recordXml(ident)),
+    token,
+  );
+
+describe('a list ends', () => {
+  test.each([
+    ['where there is no token', [page(['A'], 'T1'), page(['B'])], ['A', 'B']],
+    ['at an empty token, as the standard has it', [page(['A'], 'T1'), page(['B'], '')], ['A', 'B']],
+    [
+      'at an empty page without a token, as deployed services have it',
+      [page(['A'], 'T1'), page(['B'], 'T2'), page([])],
+      ['A', 'B'],
+    ],
+    ['at once where nothing matches', [oaiError('noRecordsMatch')], []],
+    ['not at an empty page in the middle', [page(['A'], 'T1'), page([], 'T2'), page(['B'])], ['A', 'B']],
+    ['after a page of one record', [page(['A'])], ['A']],
+  ])('%s', async (_, pages, expected) => {
+    const exchange = scripted(...pages);
+    expect(await walk(exchange)).toEqual({ idents: expected, failure: undefined });
+    expect(exchange.requests).toHaveLength(pages.length);
+  });
+});
+
+test('a token goes alone', async () => {
+  const exchange = scripted(page(['A'], 'T 1'), page(['B']));
+  await walk(exchange);
+  expect(exchange.requests.map(argumentsOf)).toEqual([
+    ['verb=ListRecords', 'metadataPrefix=oai_svc'],
+    ['verb=ListRecords', 'resumptionToken=T 1'],
+  ]);
+});
+
+describe('a list that never ends', () => {
+  test.each([
+    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')]],
+    ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')]],
+    ['the token that was resumed from', [page(['A'], 'START')]],
+  ])('%s is a failure', async (_, pages) => {
+    const { failure } = await walk(scripted(...pages), { start: { resumptionToken: 'START' } });
+    expect(failure).toMatchObject({ oaiCode: 'loop', exitCode: 14 });
+  });
+
+  test('the same page under ever new tokens is a failure', async () => {
+    let token = 0;
+    const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
+    expect(failure).toMatchObject({ oaiCode: 'loop' });
+    expect(idents).toEqual(['A', 'B']);
+  });
+
+  test('empty pages under ever new tokens are a failure', async () => {
+    let token = 0;
+    expect((await walk(scripted(() => page([], `T${++token}`)))).failure).toMatchObject({ oaiCode: 'loop' });
+  });
+});
+
+describe('a page that cannot be read', () => {
+  test('is asked for again, and the list goes on', async () => {
+    const whole = page(['B']);
+    const exchange = scripted(page(['A'], 'T1'), answer(whole.slice(0, 300)), answer('<html>'), whole);
+    expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
+  });
+
+  test('ends the list when it stays so', async () => {
+    const exchange = scripted(page(['A'], 'T1'), answer('<html>'));
+    const { idents, failure } = await walk(exchange);
+    expect([idents, exchange.requests.length]).toEqual([['A'], 4]);
+    expect(failure).toMatchObject({ oaiCode: 'malformed' });
+  });
+
+  test('is made the best of where that was asked for', async () => {
+    const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
+    const exchange = scripted(page(['A'], 'T1'), broken, broken, broken, page(['D']));
+    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
+  });
+});
+
+test('a refusal that may be the server’s own trouble is tried once more, an expired token is not', async () => {
+  const troubled = scripted(page(['A'], 'T1'), oaiError('badArgument'), page(['B']));
+  expect((await walk(troubled)).idents).toEqual(['A', 'B']);
+  const expired = scripted(page(['A'], 'T1'), oaiError('badResumptionToken'));
+  expect((await walk(expired)).failure).toMatchObject({ oaiCode: 'badResumptionToken' });
+  expect(expired.requests).toHaveLength(2);
+});
+
+test('a reader that stops early leaves nothing running and hears of no later failure', async () => {
+  const exchange = scripted(page(['A'], 'T1'), new Error('nobody waits for this'));
+  const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+  const pages = listPages({
+    fetchPage: client.listRecords,
+    start: { metadataPrefix: 'oai_svc' },
+    clock: manualClock(),
+    fingerprint: () => '',
+  });
+  for await (const { items } of pages) {
+    expect(items).toHaveLength(1);
+    break;
+  }
+  expect(exchange.requests[1]?.signal?.aborted).toBe(true);
+});
+
+test('the signal of the caller reaches the request', async () => {
+  const stop = new AbortController();
+  const exchange = scripted(() => {
+    stop.abort();
+    throw new OaiError('malformed', 'cut off');
+  });
+  const { failure } = await walk(exchange, { signal: stop.signal });
+  expect(failure).toBeInstanceOf(InterruptedError);
+});
