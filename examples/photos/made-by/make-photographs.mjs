@@ -1,0 +1,28 @@
+/**
+ * Draws the photographs of the example finds: `node examples/photos/made-by/make-photographs.mjs`. No camera and nobody else's
+ * picture was used; the same pictures come out every time.
+ */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { draw } from './draw.mjs';
+import { encodeJpeg, encodePng } from './image-files.mjs';
+import { KRTINSKO } from './krtinsko.mjs';
+import { KUTNOHORSKO } from './kutnohorsko.mjs';
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), '..');
+[...KUTNOHORSKO, ...KRTINSKO].forEach((find, index) => {
+  const label = find.file.slice(0, 8);
+  const isPng = find.file.endsWith('.png');
+  const picture = isPng
+    ? draw({ ...find, label, seed: index }, 400, 300, { grain: false })
+    : draw({ ...find, label, seed: index }, 560, 420, { grain: true });
+  // Fewer shades make the lossless files small.
+  if (isPng)
+    picture.rgb.forEach((value, i) => {
+      picture.rgb[i] = value & 0xf8;
+    });
+  const bytes = isPng ? encodePng(picture) : encodeJpeg(picture, 68);
+  writeFileSync(join(folder, find.file), bytes);
+  process.stdout.write(`${find.file} ${bytes.length} bytes\n`);
+});
