@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and noMetadataFormats cannot
+// arise here: there are sets, and every record is disseminated in both formats.
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startMock();
+});
+afterAll(() => mock.close());
+
+const KNOWN = (): string => `${mock.server.oai_base}/id/HES-000253`;
+const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
+
+const BAD_VERB: ReadonlyArray<readonly [title: string, query: string]> = [
+  ['there is no verb', ''],
+  ['the verb is empty', 'verb='],
+  ['the verb is unknown', 'verb=ListAll'],
+  ['the verb is spelled in lower case', 'verb=identify'],
+  ['the verb is repeated', 'verb=Identify&verb=Identify'],
+];
+
+const BAD_ARGUMENT: ReadonlyArray<readonly [title: string, query: string]> = [
+  ['Identify has an argument', 'verb=Identify&set=heslo'],
+  ['ListSets has an argument', 'verb=ListSets&metadataPrefix=oai_dc'],
+  ['ListMetadataFormats has an unknown argument', 'verb=ListMetadataFormats&set=heslo'],
+  ['GetRecord has no identifier', 'verb=GetRecord&metadataPrefix=oai_dc'],
+  ['GetRecord has no metadataPrefix', 'verb=GetRecord&identifier=x'],
+  ['GetRecord has a set', 'verb=GetRecord&metadataPrefix=oai_dc&identifier=x&set=heslo'],
+  ['ListRecords has no metadataPrefix', 'verb=ListRecords'],
+  ['ListIdentifiers has no metadataPrefix', 'verb=ListIdentifiers&set=heslo'],
+  ['an argument is unknown', `${LIST}&page=2`],
+  ['an argument is misspelled', `${LIST}&Set=heslo`],
+  ['an argument is repeated', `${LIST}&set=heslo&set=heslo`],
+  ['an argument is empty', `${LIST}&set=`],
+  ['the token has company', 'verb=ListRecords&resumptionToken=x&metadataPrefix=oai_dc'],
+  ['the token is empty', 'verb=ListRecords&resumptionToken='],
+  ['the prefix could be none', 'verb=ListRecords&metadataPrefix=oai%20dc'],
+  ['the set could be none', `${LIST}&set=heslo%3A%3Aobdobi`],
+  ['from is no date', `${LIST}&from=yesterday`],
+  ['from is a year only', `${LIST}&from=2024`],
+  ['from is a month only', `${LIST}&from=2024-05`],
+  ['until does not exist in the calendar', `${LIST}&until=2024-02-30`],
+  ['from has milliseconds, against the granularity', `${LIST}&from=2024-05-01T00:00:00.000Z`],
+  ['from has no zone', `${LIST}&from=2024-05-01T00:00:00`],
+  ['from has an offset', `${LIST}&from=2024-05-01T00:00:00%2B02:00`],
+  ['from and until differ in granularity', `${LIST}&from=2024-05-01&until=2024-05-02T00:00:00Z`],
+  ['from is later than until', `${LIST}&from=2024-05-02&until=2024-05-01`],
+];
+
+describe('badVerb, when', () => {
+  test.each(BAD_VERB)('%s', async (_title, query) => {
+    const { status, text } = await ask(mock, query);
+    expect([status, errorOf(text)]).toEqual([200, 'badVerb']);
+    expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
+  });
+});
+
+describe('badArgument, when', () => {
+  test.each(BAD_ARGUMENT)('%s', async (_title, query) => {
+    const { status, text } = await ask(mock, query);
+    expect([status, errorOf(text)]).toEqual([200, 'badArgument']);
+    expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
+  });
+});
+
+describe('cannotDisseminateFormat, when the format is not one of the two', () => {
+  test.each([
+    ['ListRecords', 'verb=ListRecords&metadataPrefix=marc21'],
+    ['ListIdentifiers', 'verb=ListIdentifiers&metadataPrefix=OAI_DC'],
+    ['GetRecord', 'verb=GetRecord&metadataPrefix=oai_rdf&identifier=x'],
+  ])('%s', async (_verb, query) => {
+    const { text } = await ask(mock, query);
+    expect(errorOf(text)).toBe('cannotDisseminateFormat');
+    expect(text).toMatch(/<request verb="/);
+  });
+});
+
+describe('idDoesNotExist, when', () => {
+  const cases: ReadonlyArray<readonly [title: string, identifier: () => string]> = [
+    ['no record has the identifier', () => `${mock.server.oai_base}/id/HES-999999`],
+    ['the identifier has no address before it', () => 'HES-000253'],
+    ['the address before it is another', () => 'https://elsewhere.example/id/HES-000253'],
+    ['nothing follows the address', () => `${mock.server.oai_base}/id/`],
+    ['more follows the identifier', () => `${KNOWN()}/file`],
+  ];
+  test.each(cases)('%s', async (_title, identifier) => {
+    for (const rest of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
+      const { text } = await ask(mock, `${rest}&identifier=${encodeURIComponent(identifier())}`);
+      expect(errorOf(text)).toBe('idDoesNotExist');
+    }
+  });
+});
+
+describe('noRecordsMatch, when', () => {
+  test.each([
+    ['there is no such set', `${LIST}&set=coins`],
+    ['the set is a parent that does not exist', `${LIST}&set=heslo:coins`],
+    ['nothing has changed since', `${LIST}&from=2999-01-01`],
+    ['nothing is so old', `${LIST}&until=1999-12-31`],
+    ['the set has nothing for this reader', `${LIST}&set=uzivatel`],
+  ])('%s', async (_title, query) => {
+    const { text } = await ask(mock, query);
+    expect(errorOf(text)).toBe('noRecordsMatch');
+    expect(text).not.toMatch(/resumptionToken|<record>/);
+  });
+});
+
+describe('badResumptionToken, when', () => {
+  const token = async (query: string, as = 'anonymous'): Promise<string> => {
+    const { text } = await ask(mock, query, { as });
+    return encodeURIComponent(/<resumptionToken[^>]*>([^<]+)</.exec(text)?.[1] ?? '');
+  };
+
+  test.each(['ListRecords', 'ListIdentifiers', 'ListSets'])('the token of %s is invented', async (verb) => {
+    expect(errorOf((await ask(mock, `verb=${verb}&resumptionToken=0123456789ABCDEF`)).text)).toBe('badResumptionToken');
+  });
+
+  test('one character of it was changed', async () => {
+    const good = await token(LIST);
+    const last = good.at(-1) === 'A' ? 'B' : 'A';
+    const { text } = await ask(mock, `verb=ListRecords&resumptionToken=${good.slice(0, 20)}${last}${good.slice(21)}`);
+    expect(errorOf(text)).toBe('badResumptionToken');
+  });
+
+  test('it belongs to another verb, version or user', async () => {
+    const good = await token(LIST);
+    const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
+      errorOf((await ask(mock, query, options)).text);
+    expect(await asked(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe('badResumptionToken');
+    expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe('badResumptionToken');
+    expect(await asked(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe('badResumptionToken');
+    expect(await asked(`verb=ListRecords&resumptionToken=${good}`)).toBeUndefined();
+  });
+
+  test('it has expired by the mock’s clock', async () => {
+    const good = await token(LIST);
+    await mock.control('POST', '/clock', { advance_ms: 3_599_000 });
+    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+    await mock.control('POST', '/clock', { advance_ms: 2_000 });
+    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
+    await mock.reset();
+  });
+
+  test('a fault says so', async () => {
+    const good = await token(LIST);
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 }]);
+    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
+    expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorOf, headersOf, listAll, recordsOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// Contract, Endpoints, Interface B: one block for each row of the table of verbs.
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startMock();
+});
+afterAll(() => mock.close());
+
+const DESCRIBED: ReadonlyArray<readonly [element: string, value: () => string]> = [
+  ['baseURL', () => `${mock.server.oai_base}/2.2/oai`],
+  ['protocolVersion', () => '2.0'],
+  ['deletedRecord', () => 'persistent'],
+  ['granularity', () => 'YYYY-MM-DDThh:mm:ssZ'],
+];
+
+describe('Identify', () => {
+  test('describes the repository at the address that was used', async () => {
+    const { status, headers, text } = await ask(mock, 'verb=Identify');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/xml/);
+    for (const [element, value] of DESCRIBED) expect(text).toContain(`<${element}>${value()}</${element}>`);
+    expect(text).toMatch(/<repositoryName>[^<]+<\/repositoryName>/);
+    expect(text).toMatch(/<adminEmail>[^<@\s]+@[^<@\s]+\.[^<@\s]+<\/adminEmail>/);
+  });
+
+  test('answers to another name of the same host under that name', async () => {
+    const { port } = new URL(mock.server.oai_base);
+    const response = await fetch(`http://localhost:${port}/2.1/oai?verb=Identify`).catch(() => undefined);
+    if (response === undefined) throw new Error('localhost does not resolve to the address of the mock');
+    expect(await response.text()).toContain(`<baseURL>http://localhost:${port}/2.1/oai</baseURL>`);
+  });
+
+  test('announces an earliest datestamp, in whole seconds, that some record has and none precedes', async () => {
+    const earliest = /<earliestDatestamp>([^<]+)</.exec((await ask(mock, 'verb=Identify')).text)?.[1] ?? '';
+    expect(earliest).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist' });
+    expect(all.map((header) => header.datestamp).sort()[0]).toBe(earliest);
+  });
+
+  test('points to a non-commercial attribution licence and names itself in Czech and English', async () => {
+    const { text } = await ask(mock, 'verb=Identify');
+    expect(text).toContain('<rightsReference ref="https://creativecommons.org/licenses/by-nc/4.0/"/>');
+    for (const language of ['cs', 'en']) {
+      expect(text).toMatch(new RegExp(`<dc:title xml:lang="${language}">[^<]+<`));
+      expect(text).toMatch(new RegExp(`<dc:identifier xml:lang="${language}">[^<]+<`));
+    }
+  });
+});
+
+describe('ListMetadataFormats', () => {
+  test('names both formats with the schema and the namespace of the endpoint', async () => {
+    for (const version of ['2.0', '2.1', '2.2']) {
+      const { text } = await ask(mock, 'verb=ListMetadataFormats', { version });
+      const formats = [...text.matchAll(/<metadataFormat>(.*?)<\/metadataFormat>/gs)].map((match) => match[1] ?? '');
+      const namespace = `${mock.server.schema_base}/${version}/`;
+      expect(formats).toEqual([
+        '<metadataPrefix>oai_dc</metadataPrefix><schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>' +
+          '<metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace>',
+        `<metadataPrefix>oai_svc</metadataPrefix><schema>${namespace}svc.xsd</schema>` +
+          `<metadataNamespace>${namespace}</metadataNamespace>`,
+      ]);
+    }
+  });
+
+  test('says the same of every single record', async () => {
+    const identifier = `${mock.server.oai_base}/id/HES-000253`;
+    const { text } = await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`);
+    expect(text.match(/<metadataPrefix>/g)).toHaveLength(2);
+  });
+});
+
+type ContractSet = { setSpec: string; cs: string; en: string; versions: string[] };
+const CONTRACT_SETS = JSON.parse(
+  readFileSync(new URL('../../schemas/contract/set-specs.json', import.meta.url), 'utf8'),
+) as ContractSet[];
+
+describe('ListSets', () => {
+  test.each(['2.0', '2.1', '2.2'])(
+    'lists exactly the sets of version %s, each with both names and a description',
+    async (version) => {
+      const { text } = await ask(mock, 'verb=ListSets', { version });
+      const sets = [...text.matchAll(/<set><setSpec>([^<]*)<\/setSpec><setName>([^<]*)<\/setName>(.*?)<\/set>/gs)];
+      const expected = CONTRACT_SETS.filter((set) => set.versions.includes(version));
+      expect(sets.map((set) => [set[1], set[2]])).toEqual(expected.map((set) => [set.setSpec, `${set.cs} / ${set.en}`]));
+      for (const [, , , description = ''] of sets) {
+        expect(description).toMatch(/<setDescription><oai_dc:dc[^>]*>.*xml:lang="cs".*xml:lang="en"/);
+      }
+    },
+  );
+
+  test('version 2.0 has one set for all vocabularies and none for the 3D library', async () => {
+    const { text } = await ask(mock, 'verb=ListSets', { version: '2.0' });
+    expect(text).toContain('<setSpec>heslo</setSpec>');
+    expect(text).not.toContain('<setSpec>heslo:');
+    expect(text).not.toContain('<setSpec>dokument:3d</setSpec>');
+  });
+
+  test('comes in pages where the pages are small', async () => {
+    await mock.reset({ page_size: 25 });
+    const pages: string[] = [];
+    let query = 'verb=ListSets';
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const { text } = await ask(mock, query);
+      pages.push(...[...text.matchAll(/<setSpec>([^<]*)</g)].map((match) => match[1] ?? ''));
+      token = /<resumptionToken[^>]*>([^<]+)<\/resumptionToken>/.exec(text)?.[1];
+      query = `verb=ListSets&resumptionToken=${encodeURIComponent(token ?? '')}`;
+    }
+    await mock.reset();
+    expect(pages).toEqual(CONTRACT_SETS.map((set) => set.setSpec));
+  });
+});
+
+describe('GetRecord', () => {
+  test.each(['oai_dc', 'oai_svc'])('returns one record in %s', async (format) => {
+    const identifier = `${mock.server.oai_base}/id/HES-000253`;
+    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
+    expect([...recordsOf(text).keys()]).toEqual(['HES-000253']);
+    expect(text).toContain('paleolit');
+    expect(headersOf(text)[0]).toMatchObject({ identifier, sets: ['heslo:obdobi'], deleted: false });
+  });
+
+  test('returns a deleted record with its header alone', async () => {
+    const identifier = `${mock.server.oai_base}/id/C-202400101-N00009`;
+    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'archivist' });
+    expect(headersOf(text)[0]).toMatchObject({ deleted: true, datestamp: '2024-06-09T05:10:15Z' });
+    expect(text).not.toContain('<metadata>');
+  });
+
+  test('the record’s own address is short for it in the native format', async () => {
+    const response = await fetch(`${mock.server.oai_base}/id/HES-000253`);
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect([...recordsOf(text).keys()]).toEqual(['HES-000253']);
+    expect(text).toContain(`xmlns:svc="${mock.server.schema_base}/2.2/"`);
+  });
+});
+
+describe('ListRecords and ListIdentifiers', () => {
+  test('give the same headers in the same order, bare in one and with metadata in the other', async () => {
+    const records = (await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
+    const identifiers = (await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
+    expect(headersOf(records)).toEqual(headersOf(identifiers));
+    expect(headersOf(records)).toHaveLength(4);
+    expect(records.match(/<metadata>/g)).toHaveLength(4);
+    expect(identifiers).not.toMatch(/<record>|<metadata>/);
+  });
+
+  test('a set holds its subsets', async () => {
+    const setsIn = async (set: string): Promise<Set<string>> =>
+      new Set(
+        (await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: 'archivist' })).flatMap((header) => [
+          ...header.sets,
+        ]),
+      );
+    expect(await setsIn('archeologicky_zaznam')).toEqual(new Set(['archeologicky_zaznam:akce', 'archeologicky_zaznam:lokalita']));
+    expect(await setsIn('archeologicky_zaznam:akce')).toEqual(new Set(['archeologicky_zaznam:akce']));
+    expect(await setsIn('dokument')).toEqual(new Set(['dokument', 'dokument:3d']));
+    expect((await setsIn('heslo')).size).toBe(50);
+  });
+
+  test('each header of version 2.0 names a set that version 2.0 has', async () => {
+    const listed = new Set(CONTRACT_SETS.filter((set) => set.versions.includes('2.0')).map((set) => set.setSpec));
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist', version: '2.0' });
+    expect(all.length).toBeGreaterThan(900);
+    for (const { sets } of all) for (const set of sets) expect(listed).toContain(set);
+  });
+
+  test('a set that version 2.0 lacks has no records there', async () => {
+    const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo:obdobi', { version: '2.0' });
+    expect(errorOf(text)).toBe('noRecordsMatch');
+  });
+
+  test('lists run from the newest record to the oldest', async () => {
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist' });
+    const datestamps = all.map((header) => header.datestamp);
+    expect(datestamps).toEqual([...datestamps].sort().reverse());
+  });
+});
