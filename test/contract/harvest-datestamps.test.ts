@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorOf, headersOf, listAll, type RawHeader, recordsOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// Contract: `from` and `until`, deleted records, and the change feed (Events, 3).
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startMock();
+});
+afterEach(() => mock.reset());
+afterAll(() => mock.close());
+
+const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
+const asArchivist = { as: 'archivist' } as const;
+
+async function within(window: string): Promise<RawHeader[]> {
+  const { text } = await ask(mock, ALL + window, asArchivist);
+  return errorOf(text) === 'noRecordsMatch' ? [] : listAll(mock, ALL + window, asArchivist);
+}
+
+describe('from and until', () => {
+  const windows: ReadonlyArray<readonly [string, (datestamp: string) => boolean]> = [
+    ['&from=2024-09-01', (datestamp) => datestamp >= '2024-09-01'],
+    ['&until=2024-08-31', (datestamp) => datestamp < '2024-09-01'],
+    ['&from=2024-08-01&until=2024-08-31', (datestamp) => datestamp >= '2024-08-01' && datestamp < '2024-09-01'],
+    ['&from=2024-08-17&until=2024-08-17', (datestamp) => datestamp.startsWith('2024-08-17')],
+    ['&from=2024-05-06T11:31:07Z', (datestamp) => datestamp >= '2024-05-06T11:31:07Z'],
+    ['&from=2024-05-06T11:31:08Z', (datestamp) => datestamp >= '2024-05-06T11:31:08Z'],
+    ['&until=2024-05-06T11:31:07Z', (datestamp) => datestamp <= '2024-05-06T11:31:07Z'],
+    ['&until=2024-05-06T11:31:06Z', (datestamp) => datestamp <= '2024-05-06T11:31:06Z'],
+    ['&from=2024-05-06T11:31:07Z&until=2024-05-06T11:31:07Z', (datestamp) => datestamp === '2024-05-06T11:31:07Z'],
+  ];
+
+  test.each(windows)('%s holds exactly the records that say so, both bounds included', async (window, isWithin) => {
+    const all = await listAll(mock, ALL, asArchivist);
+    const expected = all.filter((header) => isWithin(header.datestamp));
+    expect(expected.length).toBeGreaterThan(0);
+    expect(await within(window)).toEqual(expected);
+  });
+
+  test('days without any change match nothing', async () => {
+    expect(await within('&from=2023-02-01&until=2023-02-02')).toEqual([]);
+  });
+
+  test('two windows that meet share no record and lose none', async () => {
+    const all = await listAll(mock, ALL, asArchivist);
+    const parts = [...(await within('&from=2024-11-01')), ...(await within('&until=2024-10-31'))];
+    expect(parts).toEqual(all);
+  });
+});
+
+describe('every change moves the datestamp', () => {
+  test('a changed record comes first, under the time of its change', async () => {
+    await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z' });
+    await mock.control('POST', '/clock', { frozen: true });
+    await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
+    const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:obdobi&from=2027-01-02');
+    expect(headersOf(text).map(({ ident, datestamp }) => [ident, datestamp])).toEqual([['HES-000253', '2027-01-02T03:04:05Z']]);
+    expect(recordsOf(text).get('HES-000253')).toContain('<svc:razeni>77</svc:razeni>');
+  });
+
+  test('responseDate follows the mock’s clock', async () => {
+    await mock.control('POST', '/clock', { set: '2030-06-07T08:09:10.500Z' });
+    expect((await ask(mock, 'verb=Identify')).text).toMatch(/<responseDate>2030-06-07T08:09:1\dZ<\/responseDate>/);
+  });
+});
+
+describe('a deleted record', () => {
+  test('stays listed with the time of its deletion and without metadata, in both formats and every version', async () => {
+    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z' });
+    await mock.control('POST', '/records/OS-001533/delete', {});
+    for (const version of ['2.0', '2.1', '2.2']) {
+      for (const format of ['oai_dc', 'oai_svc']) {
+        const { text } = await ask(mock, `verb=ListRecords&metadataPrefix=${format}&set=osoba&from=2027-05-05`, { version });
+        expect(headersOf(text)).toHaveLength(1);
+        expect(headersOf(text)[0]).toMatchObject({ ident: 'OS-001533', deleted: true, sets: ['osoba'] });
+        expect(headersOf(text)[0]?.datestamp).toMatch(/^2027-05-05T05:05:0\dZ$/);
+        expect(text).not.toContain('<metadata>');
+      }
+    }
+  });
+
+  test('of the seed is listed to whoever could see the record', async () => {
+    const idents = async (as: string): Promise<string[]> =>
+      (await listAll(mock, `${ALL}&set=samostatny_nalez`, { as }))
+        .filter((header) => header.deleted)
+        .map((header) => header.ident);
+    expect(await idents('archivist')).toEqual(['M-202300316-N00005', 'C-202400101-N00009']);
+    expect(await idents('researcher')).toEqual(['C-202400101-N00009']);
+    expect(await idents('anonymous')).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import * as fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ask, headersOf, listAll, pagesOf, tokenOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// Contract, Endpoints, Interface B, rule 3, and OAI-PMH 2.0, section 3.5.
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startMock();
+});
+afterEach(() => mock.reset());
+afterAll(() => mock.close());
+
+const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
+
+describe('a list in pages', () => {
+  test('tells its size, the position of each page and when the token expires', async () => {
+    await mock.control('POST', '/clock', { frozen: true });
+    const pages = await pagesOf(mock, ALL);
+    const tokens = pages.map(tokenOf);
+    const size = pages.flatMap(headersOf).length;
+    const { value } = await mock.control('GET', '/clock');
+    const expires = new Date(Math.floor(((value as { now_ms: number }).now_ms + 3_600_000) / 1000) * 1000);
+    expect(pages.length).toBe(Math.ceil(size / 100));
+    tokens.forEach((token, index) => {
+      expect(token).toMatchObject({ size, cursor: index * 100 });
+      const isLast = index === tokens.length - 1;
+      expect(token?.text === '').toBe(isLast);
+      expect(token?.expires).toBe(isLast ? undefined : expires.toISOString().replace('.000Z', 'Z'));
+    });
+  });
+
+  test('of one page has no token at all', async () => {
+    const { text } = await ask(mock, `${ALL}&set=ruian_okres`);
+    expect(headersOf(text)).toHaveLength(77);
+    expect(tokenOf(text)).toBeUndefined();
+  });
+
+  test('that fills its page exactly has no token either', async () => {
+    await mock.reset({ page_size: 77 });
+    expect(tokenOf((await ask(mock, `${ALL}&set=ruian_okres`)).text)).toBeUndefined();
+    await mock.reset({ page_size: 76 });
+    const [first = '', second = '', ...more] = await pagesOf(mock, `${ALL}&set=ruian_okres`);
+    expect([headersOf(first).length, headersOf(second).length, more.length]).toEqual([76, 1, 0]);
+    expect(tokenOf(second)).toMatchObject({ text: '', size: 77, cursor: 76 });
+  });
+
+  test('a token may be used again while it lives', async () => {
+    const first = await ask(mock, ALL);
+    const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(tokenOf(first.text)?.text ?? '')}`;
+    expect(headersOf((await ask(mock, next)).text)).toEqual(headersOf((await ask(mock, next)).text));
+  });
+});
+
+describe('the union of the pages is the list', () => {
+  test('for any page size, role, set and version', async () => {
+    const roles = fc.constantFrom('anonymous', 'researcher', 'archaeologist', 'archivist');
+    const sets = fc.constantFrom('', '&set=samostatny_nalez', '&set=heslo', '&set=projekt', '&set=osoba', '&set=dokument');
+    const property = fc.asyncProperty(
+      fc.integer({ min: 1, max: 300 }),
+      roles,
+      sets,
+      fc.constantFrom('2.0', '2.1', '2.2'),
+      async (pageSize, as, set, version) => {
+        await mock.control('PUT', '/settings', { page_size: 10_000 });
+        const whole = await listAll(mock, ALL + set, { as, version });
+        await mock.control('PUT', '/settings', { page_size: Math.max(pageSize, Math.ceil(whole.length / 40)) });
+        expect(await listAll(mock, ALL + set, { as, version })).toEqual(whole);
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  });
+});
+
+describe('while records change during a harvest', () => {
+  test('no unchanged record is lost and none is given twice', async () => {
+    await mock.reset({ page_size: 20 });
+    const before = await listAll(mock, `${ALL}&set=heslo`);
+    const [first = ''] = [(await ask(mock, `${ALL}&set=heslo`)).text];
+    const seen = headersOf(first);
+    const changed = new Set<string>();
+    let token = tokenOf(first)?.text ?? '';
+    for (let round = 0; token !== ''; round += 1) {
+      // One record of the page before and one that is still to come move to the front of the list.
+      for (const header of [before[round * 20], before[before.length - 1 - round]]) {
+        if (header === undefined || changed.has(header.ident)) continue;
+        changed.add(header.ident);
+        await mock.control('POST', '/records', { ident: header.ident, changes: { razeni: String(round) } });
+      }
+      const { text } = await ask(mock, `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(token)}`);
+      seen.push(...headersOf(text));
+      token = tokenOf(text)?.text ?? '';
+    }
+    const idents = seen.map((header) => header.ident);
+    expect(new Set(idents).size).toBe(idents.length);
+    expect(before.filter((header) => !changed.has(header.ident) && !idents.includes(header.ident))).toEqual([]);
+  });
+});
+
+describe('a token is opaque', () => {
+  test('its spelling differs between seed numbers, and some need escaping', async () => {
+    const spellings = await Promise.all(
+      [0, 1, 2, 3].map(async (seedNumber) => {
+        await using other = await startMock({ seedNumber, pageSize: 50 });
+        const total = (await listAll(other, ALL)).length;
+        expect(total).toBeGreaterThan(850);
+        return tokenOf((await ask(other, ALL)).text)?.text ?? '';
+      }),
+    );
+    expect(new Set(spellings).size).toBe(4);
+    expect(spellings.some((text) => encodeURIComponent(text) !== text)).toBe(true);
+  });
+});
