@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorOf, headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// Contract, Authentication, Interface B, first table: one test for each row and role. The table is typed again here, over
+// what an archivist, who sees everything, reads in the records themselves.
+
+type Seen = { readonly stav: number; readonly creator: string; readonly organisation: string };
+type Reader = { readonly user: string; readonly organisation: string };
+type Cell = (record: Seen, reader: Reader) => boolean;
+
+const yes: Cell = () => true;
+const hidden: Cell = () => false;
+const inState =
+  (stav: number): Cell =>
+  (record) =>
+    record.stav === stav;
+
+const TABLE: Readonly<Record<string, readonly [a: Cell, b: Cell, c: Cell, d: Cell]>> = {
+  projekt: [inState(6), inState(6), (record) => record.stav > 0, yes],
+  archeologicky_zaznam: [inState(3), yes, yes, yes],
+  let: [yes, yes, yes, yes],
+  adb: [inState(3), yes, yes, yes],
+  dokument: [inState(3), yes, yes, yes],
+  ext_zdroj: [inState(3), yes, yes, yes],
+  pian: [inState(2), yes, yes, yes],
+  samostatny_nalez: [
+    inState(4),
+    (record, reader) => record.stav === 4 || record.creator === reader.user,
+    (record, reader) => record.stav === 4 || record.organisation === reader.organisation,
+    yes,
+  ],
+  uzivatel: [hidden, (record, reader) => record.creator === reader.user, (record, reader) => record.creator === reader.user, yes],
+  heslo: [yes, yes, yes, yes],
+  ruian_kraj: [yes, yes, yes, yes],
+  ruian_okres: [yes, yes, yes, yes],
+  ruian_katastr: [yes, yes, yes, yes],
+  organizace: [yes, yes, yes, yes],
+  osoba: [yes, yes, yes, yes],
+};
+
+const ROLES = ['anonymous', 'researcher', 'archaeologist', 'archivist', 'admin'] as const;
+/** An administrator reads what an archivist reads (facts 10.2). */
+const COLUMN = { anonymous: 0, researcher: 1, archaeologist: 2, archivist: 3, admin: 3 } as const;
+
+let mock: TestMock;
+/** Live records of every set, as an archivist reads them. */
+const records = new Map<string, Map<string, Seen>>();
+const readers = new Map<string, Reader>([['anonymous', { user: '', organisation: '' }]]);
+
+beforeAll(async () => {
+  mock = await startMock();
+  const users = await liveRecords('uzivatel');
+  const organisationOf = new Map([...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]));
+  for (const [ident, xml] of users) {
+    readers.set(textIn(xml, 'email').split('@')[0] ?? '', { user: ident, organisation: idIn(xml, 'organizace') });
+  }
+  for (const set of Object.keys(TABLE)) {
+    const seen = [...(await liveRecords(set))].map(([ident, xml]): [string, Seen] => {
+      const creator = set === 'uzivatel' ? ident : idIn(xml.slice(xml.indexOf('<svc:historie>')), 'uzivatel');
+      return [ident, { stav: Number(textIn(xml, 'stav(?:_pom)?')), creator, organisation: organisationOf.get(creator) ?? '' }];
+    });
+    records.set(set, new Map(seen));
+  }
+});
+afterAll(() => mock.close());
+
+async function liveRecords(set: string): Promise<Map<string, string>> {
+  const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, { as: 'archivist' });
+  return new Map(pages.flatMap((page) => [...recordsOf(page)]).filter(([, xml]) => xml.includes('<metadata>')));
+}
+
+function textIn(xml: string, name: string): string {
+  return new RegExp(`<svc:${name}[^>]*>([^<]*)<`).exec(xml)?.[1] ?? '';
+}
+
+function idIn(xml: string, name: string): string {
+  return new RegExp(`<svc:${name}[^>]* id="([^"]*)"`).exec(xml)?.[1] ?? '';
+}
+
+describe.each(ROLES)('%s', (role) => {
+  test.each(Object.keys(TABLE))('%s', async (set) => {
+    const cell = TABLE[set]?.[COLUMN[role]] ?? hidden;
+    const all = records.get(set) ?? new Map<string, Seen>();
+    const reader = readers.get(role);
+    if (reader === undefined) throw new Error(`the seed has no user ${role}`);
+    const expected = [...all].filter(([, record]) => cell(record, reader)).map(([ident]) => ident);
+    for (const verb of ['ListIdentifiers', 'ListRecords']) {
+      const listed = await listAll(mock, `verb=${verb}&metadataPrefix=oai_svc&set=${set}`, { as: role });
+      expect(new Set(listed.filter((header) => !header.deleted).map((header) => header.ident))).toEqual(new Set(expected));
+    }
+    // A rule that shows everything or nothing of this seed would prove little.
+    if (cell !== yes && cell !== hidden) {
+      expect(expected.length).toBeGreaterThan(0);
+      expect(expected.length).toBeLessThan(all.size);
+    }
+    expect(all.size).toBeGreaterThan(0);
+  });
+
+  test('the list without a set is the union of all sets', async () => {
+    const whole = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: role });
+    const parts = await Promise.all(
+      Object.keys(TABLE).map((set) => listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: role })),
+    );
+    expect(new Set(whole.map((header) => header.ident))).toEqual(new Set(parts.flat().map((header) => header.ident)));
+  });
+});
+
+describe('a record that lists leave out', () => {
+  test('is returned, when asked for by its identifier, with the refusal in place of its content', async () => {
+    const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
+    for (const format of ['oai_svc', 'oai_dc']) {
+      const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
+      expect(errorOf(text)).toBeUndefined();
+      expect(headersOf(text)[0]?.ident).toBe('C-202400101-N00001');
+      expect(text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
+      expect(text).not.toMatch(/ident_cely|hloubka|remízem|pazourek/);
+    }
+  });
+
+  test('is whole again for its finder', async () => {
+    const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
+    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'researcher' });
+    expect(text).toContain('<svc:ident_cely>C-202400101-N00001</svc:ident_cely>');
+  });
+});
+
+describe('an account', () => {
+  test('without any role reads as anybody does', async () => {
+    const { value } = await mock.control('POST', '/records', {
+      ident: 'U-000102',
+      changes: { skupina: { '@lang': 'cs', '#': 'Zkušební skupina' } },
+    });
+    expect(value).toMatchObject({ ident: 'U-000102' });
+    const query = 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez';
+    expect(await listAll(mock, query, { as: 'researcher' })).toEqual(await listAll(mock, query));
+    await mock.reset();
+  });
+
+  test('on the write interface’s black list may still harvest', async () => {
+    const own = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=uzivatel', { as: 'blocked' });
+    expect(own.map((header) => header.ident)).toEqual(['U-000666']);
+  });
+});
