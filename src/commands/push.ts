@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { verifiedStream } from '../http/digest.ts';
+import { ChangedFileError, verifiedStream } from '../http/digest.ts';
 import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
 import { systemProcesses, takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -97,7 +97,8 @@ function openPhotograph(context: Context, photograph: Photograph): Readable {
       ? openContentStore(context.places.photosFolder).open(photograph.sha512)
       : createReadStream(photograph.link);
   const verified = verifiedStream(photograph);
-  source.on('error', (error: Error) => verified.destroy(error));
+  // Gone, or no longer readable: for the entry that is the same as changed.
+  source.on('error', () => verified.destroy(new ChangedFileError()));
   verified.on('close', () => source.destroy());
   return source.pipe(verified);
 }

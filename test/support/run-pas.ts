@@ -24,6 +24,8 @@ export type Home = {
   /** Starts `pas` and lets it run. */
   start(...args: string[]): Started;
   readonly env: NodeJS.ProcessEnv;
+  /** The same home with another environment. */
+  with(more: NodeJS.ProcessEnv): Home;
 };
 
 export type Started = { readonly child: ChildProcess; readonly ended: Promise<Run>; stdout(): string; stderr(): string };
@@ -31,8 +33,7 @@ export type Started = { readonly child: ChildProcess; readonly ended: Promise<Ru
 export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
 
 /** A home of its own, with nothing of this machine's user in it. */
-export function makeHome(more: NodeJS.ProcessEnv = {}): Home {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-home-'));
+export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join(tmpdir(), 'pas-home-'))): Home {
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: folder,
@@ -46,6 +47,7 @@ export function makeHome(more: NodeJS.ProcessEnv = {}): Home {
     folder,
     env,
     start,
+    with: (changes) => makeHome({ ...more, ...changes }, folder),
     file(name, content) {
       const path = join(folder, name);
       mkdirSync(join(path, '..'), { recursive: true });

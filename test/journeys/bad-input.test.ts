@@ -1,0 +1,241 @@
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  home = await signedIn(service);
+});
+
+type Imported = {
+  added: number;
+  drafts: number;
+  photos: number;
+  issues: { rule: string; row: number | null; column: string | null; message: string }[];
+};
+
+/** One clear error: its exit code, and a message for people that holds these words and no stack. */
+async function refused(code: number, words: RegExp, ...args: string[]): Promise<void> {
+  const run = await home.pas(...args);
+  expect(run.stderr).toMatch(words);
+  expect(run.stderr).not.toMatch(/\n\s+at /);
+  expect(run.code).toBe(code);
+}
+
+describe('a table that cannot be read', () => {
+  test('because it is missing', () =>
+    refused(2, /There is no file nowhere\.csv/, 'import', 'nowhere.csv'));
+  test('because it is a folder', () => refused(2, /is a folder/, 'import', home.folder));
+  test('because it is not UTF-8', () =>
+    refused(2, /UTF-8/, 'import', home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xe1lez \x9ealud\n', 'latin1'))));
+});
+
+describe('a table with a mistake', () => {
+  async function issuesOf(...lines: string[]): Promise<{ code: number | null; issues: Imported['issues'] }> {
+    const run = await home.pas('import', home.file('table.csv', lines.join('\n')), '--json');
+    const parsed = run.stdout.startsWith('{') ? (JSON.parse(run.stdout) as Imported) : undefined;
+    return { code: run.code, issues: parsed?.issues ?? [] };
+  }
+
+  test('in the name of a column says which one was meant', async () => {
+    const { code, issues } = await issuesOf('local_id;hlubka', 'K-1;3');
+    expect(code).toBe(3);
+    expect(issues[0]?.message).toMatch(/hlubka.*hloubka/s);
+  });
+
+  test('of two columns of one name says so', async () => {
+    const { code, issues } = await issuesOf('local_id;hloubka;hloubka', 'K-1;3;4');
+    expect(code).toBe(3);
+    expect(issues[0]?.message).toMatch(/hloubka/);
+  });
+
+  test('of a row with too many cells names the row and imports the others', async () => {
+    const path = writeSeason(home, 2);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    const result = await issuesOf(lines[0] ?? '', `${lines[1]};too;many`, lines[2] ?? '');
+    expect(result.code).toBe(3);
+    expect(result.issues.find(({ row }) => row === 2)?.message).toMatch(/cells/);
+    expect(await home.json<unknown[]>('list')).toHaveLength(1);
+  });
+});
+
+describe('a photograph', () => {
+  async function photoIssue(name: string): Promise<string> {
+    const run = await home.pas('photo', 'add', 'K-1', join(home.folder, name), '--json');
+    expect(run.code).toBe(3);
+    const { queued, issues } = JSON.parse(run.stdout) as { queued: number; issues: { message: string }[] };
+    expect(queued).toBe(0);
+    return issues[0]?.message ?? '';
+  }
+
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+  });
+
+  test('that is none is named before anything is sent', async () => {
+    home.file('notes.jpg', 'this is a text');
+    expect(await photoIssue('notes.jpg')).toMatch(/notes\.jpg/);
+  });
+
+  test('that is too large is named with the limit', async () => {
+    const path = home.file('huge.png', tinyPng(1));
+    truncateSync(path, 262_144_001);
+    expect(await photoIssue('huge.png')).toMatch(/262.?144.?00[01]/);
+  });
+
+  test('in a table may not lead out of the table’s folder, also not through a link', async () => {
+    mkdirSync(join(home.folder, 'elsewhere'));
+    writeFileSync(join(home.folder, 'elsewhere', 'secret.png'), tinyPng(2));
+    mkdirSync(join(home.folder, 'season'));
+    symlinkSync(join(home.folder, 'elsewhere'), join(home.folder, 'season', 'photos'));
+    for (const name of ['../elsewhere/secret.png', 'photos/secret.png']) {
+      const table = home.file(
+        'season/table.csv',
+        `local_id;stav;projekt;geom_system;pristupnost;photos\nK-9;1;C-202400101;4326;HES-000867;${name}`,
+      );
+      const run = await home.pas('import', table, '--json');
+      expect(run.code).toBe(3);
+      const report = JSON.parse(run.stdout) as Imported;
+      expect(report.photos).toBe(0);
+      expect(report.issues.find(({ column }) => column === 'photos')?.message).toMatch(/folder/);
+    }
+  });
+
+  test('that was changed after it was queued is not sent, and says so', async () => {
+    const path = home.file('linked.png', tinyPng(3));
+    await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
+    writeFileSync(path, tinyPng(4));
+    const before = (await service.state()).photos;
+    const run = await home.pas('push', '--json');
+    expect(run.code).toBe(3);
+    expect(run.stdout).toMatch(/removed or changed/);
+    expect((await service.state()).photos).toBe(before);
+  });
+
+  test('that was removed after it was queued is not sent, and says so', async () => {
+    const path = home.file('linked.png', tinyPng(5));
+    await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
+    rmSync(path);
+    const run = await home.pas('push', '--json');
+    expect(run.code).toBe(3);
+    expect(run.stdout).toMatch(/removed or changed/);
+  });
+});
+
+describe('a configuration', () => {
+  test('without the profile that is asked for', () => refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
+  test('that is not TOML', async () => {
+    home.file('pas/config.toml', 'profiles = [');
+    await refused(12, /config\.toml is not valid TOML/, 'status');
+  });
+  test('with a key that does not exist', async () => {
+    home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
+    await refused(12, /unknown key base_ulr/, 'status');
+  });
+  test('that would send the password in the open', async () => {
+    await refused(
+      12,
+      /in the open/,
+      'init',
+      '--name',
+      'b',
+      '--kind',
+      'training',
+      '--base-url',
+      'http://finds.example.org',
+      '--schema-base',
+      'https://x.example/s',
+    );
+  });
+});
+
+test('an outbox of a newer pas is left alone, exit 13', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const database = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'));
+  database.pragma('user_version = 99');
+  database.close();
+  await refused(13, /newer pas/, 'status');
+});
+
+test('a second login with a wrong password is refused with 4 and keeps the old one', async () => {
+  const run = await home.with({ PAS_PASSWORD: 'wrong' }).pas('login');
+  expect(run.code).toBe(4);
+  await expectDone(home.pas('whoami'));
+});
+
+test('a production profile is not written to without a word', async () => {
+  await expectDone(
+    home.pas(
+      'init',
+      '--name',
+      'real',
+      '--kind',
+      'production',
+      '--base-url',
+      service.base_url,
+      '--schema-base',
+      service.schema_base,
+    ),
+  );
+  await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
+});
+
+test('wrong usage is said in one line, with the command that was meant', async () => {
+  const run = await home.pas('imprt', 'x.csv');
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(/Did you mean import/);
+});
+
+test('under --json the last line on stderr says how it ended', async () => {
+  const run = await home.pas('import', 'nowhere.csv', '--json');
+  expect(jsonLines(run.stderr).at(-1)).toMatchObject({ type: 'exit', code: 2 });
+});
+
+describe('a server that is not the service', () => {
+  test.each([
+    ['HTML', 200, '<html><body>Welcome to our museum</body></html>'],
+    ['an error page', 404, '<html><body>Not Found</body></html>'],
+  ])('and answers with %s is refused at the sign-in, exit 15', async (_name, status, page) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const stray = makeHome({ PAS_PASSWORD: 'x' });
+    await expectDone(stray.pas('init', '--kind', 'training', '--username', 'a', '--base-url', address, '--schema-base', address));
+    const run = await stray.pas('login');
+    server.close();
+    expect(run.code).toBe(15);
+    expect(run.stderr).toMatch(/Check base_url/);
+  });
+
+  test('and does not answer at all is out of reach, exit 5', async () => {
+    const stray = makeHome({ PAS_PASSWORD: 'x' });
+    await expectDone(
+      stray.pas(
+        'init',
+        '--kind',
+        'training',
+        '--username',
+        'a',
+        '--base-url',
+        'http://127.0.0.1:9',
+        '--schema-base',
+        'http://127.0.0.1:9/s',
+      ),
+    );
+    expect((await stray.pas('login')).code).toBe(5);
+  });
+});
