@@ -1,0 +1,83 @@
+import { FAULTS, type FaultEndpoint, type FaultName, type FaultRule, readFaultRule, readFaultRules } from '../fault-rules.ts';
+import type { Mock } from '../mock.ts';
+import { flag, object } from '../shape.ts';
+import { ControlRefusal } from './refusal.ts';
+
+type Call = { readonly body: unknown; readonly segment: string };
+/** What a fault takes beside its condition. */
+type FaultOption = 'retry_after' | 'ms' | 'at';
+
+const MEANINGS: Readonly<Record<FaultName, string>> = {
+  '500-before-save': 'Answers 500; nothing is saved.',
+  '500-after-save': 'Saves, then answers 500.',
+  'hang-before-save': 'Never answers; nothing is saved.',
+  'hang-after-save': 'Saves, then never answers.',
+  'reset-before-save': 'Cuts the connection; nothing is saved.',
+  'reset-after-save': 'Saves, then cuts the connection.',
+  '502': 'A gateway answers 502 with a web page.',
+  '503': 'The interface is closed.',
+  '504': 'A gateway answers 504 with a web page.',
+  throttle: 'Refused as too frequent: 429.',
+  lock: 'Another operation seems to hold the record: 429.',
+  slow: 'Works, but takes its time.',
+  truncate: 'The answer breaks off half-way.',
+  malformed: 'The status is right, the body is nonsense.',
+  'token-expired': 'The token counts as expired.',
+  'antivirus-down': 'The virus scanner fails: 500.',
+  virus: 'The virus scanner finds something: 422.',
+  'bad-resumption-token': 'The resumption token counts as unknown.',
+  'oai-503': 'The harvesting interface is out of service: 503 with a web page.',
+};
+
+const OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
+  '503': ['retry_after'],
+  'oai-503': ['retry_after'],
+  throttle: ['retry_after'],
+  slow: ['ms', 'at'],
+};
+
+/** Every fault there is: what it does, where it makes sense, what more it takes. */
+export function faultCatalogue(): ReadonlyArray<{
+  readonly fault: string;
+  readonly meaning: string;
+  readonly endpoints: readonly FaultEndpoint[];
+  readonly options: readonly FaultOption[];
+}> {
+  return (Object.keys(FAULTS) as FaultName[]).map((fault) => ({
+    fault,
+    meaning: MEANINGS[fault],
+    endpoints: FAULTS[fault],
+    options: OPTIONS[fault] ?? [],
+  }));
+}
+
+/** Replaces all rules; their counters start anew. @throws ShapeError */
+export function setFaults(mock: Mock, { body }: Call): unknown {
+  mock.faults.set(readFaultRules(body));
+  return mock.faults.list();
+}
+
+/** Adds one rule; the others go on counting. @throws ShapeError */
+export function addFault(mock: Mock, { body }: Call): unknown {
+  const rule: FaultRule = readFaultRule(body);
+  mock.faults.add(rule);
+  return mock.faults.list();
+}
+
+/** Switches one rule on or off: `{"active": false}`. @throws ShapeError, ControlRefusal */
+export function switchFault(mock: Mock, { body, segment }: Call): unknown {
+  const { active } = object({ active: flag })(body);
+  if (!mock.faults.switch(Number(segment), active)) throw new ControlRefusal(404, `there is no fault rule ${segment}`);
+  return mock.faults.list();
+}
+
+/** @throws ControlRefusal */
+export function removeFault(mock: Mock, { segment }: Call): unknown {
+  if (!mock.faults.remove(Number(segment))) throw new ControlRefusal(404, `there is no fault rule ${segment}`);
+  return mock.faults.list();
+}
+
+export function clearFaults(mock: Mock): unknown {
+  mock.faults.set([]);
+  return mock.faults.list();
+}

@@ -1,0 +1,102 @@
+import type { Mock } from '../mock.ts';
+import type { Condition } from '../records/archive.ts';
+import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
+import { ShapeError } from '../shape.ts';
+
+const DEFAULT_LIMIT = 1000;
+const MOST_FINDS = 5000;
+
+export type FindView = {
+  readonly ident: string;
+  readonly state: number | null;
+  readonly label: string;
+  /** Cadastral area, where it is known. */
+  readonly place: string | null;
+  readonly registration_number: string | null;
+  /** Longitude and latitude in WGS 84. */
+  readonly point: readonly [number, number] | null;
+  readonly datestamp: string;
+  readonly photos: readonly PhotographView[];
+};
+
+/** `id` is what `GET /photos/{id}` takes. */
+export type PhotographView = { readonly id: string; readonly name: string; readonly type: string; readonly size_bytes: number };
+
+/**
+ * The newest live finds, and how many there are in all: `?limit=`, `?state=` 1 to 4, `?text=` that stands anywhere in the
+ * record. `revision` stays the same as long as no record changes.
+ * @throws ShapeError
+ */
+export function findsView(mock: Mock, query: URLSearchParams): unknown {
+  const visible = conditionOf(query);
+  const set = 'samostatny_nalez';
+  const states = mock.archive.statistics().filter((row) => row.entity === set);
+  return {
+    revision: mock.archive.revision(),
+    matching: mock.archive.count({ set, visible }),
+    by_state: Object.fromEntries(states.map((row) => [String(row.stav), row.count])),
+    photos: mock.photographs.count(),
+    finds: mock.archive.list({ set, visible, limit: limitOf(query) }).map(findView),
+  };
+}
+
+function conditionOf(query: URLSearchParams): Condition {
+  const parts = ['deleted = 0'];
+  const parameters: Record<string, string | number> = {};
+  const state = query.get('state');
+  if (state !== null) {
+    if (!/^[1-4]$/.test(state)) throw new ShapeError('state', 'must be 1, 2, 3 or 4');
+    parts.push('stav = @state');
+    parameters['state'] = Number(state);
+  }
+  const text = query.get('text')?.trim() ?? '';
+  if (text !== '') {
+    // The whole body first, as it is quick; then only the values in it, so that element names don't count.
+    parts.push('instr(lower(body), lower(@quoted)) > 0');
+    parts.push('exists (select 1 from json_tree(body) where instr(lower(atom), lower(@text)) > 0)');
+    parameters['text'] = text;
+    parameters['quoted'] = JSON.stringify(text).slice(1, -1);
+  }
+  return { sql: parts.join(' and '), parameters };
+}
+
+function limitOf(query: URLSearchParams): number {
+  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 0 || limit > MOST_FINDS) {
+    throw new ShapeError('limit', `must be a whole number from 0 to ${MOST_FINDS}`);
+  }
+  return limit;
+}
+
+function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
+  const guarded = childOf(body['chranene_udaje']);
+  return {
+    ident,
+    state: stav,
+    label: textOf(body['druh_nalezu']) ?? 'find without object type',
+    place: textOf(guarded?.['katastr']) ?? null,
+    registration_number: textOf(body['evidencni_cislo']) ?? null,
+    point: pointOf(textOf(guarded?.['geom_wkt'])),
+    datestamp: new Date(datestampMs).toISOString(),
+    photos: listOf(body['soubor']).flatMap(photographView),
+  };
+}
+
+function pointOf(wkt: string | undefined): readonly [number, number] | null {
+  const [longitude, latitude] = (/\(([^()]*)\)/.exec(wkt ?? '')?.[1] ?? '').trim().split(/\s+/).map(Number);
+  return longitude !== undefined && latitude !== undefined && Number.isFinite(longitude + latitude) ? [longitude, latitude] : null;
+}
+
+function photographView(value: ReturnType<typeof listOf>[number]): PhotographView[] {
+  const file = childOf(value);
+  const id = textOf(file?.['url'])?.split('/').at(-1);
+  if (file === undefined || id === undefined) return [];
+  return [
+    {
+      id,
+      name: textOf(file['nazev']) ?? id,
+      type: textOf(file['mimetype']) ?? '',
+      size_bytes: Math.round(Number(textOf(file['size_mb']) ?? 0) * 1_048_576),
+    },
+  ];
+}

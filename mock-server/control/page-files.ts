@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { CONTROL_PATH } from '../addresses.ts';
+import type { Answer } from '../http-message.ts';
+import type { Mock } from '../mock.ts';
+import { packagePath } from '../package-files.ts';
+import { htmlPage } from '../problem.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** A plain name: no path leads out of the page's folder. */
+const PAGE_FILE = /^\/([a-z][a-z-]*\.(css|js|svg))$/;
+
+/** Nothing from elsewhere, no markup made from text, no framing. */
+const POLICY = [
+  "default-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+
+/**
+ * The web page of the control interface, its parts, and the bytes of photographs.
+ * @param path below the control address
+ * @returns undefined where the path is none of these
+ */
+export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
+  // Without the slash the page's relative addresses would lead astray.
+  if (path === '') return htmlPage(308, 'Permanent Redirect', { location: `${CONTROL_PATH}/` });
+  if (path === '/') return pageFile('page.html', 'html');
+  const [, name, extension] = PAGE_FILE.exec(path) ?? [];
+  if (name !== undefined && extension !== undefined) return pageFile(name, extension);
+  const photograph = mock.photographs.get(/^\/photos\/([^/]+)$/.exec(path)?.[1] ?? '');
+  if (photograph === undefined) return undefined;
+  return {
+    status: 200,
+    // What somebody uploaded is shown, never run.
+    headers: {
+      ...GUARDS,
+      'content-type': photograph.mimetype,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cache-control': 'private, max-age=60',
+    },
+    body: await mock.photographs.bytesOf(photograph.uuid),
+  };
+}
+
+async function pageFile(name: string, extension: string): Promise<Answer | undefined> {
+  const body = await readFile(packagePath('mock-server', 'page', name)).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT') return undefined;
+    throw thrown;
+  });
+  if (body === undefined) return undefined;
+  return {
+    status: 200,
+    headers: {
+      ...GUARDS,
+      'content-type': TYPES[extension] ?? 'application/octet-stream',
+      'content-security-policy': POLICY,
+      'cache-control': 'no-cache',
+    },
+    body,
+  };
+}

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { expectDetail, useMock } from '../support/contract-import.ts';
+import { ARCHIVES, isoMedia, jpeg, png, tiff } from '../support/contract-photographs.ts';
+import { contentDigest, elementText, type Part, postFile, tokenOf, type WriteOptions } from '../support/contract-requests.ts';
+
+const { mock, token } = useMock();
+
+const MINE = 'C-202400101-N00007';
+const RESEARCHERS = 'C-202400101-N00001';
+const ARCHIVED = 'C-202400101-N00006';
+const PHOTO = jpeg(undefined);
+const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('');
+
+const upload = (bytes: Buffer, options: WriteOptions & { name?: string; find?: string } = {}) => {
+  const file: Part = { name: 'file', fileName: options.name ?? 'IMG_1.jpg', type: 'image/jpeg', bytes };
+  return postFile(mock(), `/api/pas/nalez/${options.find ?? MINE}/upload-foto`, file, { token: token(), ...options });
+};
+const photos = async () => ((await mock().control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
+const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
+
+describe('Upload: refusals before the file is looked at (contract, Errors, photograph upload; facts 6)', () => {
+  test('401, 503, 405 and 415 as at every write endpoint', async () => {
+    expectDetail(await upload(PHOTO, { token: 'unknown' }), 401);
+    expectDetail(await upload(PHOTO, { headers: { 'content-type': 'image/jpeg' } }), 415);
+    await mock().control('PUT', '/settings', { access_mode: 'closed' });
+    expectDetail(await upload(PHOTO), 503);
+  });
+
+  test('404: the find does not exist; this wins over a missing file', async () => {
+    expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999' }), 404);
+    expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999', parts: [] }), 404);
+  });
+
+  test('403: no permission; this wins over a missing file', async () => {
+    expectDetail(await upload(PHOTO, { find: 'M-202300316-N00003', parts: [] }), 403);
+  });
+
+  test('400: no part named file', async () => {
+    expectDetail(await upload(PHOTO, { parts: [{ name: 'photo', fileName: 'a.jpg', bytes: PHOTO }] }), 400);
+  });
+
+  test.each(['file', 'other'])('400: more than one file, the second named %s', async (name) => {
+    const parts = ['file', name].map((field) => ({ name: field, fileName: 'a.jpg', bytes: PHOTO }));
+    expectDetail(await upload(PHOTO, { parts }), 400);
+    expect(await photos()).toBe(9);
+  });
+
+  test('400: malformed multipart', async () => {
+    const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/upload-foto`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\nabc',
+    });
+    expect(response.status).toBe(400);
+    expect(
+      (
+        await fetch(response.url, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token()}`, 'content-type': 'multipart/form-data' },
+          body: 'x',
+        })
+      ).status,
+    ).toBe(400);
+  });
+});
+
+describe('Upload: the file (contract, Errors, photograph upload 422; facts 6)', () => {
+  test('422: larger than the limit, before type and digest are looked at', async () => {
+    await mock().control('PUT', '/settings', { photo_max_bytes: 1000 });
+    expect((await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status).toBe(201);
+    expectDetail(await upload(Buffer.alloc(1001), { digest: null }), 422);
+  });
+
+  test('the default limit is 262,144,000 bytes', async () => {
+    expect((await mock().control('GET', '/settings')).value).toMatchObject({ photo_max_bytes: 262_144_000 });
+  });
+
+  test.each(ARCHIVES)('422: %s archives; a password has its own detail', async (_, plain, encrypted) => {
+    const [open, locked] = [await upload(plain, { digest: null }), await upload(encrypted, { digest: null })];
+    expectDetail(open, 422);
+    expectDetail(locked, 422);
+    expect(locked.json?.['detail']).not.toBe(open.json?.['detail']);
+  });
+
+  test.each([
+    ['GIF', Buffer.from('GIF89a\x01\0\x01\0')],
+    ['PDF', Buffer.from('%PDF-1.7\n')],
+    ['BMP', Buffer.from('BM\0\0\0\0')],
+    ['WebP', Buffer.from('RIFF\0\0\0\0WEBPVP8 ')],
+    ['AVIF', isoMedia('avif')],
+    ['MP4', isoMedia('isom')],
+    ['text', Buffer.from('not a picture\n')],
+    ['unrecognisable bytes', Buffer.from([0, 1, 2, 3, 4, 250])],
+    ['nothing', Buffer.alloc(0)],
+  ])('422: %s, whatever the part calls itself', async (_, bytes) => {
+    expectDetail(await upload(bytes), 422);
+    expect(await photos()).toBe(9);
+  });
+
+  test('a wrong type is told before a missing digest, unrecognisable bytes only behind it', async () => {
+    expectDetail(await upload(Buffer.from('GIF89a'), { digest: null }), 422);
+    expectDetail(await upload(Buffer.from([0, 1, 2, 250]), { digest: null }), 400);
+  });
+
+  test.each([
+    ['missing', null, 400],
+    ['malformed', 'md5=:AAAA:', 400],
+    ['no Base64', 'sha-512=:A:', 400],
+    ['of other bytes', contentDigest('other'), 422],
+  ])('a digest that is %s', async (_, digest, status) => {
+    expectDetail(await upload(PHOTO, { digest }), status);
+  });
+
+  test('422: the antivirus test string, wherever it stands; not with the scanner off', async () => {
+    const infected = jpeg(undefined, `${'x'.repeat(1_048_560)}${EICAR}`);
+    expectDetail(await upload(infected), 422);
+    await mock().control('PUT', '/settings', { antivirus: false });
+    expect((await upload(infected)).status).toBe(201);
+  });
+
+  test('500 and nothing stored: the scanner cannot run', async () => {
+    await mock().control('PUT', '/faults', [{ endpoint: 'photo', fault: 'antivirus-down', times: 1 }]);
+    expectDetail(await upload(PHOTO), 500);
+    expect(await photos()).toBe(9);
+  });
+
+  test('422: the scanner finds something', async () => {
+    await mock().control('PUT', '/faults', [{ endpoint: 'photo', fault: 'virus', times: 1 }]);
+    expectDetail(await upload(PHOTO), 422);
+  });
+
+  test.each(['a.', 'a.j pg', 'a.jpeg2000extension', 'a.jpg.č'])(
+    '422: the generated name would be invalid or too long: "%s"',
+    async (name) => {
+      expectDetail(await upload(PHOTO, { name }), 422);
+    },
+  );
+
+  test('429 without Retry-After: the record lock is held', async () => {
+    await mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 5, max_retries: 2 } });
+    await mock().control('POST', `/records/${MINE}/lock`, { ms: 60_000 });
+    const answer = await upload(PHOTO);
+    expectDetail(answer, 429);
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expectDetail(await upload(PHOTO, { digest: contentDigest('other') }), 422);
+  });
+});
+
+describe('Upload: success (contract, Endpoints, upload-foto; facts 6)', () => {
+  test.each([
+    ['image/jpeg', jpeg(undefined)],
+    ['image/png', png(undefined)],
+    ['image/tiff', tiff({ order: 'II', gps: false })],
+    ['image/tiff', tiff({ order: 'MM', gps: false })],
+    ['image/heic', isoMedia('heic')],
+    ['image/heif', isoMedia('mif1')],
+  ])('%s is accepted and stored byte for byte', async (mimetype, bytes) => {
+    const answer = await upload(bytes);
+    expect(answer.status, answer.text).toBe(201);
+    expect(elementText(answer.text, 'mimetype')).toBe(mimetype);
+    expect(elementText(answer.text, 'sha_512')).toBe(createHash('sha512').update(bytes).digest('hex'));
+  });
+
+  test('201 with the common headers and one soubor in the service’s form', async () => {
+    const answer = await upload(PHOTO, { name: 'Fotka č. 1.JPG' });
+    expect(answer.headers.get('content-type')).toBe('application/xml');
+    expect(answer.headers.get('x-record-id')).toBe(MINE);
+    expect(answer.headers.get('location')).toBe(`${mock().server.oai_base}/id/${MINE}`);
+    const file = /<svc:soubor>([\s\S]*)<\/svc:soubor>/.exec(answer.text)?.[1] ?? '';
+    expect([...file.matchAll(/<svc:(\w+)[ >]/g)].map((match) => match[1]).slice(0, 10)).toEqual([
+      'id',
+      'path',
+      'nazev',
+      'mimetype',
+      'rozsah',
+      'size_mb',
+      'sha_512',
+      'url',
+      'historie',
+      'id',
+    ]);
+    expect(elementText(file, 'id')).toMatch(/^soub-\d+$/);
+    expect(elementText(file, 'nazev')).toBe('C202400101N00007F01.JPG');
+    expect(elementText(file, 'rozsah')).toBe('1');
+    expect(elementText(file, 'size_mb')).toBe((PHOTO.length / 1_048_576).toFixed(10));
+    const uuid = /^rest\/[^/]+\/record\/C-202400101-N00007\/file\/([0-9a-f-]{36})$/.exec(elementText(file, 'path') ?? '')?.[1];
+    expect(elementText(file, 'url')).toMatch(new RegExp(`^http.*/id/${MINE}/file/${uuid}$`));
+    expect(elementText(file, 'typ_zmeny')).toBe('SBR0');
+    expect(elementText(file, 'poznamka')).toBe('Fotka č. 1.JPG');
+  });
+
+  test('a repeated upload adds a second file; numbers rise, holes are not filled, files are listed by name', async () => {
+    for (let count = 0; count < 2; count += 1) await upload(PHOTO);
+    expect(names((await upload(PHOTO, { name: 'x.png' })).text)).toEqual([
+      'C202400101N00007F01.jpg',
+      'C202400101N00007F02.jpg',
+      'C202400101N00007F03.png',
+    ]);
+  });
+
+  test('a name without an extension stays without one', async () => {
+    expect(names((await upload(PHOTO, { name: 'IMG' })).text)).toEqual(['C202400101N00007F01']);
+  });
+
+  test('after F99 there is no further name: 422', async () => {
+    const file = {
+      id: 'soub-1',
+      path: 'p',
+      nazev: 'C202400101N00007F99.jpg',
+      mimetype: 'image/jpeg',
+      size_mb: '1',
+      sha_512: 'a',
+      url: 'http://x/',
+    };
+    await mock().control('POST', '/records', { ident: MINE, changes: { soubor: [file] } });
+    expectDetail(await upload(PHOTO), 422);
+  });
+
+  test('a TIFF counts its pages', async () => {
+    const answer = await upload(tiff({ order: 'II', gps: false, pages: 3 }), { name: 'scan.tif' });
+    expect(elementText(answer.text, 'rozsah')).toBe('3');
+  });
+
+  test('an archived find takes a photograph and is archived again', async () => {
+    const answer = await upload(PHOTO, { find: ARCHIVED });
+    expect(answer.status, answer.text).toBe(201);
+    expect(elementText(answer.text, 'stav')).toBe('4');
+    expect(names(answer.text)).toEqual(['C202400101N00006F01.png', 'C202400101N00006F02.jpg']);
+    const history = answer.text.split('<svc:soubor>')[0] ?? '';
+    expect([...history.matchAll(/<svc:typ_zmeny>([^<]*)</g)].map((match) => match[1]).slice(-2)).toEqual(['SN34', 'SN34']);
+  });
+
+  test.each([
+    ['a Researcher, own find in state 1', 'researcher', RESEARCHERS, 201],
+    ['a Researcher, own find in state 2', 'researcher', 'C-202400101-N00003', 403],
+    ['a Researcher, somebody else’s find', 'researcher', MINE, 403],
+    ['a colleague of the organisation', 'colleague', MINE, 201],
+    ['an Archaeologist elsewhere', 'outsider', MINE, 403],
+    ['an Archivist', 'archivist', 'M-202300316-N00003', 201],
+  ])('%s', async (_, username, find, status) => {
+    expect((await upload(PHOTO, { find, token: await tokenOf(mock(), username) })).status).toBe(status);
+  });
+
+  test('the stored bytes can be fetched at the url of the soubor', async () => {
+    const url = elementText((await upload(PHOTO, { find: ARCHIVED })).text.split('F02.jpg')[1] ?? '', 'url') ?? '';
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(PHOTO)).toBe(true);
+    const hidden = elementText((await upload(PHOTO)).text, 'url') ?? '';
+    expect((await fetch(hidden)).status).toBe(403);
+    const basic = (name: string) => ({ authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` });
+    expect((await fetch(hidden, { headers: basic('archaeologist') })).status).toBe(200);
+    expect((await fetch(hidden, { headers: basic('outsider') })).status).toBe(403);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { findLines } from '../support/contract-find.ts';
+import { expectDetail, useMock } from '../support/contract-import.ts';
+import { elementText, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
+
+const { mock, send, token } = useMock();
+
+const MINE = 'C-202400101-N00007';
+const ARCHIVED = 'C-202400101-N00006';
+const set = (ident: string, value: string, as = token()) =>
+  setNumber(mock(), ident, `?evidencni_cislo=${encodeURIComponent(value)}`, as);
+const histories = (xml: string) => [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
+
+describe('PATCH evidencni-cislo: refusals (contract, Errors, registration-number update; facts 5)', () => {
+  test('400: the query parameter is absent; a body is not read', async () => {
+    expectDetail(await setNumber(mock(), MINE, '', token()), 400);
+    const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'evidencni_cislo=A1',
+    });
+    expectDetail(await rawAnswer(response), 400);
+  });
+
+  test.each(['', '   ', '\t\n'])('422: empty after trimming: %j', async (value) => {
+    expectDetail(await set(MINE, value), 422);
+  });
+
+  test('422: more than 255 characters after trimming; 255 pass, blanks around them do not count', async () => {
+    expectDetail(await set(MINE, 'č'.repeat(256)), 422);
+    const answer = await set(MINE, `  ${'č'.repeat(255)}  `);
+    expect(answer.status, answer.text).toBe(200);
+  });
+
+  test('404: the find does not exist; length and emptiness are looked at before', async () => {
+    expectDetail(await set('C-202400101-N00999', 'A 1'), 404);
+    expectDetail(await set('C-202400101', 'A 1'), 404);
+    expectDetail(await set('C-202400101-N00009', 'A 1'), 404);
+    expectDetail(await set('C-202400101-N00999', ' '), 422);
+  });
+
+  test('403: a Researcher never, not even for an own find', async () => {
+    expectDetail(await set('C-202400101-N00001', 'A 1', await tokenOf(mock(), 'researcher')), 403);
+  });
+
+  test('403: an Archaeologist without part in the record', async () => {
+    expectDetail(await set(MINE, 'A 1', await tokenOf(mock(), 'outsider')), 403);
+    expectDetail(await set('M-202300316-N00003', 'A 1'), 403);
+  });
+
+  test('422: equal to the current value, after trimming', async () => {
+    expectDetail(await set('M-202400202-N00002', 'A 77/2024'), 422);
+    expectDetail(await set('M-202400202-N00002', ' A 77/2024 '), 422);
+  });
+
+  test('401: no token', async () => {
+    expectDetail(await set(MINE, 'A 1', ''), 401);
+  });
+
+  test('503: the interface is closed', async () => {
+    await mock().control('PUT', '/settings', { access_mode: 'closed' });
+    expectDetail(await set(MINE, 'A 1'), 503);
+  });
+
+  test('500: nothing is changed when saving fails, and all is when only the answer fails', async () => {
+    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-before-save', times: 1 }]);
+    expectDetail(await set(MINE, 'A 1'), 500);
+    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-after-save', times: 1 }]);
+    expectDetail(await set(MINE, 'A 1'), 500);
+    expectDetail(await set(MINE, 'A 1'), 422);
+  });
+});
+
+describe('PATCH evidencni-cislo: success (contract, Endpoints; facts 5)', () => {
+  test('200 with the find’s XML and the common headers', async () => {
+    const answer = await set(MINE, '  KH  99/2024 ');
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/xml');
+    expect(answer.headers.get('x-record-id')).toBe(MINE);
+    expect(answer.headers.get('location')).toBe(`${mock().server.oai_base}/id/${MINE}`);
+    expect(elementText(answer.text, 'evidencni_cislo')).toBe('KH  99/2024');
+    expect(elementText(answer.text, 'stav')).toBe('1');
+  });
+
+  test('repeated, the last value counts; plus signs and Czech letters are decoded', async () => {
+    const answer = await setNumber(mock(), MINE, '?evidencni_cislo=x&evidencni_cislo=P%C5%99+1%2B2', token());
+    expect(elementText(answer.text, 'evidencni_cislo')).toBe('Př 1+2');
+  });
+
+  test('the history says what it was and what it became', async () => {
+    await set(MINE, 'A 1');
+    const latest = histories((await set(MINE, 'A 2')).text);
+    expect(latest.slice(-2).map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(['SN-UPD', 'SN-UPD']);
+    expect(latest.slice(-2).map((entry) => elementText(entry, 'poznamka')?.split(': ')[1])).toEqual([
+      'None -&gt; A 1',
+      'A 1 -&gt; A 2',
+    ]);
+  });
+
+  test('an archived find stays archived and is archived again', async () => {
+    const answer = await set(ARCHIVED, 'A 1');
+    expect(elementText(answer.text, 'stav')).toBe('4');
+    const entries = histories(answer.text.split('<svc:soubor>')[0] ?? '').slice(-2);
+    expect(entries.map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(['SN-UPD', 'SN34']);
+    expect(elementText(entries[1] ?? '', 'poznamka')).toBeUndefined();
+  });
+
+  test.each([
+    ['the creator', 'archaeologist', MINE],
+    ['a colleague of the project’s organisation', 'colleague', MINE],
+    ['an Archivist', 'archivist', 'M-202300316-N00003'],
+    ['an Administrator', 'admin', 'M-202300316-N00003'],
+  ])('%s may', async (_, username, ident) => {
+    expect((await set(ident, 'A 1', await tokenOf(mock(), username))).status).toBe(200);
+  });
+
+  test('an Archaeologist of the receiving organisation may', async () => {
+    await mock().control('POST', '/records', {
+      ident: 'M-202300316-N00003',
+      changes: { predano_organizace: { '@lang': 'cs', '@id': 'ORG-000091', '#': 'x' } },
+    });
+    expect((await set('M-202300316-N00003', 'A 1')).status).toBe(200);
+  });
+
+  test('every state takes a number', async () => {
+    for (const stav of [1, 2, 3] as const) {
+      const ident = (await send(findLines(stav))).headers.get('x-record-id') ?? '';
+      expect((await set(ident, `N ${stav}`)).status).toBe(200);
+    }
+  });
+});
