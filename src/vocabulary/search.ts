@@ -15,14 +15,16 @@ export type SearchHit = {
   readonly score: number;
 };
 
-/** How well a word of the vocabulary stands for a word that was typed. */
-type WordMatch = { readonly id: number; readonly closeness: number };
+/** How well a word of the vocabulary stands for a word that was typed: 1 is the same. */
+type WordMatch = { readonly id: number; readonly text: string; readonly closeness: number };
 
 const MOST_PREFIXED = 200;
 const MOST_SIMILAR = 60;
 const MOST_TERMS_OF_A_WORD = 2000;
 /** Of the terms that share the most, this many are looked at in full. */
 const MOST_RANKED = 300;
+/** Further away than this, or half as close as the best, is no help. */
+const LEAST_SCORE = 0.2;
 
 /**
  * Finds terms by what a person types: accents and case do not matter, words may be begun only, and a letter or two may
@@ -34,36 +36,38 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
   const query = fold(typed);
   const words = [...new Set(wordsOf(query))];
   if (words.length === 0) return [];
+  const matches = words.map((word) => matchesOf(vocabulary, word));
   const shared = new Map<number, number>();
-  for (const word of words) {
-    for (const [term, closeness] of termsWith(vocabulary, matchesOf(vocabulary, word), options.setSpec)) {
-      shared.set(term, (shared.get(term) ?? 0) + closeness / words.length);
-    }
+  for (const [term, closeness] of matches.flatMap((list) => [...termsWith(vocabulary, list, options.setSpec)])) {
+    shared.set(term, (shared.get(term) ?? 0) + closeness / words.length);
   }
   const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MOST_RANKED);
   const terms = termsById(
     vocabulary,
     best.map(([id]) => id),
   );
-  return best
-    .flatMap(([id, closeness]) => {
-      const term = terms.get(id);
-      return term === undefined ? [] : [{ term, score: scoreOf(term, query, words, closeness) }];
-    })
+  const scoreOf = scorer(query, matches);
+  const hits = best.flatMap(([id, closeness]) => {
+    const term = terms.get(id);
+    return term === undefined ? [] : [{ term, score: scoreOf(term, closeness) }];
+  });
+  const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
+  return hits
+    .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || a.term.label.localeCompare(b.term.label, 'cs') || compare(a.term.ident, b.term.ident))
     .slice(0, options.limit);
 }
 
 /** Words that are the typed one, begin with it, contain it, or are a typing error away. */
 function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
-  const matches = new Map<number, number>();
-  const take = (id: number, closeness: number): void => {
-    if (closeness > (matches.get(id) ?? 0)) matches.set(id, closeness);
+  const matches = new Map<number, WordMatch>();
+  const take = (id: number, text: string, closeness: number): void => {
+    if (closeness > (matches.get(id)?.closeness ?? 0)) matches.set(id, { id, text, closeness });
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
     .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MOST_PREFIXED }) as { id: number; text: string }[];
-  for (const { id, text } of begun) take(id, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
+  for (const { id, text } of begun) take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
   const similar = vocabulary
     .sql(
       `select words.id, words.text from (
@@ -75,10 +79,10 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const limit = errorsAllowed(typed);
   for (const { id, text } of similar) {
     const errors = editDistance(typed, text, limit);
-    if (errors <= limit) take(id, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
-    else if (typed.length > 3 && text.includes(typed)) take(id, 0.6);
+    if (errors <= limit) take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
+    else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
   }
-  return [...matches].map(([id, closeness]) => ({ id, closeness }));
+  return [...matches.values()];
 }
 
 /** Short words become other words by a single letter. */
@@ -114,15 +118,24 @@ function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec:
 /** By the column `weight`: description, other name, label. */
 const WEIGHT: readonly number[] = [0, 0.35, 0.85, 1];
 
-/** The words decide; a name that is little more than what was typed comes before one that merely holds it. */
-function scoreOf(term: Term, query: string, words: readonly string[], closeness: number): number {
-  const names = [term.label, term.labelEn ?? ''].map(fold).filter((name) => name !== '');
-  if (names.includes(query)) return 1;
-  const fits = names.map((name) => {
-    const extra = Math.max(0, wordsOf(name).length - words.length);
-    return (name.startsWith(query) ? 0.1 : 0) - 0.03 * Math.min(extra, 6);
-  });
-  return Math.min(0.99, Math.max(0, closeness * 0.88 + Math.max(...fits)));
+/**
+ * Scores a term by that of its names which fits best: the words decide, and a name that is little more than what was
+ * typed comes before one that merely holds it. A term that fits by its description or another name follows.
+ */
+function scorer(query: string, matches: readonly (readonly WordMatch[])[]): (term: Term, shared: number) => number {
+  const closeness = matches.map((list) => new Map(list.map((match) => [match.text, match.closeness])));
+  const ofName = (name: string): number => {
+    if (name === query) return 1;
+    const words = wordsOf(name);
+    const fit = closeness.map((known) => Math.max(0, ...words.map((word) => known.get(word) ?? 0)));
+    const extra = Math.min(6, Math.max(0, words.length - closeness.length));
+    const mean = fit.reduce((sum, one) => sum + one, 0) / fit.length;
+    return Math.min(0.99, 0.88 * mean + (name.startsWith(query) ? 0.1 : 0) - 0.03 * extra);
+  };
+  return ({ label, labelEn, abbreviation }, shared) => {
+    const names = [label, labelEn, abbreviation].map((name) => fold(name ?? '')).filter((name) => name !== '');
+    return Math.max(0.7 * shared, ...names.map(ofName));
+  };
 }
 
 function compare(a: string, b: string): number {

@@ -1,0 +1,41 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TermDraft } from '../../src/vocabulary/term.ts';
+import { putTerm } from '../../src/vocabulary/terms.ts';
+import { openVocabulary, type Vocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary.ts';
+import { manualClock } from './manual-clock.ts';
+import { OAI_BASE } from './scripted-oai.ts';
+
+/** A vocabulary file of its own. `using` closes it. */
+export function tempVocabulary(clock = manualClock()): VocabularyStore & { readonly [Symbol.dispose]: () => void } {
+  const store = openVocabulary(join(mkdtempSync(join(tmpdir(), 'pas-vocabulary-')), 'vocabulary.sqlite'), clock);
+  return { ...store, [Symbol.dispose]: () => store.close() };
+}
+
+/** A term with a label; the rest by choice. */
+export function aTerm(ident: string, label: string, more: Partial<TermDraft> = {}): TermDraft {
+  return {
+    ident,
+    setSpec: 'heslo:predmet_druh',
+    label,
+    labelEn: null,
+    otherNames: [],
+    abbreviation: null,
+    description: null,
+    descriptionEn: null,
+    sortOrder: null,
+    superiors: [],
+    details: {},
+    boundary: null,
+    ...more,
+  };
+}
+
+export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): Vocabulary {
+  const vocabulary = store.source(OAI_BASE);
+  vocabulary.change(() => {
+    for (const draft of drafts) putTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
+  });
+  return vocabulary;
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { beginPass, completePass, harvestOf } from '../../../src/vocabulary/harvests.ts';
+import { makeTermLookup, type TermAnswer } from '../../../src/vocabulary/lookup.ts';
+import { putTombstone } from '../../../src/vocabulary/terms.ts';
+import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+function harvested(vocabulary: Vocabulary, ...sets: string[]): Vocabulary {
+  vocabulary.change(() => {
+    for (const set of sets) {
+      const { id } = harvestOf(vocabulary, set);
+      beginPass(vocabulary, id, 'full', null);
+      completePass(vocabulary, id);
+    }
+  });
+  return vocabulary;
+}
+
+function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000001', 'spona', { labelEn: 'brooch' }),
+    aTerm('HES-000002', 'brož', { labelEn: 'brooch' }),
+    aTerm('HES-000003', 'pas'),
+    aTerm('HES-000004', 'pás'),
+    aTerm('HES-000005', 'železo', { setSpec: 'heslo:predmet_specifikace' }),
+    aTerm('HES-000006', 'zrušené'),
+    aTerm('OS-001507', 'Novák, Jan', { setSpec: 'osoba', otherNames: ['Jan Novák'] }),
+    aTerm('ORG-000091', 'Muzeum města Brna', { setSpec: 'organizace', otherNames: ['MMB'] }),
+  );
+  vocabulary.change(() =>
+    putTombstone(vocabulary, { ident: 'HES-000006', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
+  );
+  return harvested(vocabulary, 'heslo', 'osoba', 'organizace');
+}
+
+const TYPE = 'heslo:predmet_druh';
+
+describe('a cell is looked up in its own set', () => {
+  const cases: readonly [string, string, string, TermAnswer['kind'], string | undefined][] = [
+    ['an identifier', TYPE, 'HES-000001', 'found', 'HES-000001'],
+    ['an identifier in small letters, with spaces', TYPE, ' hes-000001 ', 'found', 'HES-000001'],
+    ['a Czech label', TYPE, 'Spona', 'found', 'HES-000001'],
+    ['a label whose accent decides', TYPE, 'pás', 'found', 'HES-000004'],
+    ['a label that two entries share but for the accent', TYPE, 'PAS', 'ambiguous', undefined],
+    ['an English label of two entries', TYPE, 'brooch', 'ambiguous', undefined],
+    ['an identifier of another set', TYPE, 'HES-000005', 'wrong-set', 'HES-000005'],
+    ['a label of another set', TYPE, 'železo', 'unknown', undefined],
+    ['a deleted identifier', TYPE, 'HES-000006', 'deleted', 'HES-000006'],
+    ['a deleted label', TYPE, 'zrušené', 'deleted', 'HES-000006'],
+    ['an identifier that is nowhere', TYPE, 'HES-999999', 'unknown', undefined],
+    ['nothing', TYPE, '', 'unknown', undefined],
+    ['a person', 'osoba', 'novak, jan', 'found', 'OS-001507'],
+    ['a person, given name first', 'osoba', 'Jan Novák', 'found', 'OS-001507'],
+    ['an organisation by its short name', 'organizace', 'mmb', 'found', 'ORG-000091'],
+    ['a family of sets', 'heslo', 'železo', 'found', 'HES-000005'],
+  ];
+  test.each(cases)('%s', (_, set, cell, kind, ident) => {
+    using store = tempVocabulary();
+    const answer = makeTermLookup(aVocabulary(store))(set, cell);
+    expect(answer.kind).toBe(kind);
+    if ('term' in answer) expect(answer.term.id).toBe(ident);
+  });
+
+  test('a mistyped label names what is nearest', () => {
+    using store = tempVocabulary();
+    const answer = makeTermLookup(aVocabulary(store))(TYPE, 'spna');
+    expect(answer).toMatchObject({
+      kind: 'unknown',
+      nearest: [{ id: 'HES-000001', label: 'spona', labelEn: 'brooch', setSpec: TYPE }],
+    });
+  });
+});
+
+describe('before a set was harvested to its end', () => {
+  test('nothing is called unknown', () => {
+    using store = tempVocabulary();
+    const lookup = makeTermLookup(store.source('https://harvest.example.org'));
+    expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'HES-000001').kind]).toEqual(['not-harvested', 'not-harvested']);
+  });
+
+  test('what is there already is found', () => {
+    using store = tempVocabulary();
+    const lookup = makeTermLookup(fill(store, aTerm('HES-000001', 'spona')));
+    expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'jehlice').kind]).toEqual(['found', 'not-harvested']);
+  });
+
+  test('a part of a family does not stand for the whole', () => {
+    using store = tempVocabulary();
+    const vocabulary = harvested(store.source('https://harvest.example.org'), 'heslo:obdobi');
+    const lookup = makeTermLookup(vocabulary);
+    expect([lookup('heslo:obdobi', 'x').kind, lookup(TYPE, 'x').kind, lookup('heslo', 'x').kind]).toEqual([
+      'unknown',
+      'not-harvested',
+      'not-harvested',
+    ]);
+  });
+});

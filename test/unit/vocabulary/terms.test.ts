@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import {
+  countBySet,
+  inferiorsOf,
+  putTerm,
+  putTombstone,
+  superiorsOf,
+  termByIdent,
+  termsByName,
+  termsOfSet,
+} from '../../../src/vocabulary/terms.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const JANUARY = Date.UTC(2025, 0, 1);
+const MARCH = Date.UTC(2025, 2, 1);
+
+describe('a term that is met again', () => {
+  test('takes the newer record with all its names', () => {
+    using store = tempVocabulary();
+    const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
+    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
+    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'fibule', labelEn: null, datestampMs: MARCH });
+    expect([termsByName(vocabulary, 'SPÓNA'), termsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
+  });
+
+  test('keeps what it has against an older record', () => {
+    using store = tempVocabulary();
+    const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
+    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
+    expect(termByIdent(vocabulary, 'HES-000001')?.label).toBe('spona');
+  });
+
+  test('moves to the set that it is in now', () => {
+    using store = tempVocabulary();
+    const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
+    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH));
+    expect(countBySet(vocabulary)).toEqual([{ setSpec: 'heslo:nalez_typ', terms: 1, gone: 0 }]);
+  });
+});
+
+describe('a term that is deleted', () => {
+  test('is kept as gone under its name, with the time', () => {
+    using store = tempVocabulary();
+    const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
+    vocabulary.change(() => putTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }));
+    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({
+      label: 'spona',
+      setSpec: 'heslo:predmet_druh',
+      gone: 'deleted',
+      goneAtMs: MARCH,
+    });
+    expect([...termsOfSet(vocabulary, 'heslo')]).toEqual([]);
+    expect([...termsOfSet(vocabulary, 'heslo', 'with-gone')]).toHaveLength(1);
+  });
+
+  test('stays gone when a page brings an older record of it, and comes back with a newer one', () => {
+    using store = tempVocabulary();
+    const vocabulary = store.source('https://harvest.example.org');
+    vocabulary.change(() => putTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }));
+    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'spona'), JANUARY));
+    expect(termByIdent(vocabulary, 'HES-000001')?.gone).toBe('deleted');
+    vocabulary.change(() => putTerm(vocabulary, aTerm('HES-000001', 'spona'), MARCH + 1));
+    expect(termByIdent(vocabulary, 'HES-000001')).toMatchObject({ gone: null, goneAtMs: null });
+  });
+});
+
+test('a set is listed with its subsets in its own order, and not with sets that merely begin alike', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000003', 'c', { setSpec: 'heslo:obdobi', sortOrder: 1 }),
+    aTerm('HES-000001', 'a', { setSpec: 'heslo:obdobi', sortOrder: 2 }),
+    aTerm('HES-000002', 'b', { setSpec: 'heslo:obdobi_kat', sortOrder: 1 }),
+    aTerm('OS-000001', 'd', { setSpec: 'osoba' }),
+  );
+  const listed = (set: string): string[] => [...termsOfSet(vocabulary, set)].map(({ label }) => label);
+  expect([listed('heslo:obdobi'), listed('heslo'), listed('osoba'), listed('hesl')]).toEqual([
+    ['c', 'a'],
+    ['c', 'a', 'b'],
+    ['d'],
+    [],
+  ]);
+});
+
+test('a term knows what stands above and below it', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000001', 'šperk'),
+    aTerm('HES-000002', 'spona', { superiors: [{ ident: 'HES-000001', kind: 'podřízenost' }] }),
+    aTerm('HES-000003', 'prsten', {
+      superiors: [
+        { ident: 'HES-000001', kind: 'podřízenost' },
+        { ident: 'HES-999999', kind: 'podřízenost' },
+      ],
+    }),
+  );
+  expect(inferiorsOf(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual(['prsten', 'spona']);
+  expect(superiorsOf(vocabulary, 'HES-000003')).toEqual([
+    { ident: 'HES-000001', label: 'šperk', kind: 'podřízenost' },
+    { ident: 'HES-999999', label: '', kind: 'podřízenost' },
+  ]);
+});
+
+test('what two services say is never mixed', () => {
+  using store = tempVocabulary();
+  const here = fill(store, aTerm('HES-000001', 'spona'));
+  const there = store.source('https://elsewhere.example.org');
+  there.change(() => putTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
+  expect([termByIdent(here, 'HES-000001')?.label, termByIdent(there, 'HES-000001')?.label]).toEqual(['spona', 'jehlice']);
+  expect(termsByName(here, 'jehlice')).toEqual([]);
+});
+
+test('a change that fails leaves nothing behind', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
+  const failing = (): void => {
+    putTerm(vocabulary, aTerm('HES-000002', 'prsten'), MARCH);
+    throw new Error('cut off');
+  };
+  expect(() => vocabulary.change(failing)).toThrow('cut off');
+  expect(termByIdent(vocabulary, 'HES-000002')).toBeUndefined();
+});
