@@ -1,4 +1,4 @@
-import { array, check, integer, number, object, oneOf, optional, type Reader, text } from './shape.ts';
+import { array, check, flag, integer, number, object, oneOf, optional, type Reader, text } from './shape.ts';
 
 export const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai'] as const;
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
@@ -54,6 +54,8 @@ export type FaultRule = {
   readonly ms?: number;
   /** Where `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
   readonly at?: 'start' | 'save';
+  /** false: neither counts nor strikes until it is switched on. */
+  readonly active?: boolean;
 };
 
 const condition: Reader<FaultCondition> = object({
@@ -64,7 +66,8 @@ const condition: Reader<FaultCondition> = object({
   ident: optional(text({ min: 1 })),
 });
 
-const faultRule: Reader<FaultRule> = check(
+/** @throws ShapeError with the place and the reason */
+export const readFaultRule: Reader<FaultRule> = check(
   object({
     endpoint: oneOf(FAULT_ENDPOINTS),
     fault: oneOf(Object.keys(FAULTS) as FaultName[]),
@@ -73,6 +76,7 @@ const faultRule: Reader<FaultRule> = check(
     retry_after: optional(integer({ min: 0 })),
     ms: optional(integer({ min: 0, max: 3_600_000 })),
     at: optional(oneOf(['start', 'save'] as const)),
+    active: optional(flag),
   }),
   (rule) => {
     if (rule.when?.ident !== undefined && !['number', 'photo', 'oai'].includes(rule.endpoint)) {
@@ -86,4 +90,4 @@ const faultRule: Reader<FaultRule> = check(
 );
 
 /** @throws ShapeError with the place and the reason */
-export const readFaultRules: Reader<FaultRule[]> = array(faultRule);
+export const readFaultRules: Reader<FaultRule[]> = array(readFaultRule);

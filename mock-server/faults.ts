@@ -5,19 +5,39 @@ import { detail, htmlPage } from './problem.ts';
 import { seededRandom } from './random.ts';
 import { type Hooks, NoAnswer, type SentAnswer } from './trouble.ts';
 
-type LiveRule = { readonly rule: FaultRule; readonly random: () => number; seen: number; struck: number };
+type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
 
 /** The faults that are set, and how often each has met a request and struck. */
 export class Faults {
   #rules: LiveRule[] = [];
+  #nextId = 1;
 
+  /** Replaces all rules. */
   set(rules: readonly FaultRule[]): void {
-    this.#rules = rules.map((rule) => ({ rule, random: seededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 }));
+    this.#rules = [];
+    for (const rule of rules) this.add(rule);
+  }
+
+  add(rule: FaultRule): void {
+    this.#rules.push({ id: this.#nextId++, rule, random: seededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
+  }
+
+  /** @returns false where there is no such rule; so does {@link remove} */
+  switch(id: number, active: boolean): boolean {
+    const live = this.#rules.find((candidate) => candidate.id === id);
+    if (live !== undefined) live.rule = { ...live.rule, active };
+    return live !== undefined;
+  }
+
+  remove(id: number): boolean {
+    const before = this.#rules.length;
+    this.#rules = this.#rules.filter((live) => live.id !== id);
+    return this.#rules.length < before;
   }
 
   /** The rules with their counters, as `GET /faults` shows them. */
-  list(): ReadonlyArray<FaultRule & { readonly seen: number; readonly struck: number }> {
-    return this.#rules.map(({ rule, seen, struck }) => ({ ...rule, seen, struck }));
+  list(): ReadonlyArray<FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }> {
+    return this.#rules.map(({ id, rule, seen, struck }) => ({ id, ...rule, seen, struck }));
   }
 
   /**
@@ -28,7 +48,7 @@ export class Faults {
   take(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
     let striking: LiveRule | undefined;
     for (const live of this.#rules) {
-      if (live.rule.endpoint !== endpoint) continue;
+      if (live.rule.endpoint !== endpoint || live.rule.active === false) continue;
       if (live.rule.when?.ident !== undefined && live.rule.when.ident !== ident) continue;
       live.seen += 1;
       if (striking === undefined && holds(live)) striking = live;

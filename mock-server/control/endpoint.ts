@@ -1,12 +1,15 @@
 import { blockListOf, contains, plainAddress } from '../access.ts';
 import { CONTROL_PATH } from '../addresses.ts';
-import { readFaultRules } from '../fault-rules.ts';
 import { type Answer, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, integer, number, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
+import { findsView } from './finds-view.ts';
+import { mapView } from './map-view.ts';
 import { moveFind } from './moves.ts';
+import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, showRecord } from './records.ts';
 import { ControlRefusal } from './refusal.ts';
 import { stateView } from './state-view.ts';
@@ -36,11 +39,19 @@ const ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: /^\/journal$/,
-    run: (mock, { incoming }) => mock.journal.entries(Number(incoming.query.get('after') ?? 0)),
+    run: (mock, { incoming }) => newestEntries(mock, incoming.query),
   },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
   { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
   { method: 'PUT', path: /^\/faults$/, run: setFaults },
+  { method: 'POST', path: /^\/faults$/, run: addFault },
+  { method: 'DELETE', path: /^\/faults$/, run: clearFaults },
+  { method: 'GET', path: /^\/faults\/catalogue$/, run: faultCatalogue },
+  { method: 'PUT', path: /^\/faults\/(\d+)$/, run: switchFault },
+  { method: 'DELETE', path: /^\/faults\/(\d+)$/, run: removeFault },
+  { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => findsView(mock, incoming.query) },
+  { method: 'GET', path: /^\/map$/, run: mapView },
+  { method: 'GET', path: /^\/pulse$/, run: pulse },
   { method: 'GET', path: /^\/settings$/, run: (mock) => mock.settings },
   { method: 'PUT', path: /^\/settings$/, run: putSettings },
   { method: 'GET', path: /^\/clock$/, run: clockView },
@@ -56,7 +67,11 @@ const ROUTES: readonly Route[] = [
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
   const peer = plainAddress(incoming.message.socket.remoteAddress ?? '');
   if (!contains(blockListOf(LOOPBACK), peer)) return failure(403, 'the control interface answers on loopback only');
+  const { origin, host } = incoming.headers;
+  if (origin !== undefined && origin !== `http://${host}`) return failure(403, 'web pages from elsewhere may not use this');
   const path = incoming.path.slice(CONTROL_PATH.length);
+  const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
+  if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));
   const route = matching.find((candidate) => candidate.method === incoming.method);
   if (route === undefined) {
@@ -90,6 +105,18 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   }
 }
 
+/** `?after=` an entry's id, `?limit=` to the newest so many. */
+function newestEntries(mock: Mock, query: URLSearchParams): unknown {
+  const entries = mock.journal.entries(Number(query.get('after') ?? 0));
+  const limit = Number(query.get('limit') ?? entries.length);
+  return limit < entries.length ? entries.slice(entries.length - limit) : entries;
+}
+
+/** Cheap to ask often: who answers, and whether any find has changed. */
+function pulse(mock: Mock): unknown {
+  return { pid: process.pid, revision: mock.archive.revision('samostatny_nalez'), clock: clockView(mock) };
+}
+
 function resetAll(mock: Mock): unknown {
   const startedMs = performance.now();
   mock.reset();
@@ -99,11 +126,6 @@ function resetAll(mock: Mock): unknown {
 function clearJournal(mock: Mock): unknown {
   mock.journal.clear();
   return { status: 'ok' };
-}
-
-function setFaults(mock: Mock, { body }: { readonly body: unknown }): unknown {
-  mock.faults.set(readFaultRules(body));
-  return mock.faults.list();
 }
 
 function putSettings(mock: Mock, { body }: { readonly body: unknown }): unknown {

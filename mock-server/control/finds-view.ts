@@ -24,7 +24,7 @@ export type PhotographView = { readonly id: string; readonly name: string; reado
 
 /**
  * The newest live finds, and how many there are in all: `?limit=`, `?state=` 1 to 4, `?text=` that stands anywhere in the
- * record. `revision` stays the same as long as no record changes.
+ * record. `revision` stays the same as long as no find changes.
  * @throws ShapeError
  */
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
@@ -32,7 +32,7 @@ export function findsView(mock: Mock, query: URLSearchParams): unknown {
   const set = 'samostatny_nalez';
   const states = mock.archive.statistics().filter((row) => row.entity === set);
   return {
-    revision: mock.archive.revision(),
+    revision: mock.archive.revision('samostatny_nalez'),
     matching: mock.archive.count({ set, visible }),
     by_state: Object.fromEntries(states.map((row) => [String(row.stav), row.count])),
     photos: mock.photographs.count(),
@@ -84,7 +84,9 @@ function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
 
 function pointOf(wkt: string | undefined): readonly [number, number] | null {
   const [longitude, latitude] = (/\(([^()]*)\)/.exec(wkt ?? '')?.[1] ?? '').trim().split(/\s+/).map(Number);
-  return longitude !== undefined && latitude !== undefined && Number.isFinite(longitude + latitude) ? [longitude, latitude] : null;
+  return longitude !== undefined && latitude !== undefined && Number.isFinite(longitude + latitude)
+    ? [longitude, latitude]
+    : null;
 }
 
 function photographView(value: ReturnType<typeof listOf>[number]): PhotographView[] {

@@ -1,4 +1,4 @@
-import { parsePolygons, type Point } from '../areas.ts';
+import { type Point, parsePolygons } from '../areas.ts';
 import type { Mock } from '../mock.ts';
 import type { Entity } from '../records/record.ts';
 import { textOf } from '../records/record.ts';
