@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { setNumber, tokenOf } from '../support/contract-requests.ts';
+
+const { mock, send, token } = useMock();
+
+type Shown = {
+  readonly stav: number;
+  readonly datestamp: string;
+  readonly deleted: boolean;
+  readonly body: Record<string, unknown>;
+};
+const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => mock().control(method, path, body);
+const record = async (ident: string) => (await control('GET', `/records/${ident}`)).value as Shown;
+
+describe('Clock', () => {
+  test('it is advanced, set and stopped; the Date header and datestamps follow', async () => {
+    await control('POST', '/clock', { set: '2031-02-03T04:05:06.789Z', frozen: true });
+    expect((await control('GET', '/clock')).value).toMatchObject({ now: '2031-02-03T04:05:06.789Z', frozen: true });
+    await control('POST', '/clock', { advance_ms: 1000 });
+    const renewed = await tokenOf(mock(), 'archaeologist');
+    const answer = await send(smallestFind(), { token: renewed });
+    expect(answer.headers.get('date')).toBe('Mon, 03 Feb 2031 04:05:07 GMT');
+    expect((await record(answer.headers.get('x-record-id') ?? '')).datestamp).toBe('2031-02-03T04:05:07.789Z');
+  });
+
+  test('two changes in one moment still have different datestamps', async () => {
+    await control('POST', '/clock', { frozen: true });
+    const first = (await record('HES-000253')).datestamp;
+    await control('POST', '/records', { ident: 'HES-000253', changes: { zkratka: { '@lang': 'cs', '#': 'pal' } } });
+    const second = (await record('HES-000253')).datestamp;
+    await control('POST', '/records', { ident: 'HES-000253', changes: { zkratka: null } });
+    const third = (await record('HES-000253')).datestamp;
+    expect([second > first, third > second]).toEqual([true, true]);
+  });
+
+  test.each([[{}], [{ set: 'tomorrow' }], [{ advance_ms: 'x' }], [{ freeze: true }]])('%j is refused', async (command) => {
+    expect((await control('POST', '/clock', command)).status).toBe(400);
+  });
+});
+
+describe('Journal', () => {
+  type Entry = {
+    method: string;
+    path: string;
+    user: string | null;
+    status: number;
+    gap_ms: number | null;
+    user_gap_ms: number | null;
+    address_gap_ms: number | null;
+    at_ms: number;
+  };
+  const journal = async () => (await control('GET', '/journal')).value as Entry[];
+
+  test('it holds every request with user, status and the gaps since the same user’s and address’s last write', async () => {
+    await control('DELETE', '/journal');
+    await control('POST', '/clock', { frozen: true });
+    const archivist = await tokenOf(mock(), 'archivist');
+    const knock = (as: string) => setNumber(mock(), 'X', '', as);
+    await knock(token());
+    await control('POST', '/clock', { advance_ms: 120.5 });
+    await knock(archivist);
+    await control('POST', '/clock', { advance_ms: 30 });
+    await knock(token());
+    const [login, first, second, third] = await journal();
+    expect(login).toMatchObject({ method: 'POST', path: '/api/token-auth/', user: 'archivist', status: 200, gap_ms: null });
+    expect(first).toMatchObject({
+      method: 'PATCH',
+      path: '/api/pas/nalez/X/evidencni-cislo',
+      user: 'archaeologist',
+      status: 400,
+      gap_ms: null,
+    });
+    expect([second?.user_gap_ms, second?.address_gap_ms]).toEqual([null, expect.closeTo(120.5, 3)]);
+    expect([third?.user_gap_ms, third?.address_gap_ms, third?.gap_ms]).toEqual([
+      expect.closeTo(150.5, 3),
+      expect.closeTo(30, 3),
+      expect.closeTo(30, 3),
+    ]);
+  });
+
+  test('real requests a few milliseconds apart are measured in fractions', async () => {
+    await control('DELETE', '/journal');
+    for (let count = 0; count < 3; count += 1) await setNumber(mock(), 'X', '', token());
+    const gaps = (await journal()).slice(1).map((entry) => entry.gap_ms ?? 0);
+    expect(gaps.every((gap) => gap > 0 && gap < 1000)).toBe(true);
+    expect(gaps.some((gap) => !Number.isInteger(gap))).toBe(true);
+  });
+
+  test('refused and unanswered requests are there too; the control interface’s are not', async () => {
+    await control('DELETE', '/journal');
+    await control('PUT', '/faults', [{ endpoint: 'number', fault: 'reset-before-save' }]);
+    await setNumber(mock(), 'C-202400101-N00007', '?evidencni_cislo=Z', token()).catch(() => {});
+    await fetch(`${mock().url}/nowhere`);
+    expect((await journal()).map((entry) => entry.status)).toEqual([0, 404]);
+  });
+});

@@ -1,0 +1,96 @@
+import { networkInterfaces } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { findLines, smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { startMock } from '../support/start-mock.ts';
+
+const { mock, send, finds } = useMock();
+
+const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => mock().control(method, path, body);
+const errorOf = (value: unknown) => (value as { error: string }).error;
+
+describe('Health, state and reset', () => {
+  test('health', async () => {
+    expect((await control('GET', '/health')).value).toEqual({ status: 'ok' });
+  });
+
+  test('state counts finds, numbers, photographs and says who may import where', async () => {
+    await send(findLines(3));
+    const { value } = await control('GET', '/state');
+    expect(value).toMatchObject({
+      counts: { finds: 22, finds_by_state: { '1': 7, '2': 4, '3': 4, '4': 7 }, finds_with_number: 11, photos: 9 },
+      addresses: { base_url: mock().url, control_url: mock().server.control_url },
+      training: false,
+      deployed: false,
+    });
+    const { projects, accounts } = value as {
+      projects: { ident: string; importable_by: string[] }[];
+      accounts: { username: string; role: string }[];
+    };
+    expect(projects.find((project) => project.ident === 'C-202400101')?.importable_by).toEqual([
+      'admin',
+      'archaeologist',
+      'archivist',
+      'colleague',
+      'inactive',
+      'researcher',
+    ]);
+    expect(accounts.find((account) => account.username === 'archivist')?.role).toBe('archivist');
+  });
+
+  test('reset restores the seed within a tenth of a second, faults, settings, clock and tokens included', async () => {
+    await send(smallestFind());
+    await control('PUT', '/faults', [{ endpoint: 'import', fault: '503' }]);
+    await control('PUT', '/settings', { access_mode: 'closed' });
+    await control('POST', '/clock', { set: '2040-01-01T00:00:00Z' });
+    const { value } = await control('POST', '/reset');
+    expect((value as { ms: number }).ms).toBeLessThan(400);
+    expect(await finds()).toBe(21);
+    expect((await control('GET', '/faults')).value).toEqual([]);
+    expect((await control('GET', '/settings')).value).toMatchObject({ access_mode: 'open' });
+    expect((await control('GET', '/clock')).value).toMatchObject({ now: expect.stringMatching(/^20[23]\d/) });
+    expect((await send(smallestFind())).status).toBe(401);
+  });
+
+  test('unknown paths and methods say what there is', async () => {
+    expect(await control('GET', '/nothing')).toMatchObject({ status: 404 });
+    const { status, value } = await control('DELETE', '/clock');
+    expect([status, errorOf(value)]).toEqual([405, expect.stringMatching(/GET, POST/)]);
+  });
+
+  test('it answers on loopback only', async () => {
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((address) => address?.family === 'IPv4' && !address.internal);
+    await using open = await startMock({ host: '0.0.0.0' });
+    const url = open.server.control_url.replace('0.0.0.0', '127.0.0.1');
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    if (outside === undefined) return;
+    expect((await fetch(`${url.replace('127.0.0.1', outside.address)}/health`)).status).toBe(403);
+  });
+});
+
+describe('Settings', () => {
+  test.each([
+    [{ access_mode: 'ajar' }, /access_mode.*open, whitelist_only, closed/],
+    [{ access_rules: [{ rule_type: 'ip_blacklist', value: '300.1.1.1' }] }, /300\.1\.1\.1/],
+    [{ access_rules: [{ rule_type: 'ip_blacklist', value: '10.0.0.0/99' }] }, /10\.0\.0\.0\/99/],
+    [{ min_request_intervals: { user_ms: -1, ip_ms: 0 } }, /user_ms.*at least 0/],
+    [{ min_request_intervals: { user_ms: 1 } }, /ip_ms/],
+    [{ rate_limits: [{ scope: 'record', value: 'x', rate: '1/m' }] }, /no value/],
+    [{ rate_limits: [{ scope: 'user', rate: '1/m' }] }, /needs a value/],
+    [{ page_size: 0 }, /page_size/],
+    [{ colour: 'blue' }, /colour/],
+    [null, /object/],
+  ])('%j is refused with the reason, and nothing changes', async (patch, reason) => {
+    const before = (await control('GET', '/settings')).value;
+    const { status, value } = await control('PUT', '/settings', patch);
+    expect([status, errorOf(value)]).toEqual([400, expect.stringMatching(reason)]);
+    expect((await control('GET', '/settings')).value).toEqual(before);
+  });
+
+  test('a body that is no JSON is refused', async () => {
+    const response = await fetch(`${mock().server.control_url}/settings`, { method: 'PUT', body: '{' });
+    expect(response.status).toBe(400);
+  });
+});

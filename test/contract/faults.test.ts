@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { expectDetail, useMock } from '../support/contract-import.ts';
+import { importXml, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
+
+const { mock, send, token, finds } = useMock();
+
+const MINE = 'C-202400101-N00007';
+const faults = (...rules: Record<string, unknown>[]) => mock().control('PUT', '/faults', rules);
+const number = (value: string) => setNumber(mock(), MINE, `?evidencni_cislo=${value}`, token());
+const statuses = async (count: number) => {
+  const found: number[] = [];
+  for (let index = 0; index < count; index += 1) found.push((await send(smallestFind())).status);
+  return found;
+};
+/** Imports and gives up after a while. */
+const sendBriefly = async (ms = 150) => {
+  const xml = documentOf(mock(), smallestFind());
+  const { multipart, contentDigest } = await import('../support/contract-requests.ts');
+  return fetch(`${mock().url}/api/pas/import-xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token()}`,
+      'content-type': 'multipart/form-data; boundary=xYzZY',
+      'content-digest': contentDigest(xml),
+    },
+    body: multipart([{ name: 'file', fileName: 'find.xml', bytes: xml }]),
+    signal: AbortSignal.timeout(ms),
+  });
+};
+
+describe('When a fault strikes', () => {
+  test('nth, every, times', async () => {
+    await faults({ endpoint: 'import', fault: '503', when: { nth: 2 } });
+    expect(await statuses(4)).toEqual([201, 503, 201, 201]);
+    await faults({ endpoint: 'import', fault: '503', when: { every: 2 } });
+    expect(await statuses(4)).toEqual([201, 503, 201, 503]);
+    await faults({ endpoint: 'import', fault: '503', times: 2 });
+    expect(await statuses(4)).toEqual([503, 503, 201, 201]);
+  });
+
+  test('probability is reproducible by its seed', async () => {
+    const rule = { endpoint: 'number', fault: '503', when: { probability: 0.5, seed: 7 } };
+    const run = async () => {
+      await faults(rule);
+      const found: number[] = [];
+      for (let index = 0; index < 12; index += 1) found.push((await number('')).status);
+      return found;
+    };
+    const first = await run();
+    expect(await run()).toEqual(first);
+    expect(new Set(first)).toEqual(new Set([422, 503]));
+  });
+
+  test('ident picks one record', async () => {
+    await faults({ endpoint: 'number', fault: '503', when: { ident: MINE } });
+    expect((await setNumber(mock(), 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status).toBe(200);
+    expect((await number('Z1')).status).toBe(503);
+  });
+
+  test('requests that the gates refuse are not counted', async () => {
+    await faults({ endpoint: 'import', fault: '503', when: { nth: 1 } });
+    expect((await send(smallestFind(), { token: 'unknown' })).status).toBe(401);
+    expect(await statuses(2)).toEqual([503, 201]);
+  });
+
+  test('GET /faults tells how often a rule has met a request and struck', async () => {
+    await faults({ endpoint: 'import', fault: '503', when: { every: 2 } });
+    await statuses(3);
+    expect((await mock().control('GET', '/faults')).value).toMatchObject([{ fault: '503', seen: 3, struck: 1 }]);
+  });
+
+  test('the journal names the fault', async () => {
+    await faults({ endpoint: 'import', fault: '503', times: 1 });
+    await statuses(2);
+    const { value } = await mock().control('GET', '/journal');
+    expect((value as { fault: string | null }[]).slice(-2).map((entry) => entry.fault)).toEqual(['503', null]);
+  });
+});
+
+describe('What faults do', () => {
+  test.each([
+    ['500-before-save', 21],
+    ['500-after-save', 22],
+  ])('%s answers 500 with %i finds in the archive', async (fault, stored) => {
+    await faults({ endpoint: 'import', fault });
+    expectDetail(await send(smallestFind()), 500);
+    expect(await finds()).toBe(stored);
+  });
+
+  test.each([
+    ['hang-before-save', 21],
+    ['hang-after-save', 22],
+  ])('%s never answers, with %i finds in the archive', async (fault, stored) => {
+    await faults({ endpoint: 'import', fault });
+    await expect(sendBriefly()).rejects.toThrow(/timeout|aborted/i);
+    expect(await finds()).toBe(stored);
+  });
+
+  test.each([
+    ['reset-before-save', 21],
+    ['reset-after-save', 22],
+  ])('%s cuts the connection, with %i finds in the archive', async (fault, stored) => {
+    await faults({ endpoint: 'import', fault });
+    await expect(sendBriefly(5000)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+    expect(await finds()).toBe(stored);
+  });
+
+  test('truncate sends half of the body under its full length', async () => {
+    await faults({ endpoint: 'import', fault: 'truncate' });
+    const response = await sendBriefly(5000);
+    expect(response.status).toBe(201);
+    await expect(response.text()).rejects.toThrow();
+    expect(await finds()).toBe(22);
+  });
+
+  test('malformed answers with the right status and no XML', async () => {
+    await faults({ endpoint: 'import', fault: 'malformed' });
+    const answer = await send(smallestFind());
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/xml']);
+    expect(answer.text).toContain('</html');
+  });
+
+  test('throttle answers 429 with or without Retry-After', async () => {
+    await faults({ endpoint: 'import', fault: 'throttle', retry_after: 7 });
+    expect((await send(smallestFind())).headers.get('retry-after')).toBe('7');
+    await faults({ endpoint: 'import', fault: 'throttle' });
+    const bare = await send(smallestFind());
+    expectDetail(bare, 429);
+    expect(bare.headers.get('retry-after')).toBeNull();
+  });
+
+  test('503 may name a Retry-After; 502 and 504 are pages of the proxy', async () => {
+    await faults({ endpoint: 'import', fault: '503', retry_after: 3 });
+    expect((await send(smallestFind())).headers.get('retry-after')).toBe('3');
+    for (const fault of ['502', '504']) {
+      await faults({ endpoint: 'import', fault });
+      const answer = await send(smallestFind());
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([Number(fault), 'text/html; charset=utf-8']);
+    }
+  });
+
+  test('slow answers late', async () => {
+    await faults({ endpoint: 'import', fault: 'slow', ms: 120 });
+    const startedMs = performance.now();
+    expect((await send(smallestFind())).status).toBe(201);
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(115);
+  });
+
+  test('token-expired refuses the token for good; a new one works', async () => {
+    await faults({ endpoint: 'import', fault: 'token-expired', times: 1 });
+    expectDetail(await send(smallestFind()), 401);
+    expectDetail(await send(smallestFind()), 401);
+    const renewed = await tokenOf(mock(), 'archaeologist');
+    expect(renewed).not.toBe(token());
+    expect((await send(smallestFind(), { token: renewed })).status).toBe(201);
+  });
+
+  test('token-expired at the token endpoint hands out a token that is over', async () => {
+    await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
+    const stale = await tokenOf(mock(), 'archaeologist');
+    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: stale }), 401);
+  });
+
+  test('a number that was saved before the connection was cut is the current one', async () => {
+    await faults({ endpoint: 'number', fault: 'reset-after-save', times: 1 });
+    await expect(number('Z1')).rejects.toThrow();
+    expectDetail(await number('Z1'), 422);
+  });
+
+  test('a refused request never reaches its save: only faults before it strike', async () => {
+    await faults({ endpoint: 'import', fault: '500-after-save' });
+    expect((await send('')).status).toBe(400);
+  });
+
+  test('token and user-info endpoints fail in pages', async () => {
+    await faults({ endpoint: 'user-info', fault: '500-before-save' }, { endpoint: 'token', fault: '503' });
+    const info = await rawAnswer(
+      await fetch(`${mock().url}/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token()}` } }),
+    );
+    expect([info.status, info.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
+    const login = await fetch(`${mock().url}/api/token-auth/`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'a', password: 'b' }),
+    });
+    expect([login.status, login.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+  });
+});
+
+describe('Fault rules that make no sense are refused with the reason', () => {
+  test.each([
+    [{}, /list/],
+    [[{ endpoint: 'import' }], /fault/],
+    [[{ endpoint: 'imports', fault: '503' }], /\[0\]\.endpoint.*import, number/],
+    [[{ endpoint: 'import', fault: 'explode' }], /\[0\]\.fault/],
+    [[{ endpoint: 'import', fault: 'lock' }], /lock.*number, photo/],
+    [[{ endpoint: 'import', fault: '503', when: { nth: 0 } }], /nth.*at least 1/],
+    [[{ endpoint: 'import', fault: '503', when: { probability: 2 } }], /probability.*at most 1/],
+    [[{ endpoint: 'import', fault: '503', when: { ident: 'X' } }], /ident/],
+    [[{ endpoint: 'import', fault: '503', tims: 1 }], /tims/],
+    [[{ endpoint: 'import', fault: 'slow', ms: '5' }], /ms.*number/],
+  ])('%j', async (rules, reason) => {
+    await faults({ endpoint: 'import', fault: '503' });
+    const { status, value } = await mock().control('PUT', '/faults', rules);
+    expect(status).toBe(400);
+    expect((value as { error: string }).error).toMatch(reason);
+    expect((await mock().control('GET', '/faults')).value).toHaveLength(1);
+  });
+});
