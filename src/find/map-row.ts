@@ -2,17 +2,15 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { ElementName, Find, FindElements, Reference } from './find.ts';
-import type { LookupTerm } from './lookup.ts';
 import type { ResolvePhoto } from './photo-path.ts';
 import { readBoolean, readDate, readInteger, readTargetState } from './read-cell.ts';
 import { readPoint } from './read-point.ts';
 import { isReadable, type Reading } from './reading.ts';
-import { resolveFinder, resolveProject, resolveTerm } from './resolve-reference.ts';
+import type { ResolveReference } from './resolve-reference.ts';
 import type { TableRow } from './table.ts';
 
-export type MapContext = {
-  readonly lookupTerm: LookupTerm;
-  /** Usually `photoResolver(dirname(table))`. */
+export type RowContext = {
+  readonly resolveReference: ResolveReference;
   readonly resolvePhoto: ResolvePhoto;
 };
 
@@ -21,58 +19,51 @@ export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[
 
 type Value = string | number | boolean | Reference;
 
+/** Notes what is wrong with a cell. Photographs and keys are no elements, so `element` may be absent. */
+type Report = (severity: Issue['severity'], rule: string, message: string, column: ColumnName, element?: ElementName) => void;
+
 /**
  * One row as a find. What is read here is only what each cell says; whether the find is complete and true to the service's rules is
  * for {@link checkRules}. A cell that cannot be read leaves the row out, since a find without it would not be the one meant.
  */
-export function mapRow(row: TableRow, localId: string, columns: Columns, context: MapContext): MappedRow {
+export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
   const issues: Issue[] = [];
-  const report = (rule: string, message: string, element: ElementName | undefined, column: ColumnName, warn = false): void => {
+  const report: Report = (severity, rule, message, column, element) => {
     const header = columns.headerOf(column);
-    const where = {
-      file: columns.file,
-      row: row.row,
-      find: localId,
-      ...(element && { element }),
-      ...(header && { column: header }),
-    };
-    issues.push(warn ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
+    const place = { file: columns.file, row: row.row, find: localId };
+    const where = { ...place, ...(element && { element }), ...(header && { column: header }) };
+    issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
+  const values = readElements(row, columns, context.resolveReference, report);
+  const point = readPoint(row.cells, columns);
+  if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
+  const photos = readPhotos(columns.cell(row.cells, 'photos'), context.resolvePhoto, report);
+  refuseRecorded(columns.cell(row.cells, 'ident_cely'), report);
+  if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
-  const values = new Map<ElementName, Value>();
+  const find: Find = {
+    localId,
+    elements: { ...values, ...point.value.elements },
+    photos,
+    source: { file: columns.file, row: row.row },
+    columns: columns.headersOf(point.value.element, point.value.columns),
+  };
+  return { find, issues };
+}
+
+function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
+  const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
     const cell = columns.cell(row.cells, field.name);
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
-    const reading = readElement(field, cell, context.lookupTerm);
-    if (isReadable(reading)) values.set(field.name, reading.value);
-    else report(reading.rule, reading.problem, field.name, field.name);
+    const reading = readElement(field, cell, resolve);
+    if (isReadable(reading)) values[field.name] = reading.value;
+    else report('error', reading.rule, reading.problem, field.name, field.name);
   }
-
-  const point = readPoint(row.cells, columns);
-  if (!isReadable(point)) report(point.rule, point.problem, point.element, point.column);
-
-  const photos = new Set<string>();
-  for (const name of photoNames(columns.cell(row.cells, 'photos'))) {
-    const path = context.resolvePhoto(name);
-    if (!isReadable(path)) report(path.rule, path.problem, undefined, 'photos');
-    else if (photos.has(path.value))
-      report('photo-twice', `"${name}" stands twice; it is queued once.`, undefined, 'photos', true);
-    else photos.add(path.value);
-  }
-
-  const identCely = columns.cell(row.cells, 'ident_cely');
-  if (identCely !== '' && identCely !== ':tba') {
-    report('already-recorded', alreadyRecordedMessage(identCely), undefined, 'ident_cely');
-  }
-  if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
-
-  const elements: FindElements = { ...Object.fromEntries(values), ...point.value.elements };
-  const source = { file: columns.file, row: row.row };
-  const headers = columns.headersOf(point.value.element, point.value.columns);
-  return { find: { localId, elements, photos: [...photos], source, columns: headers }, issues };
+  return values;
 }
 
-function readElement(field: Field, cell: string, lookupTerm: LookupTerm): Reading<Value> {
+function readElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> {
   switch (field.kind) {
     case 'text':
     case 'point':
@@ -88,19 +79,29 @@ function readElement(field: Field, cell: string, lookupTerm: LookupTerm): Readin
     case 'state':
       return readTargetState(cell);
     case 'term':
-      return resolveTerm(field.set ?? '', cell, lookupTerm);
     case 'reference':
-      return field.name === 'nalezce' ? resolveFinder(cell, lookupTerm) : resolveProject(cell);
+      return resolve(field, cell);
   }
 }
 
-function photoNames(cell: string): string[] {
-  return cell
-    .split(';')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+function readPhotos(cell: string, resolvePhoto: ResolvePhoto, report: Report): readonly string[] {
+  if (cell === '') return NO_PHOTOS;
+  const photos = new Set<string>();
+  for (const name of cell.split(';').map((part) => part.trim())) {
+    if (name === '') continue;
+    const path = resolvePhoto(name);
+    if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
+    else if (photos.has(path.value)) report('warning', 'photo-twice', `"${name}" stands twice; it is queued once.`, 'photos');
+    else photos.add(path.value);
+  }
+  return [...photos];
 }
 
-function alreadyRecordedMessage(identCely: string): string {
-  return `The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
+const NO_PHOTOS: readonly string[] = [];
+
+/** A row that came from the service would be recorded there once more. */
+function refuseRecorded(identCely: string, report: Report): void {
+  if (identCely === '' || identCely === ':tba') return;
+  const advice = 'importing it would make a second record. Take the row out, or clear this cell if it is another find.';
+  report('error', 'already-recorded', `The row is already recorded as ${identCely}; ${advice}`, 'ident_cely');
 }

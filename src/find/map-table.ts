@@ -2,8 +2,17 @@ import { createHash } from 'node:crypto';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { type Columns, readColumns } from './columns.ts';
 import type { Find } from './find.ts';
-import { type MapContext, mapRow } from './map-row.ts';
+import type { LookupTerm } from './lookup.ts';
+import { mapRow } from './map-row.ts';
+import type { ResolvePhoto } from './photo-path.ts';
+import { rememberReferences } from './resolve-reference.ts';
 import type { Table, TableRow } from './table.ts';
+
+export type MapContext = {
+  readonly lookupTerm: LookupTerm;
+  /** Usually `photoResolver(dirname(table))`. */
+  readonly resolvePhoto: ResolvePhoto;
+};
 
 export type MappedTable = {
   readonly finds: readonly Find[];
@@ -20,11 +29,12 @@ export function mapTable(table: Table, context: MapContext): MappedTable {
   if (hasErrors(headerIssues)) return { finds: [], issues };
 
   const keys = columns.has('local_id') ? givenKeys(table, columns, issues) : contentKeys(table, columns, issues);
+  const rowContext = { resolveReference: rememberReferences(context.lookupTerm), resolvePhoto: context.resolvePhoto };
   const finds: Find[] = [];
   for (const row of table.rows) {
     const key = keys.get(row.row);
     if (key === undefined) continue;
-    const mapped = mapRow(row, key, columns, context);
+    const mapped = mapRow(row, key, columns, rowContext);
     if (mapped.find !== undefined) finds.push(mapped.find);
     issues.push(...mapped.issues);
   }

@@ -1,3 +1,4 @@
+import type { Field } from './fields.ts';
 import type { Reference } from './find.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { type Reading, unreadable } from './reading.ts';
@@ -10,6 +11,25 @@ export const NEW_PERSON = ':tba';
 
 /** Longer names fail inside the service (service facts 4.5). */
 const MAX_NAME_LENGTH = 100;
+
+/** A cell of an element that refers to something. */
+export type ResolveReference = (field: Field, cell: string) => Reading<Reference>;
+
+/** Resolves each different cell once: a season has a few dozen, in however many rows, and they share their references. */
+export function rememberReferences(lookupTerm: LookupTerm): ResolveReference {
+  const known = new Map<string, Reading<Reference>>();
+  return (field, cell) => {
+    const key = `${field.name} ${cell}`;
+    const reading = known.get(key) ?? resolveReference(field, cell, lookupTerm);
+    known.set(key, reading);
+    return reading;
+  };
+}
+
+function resolveReference(field: Field, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
+  if (field.name === 'nalezce') return resolveFinder(cell, lookupTerm);
+  return field.set === undefined ? resolveProject(cell) : resolveTerm(field.set, cell, lookupTerm);
+}
 
 /** A survey project, by its identifier. Nothing can be said of it offline but that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
