@@ -1,3 +1,5 @@
+import { HARVEST_QUIRKS } from './oai/quirks.ts';
+
 /**
  * Where the deployed service departs from its contract. The contract holds by default; `--deployed` switches these on.
  * Keys are stable: tests and documentation cite them. Add at the end.
@@ -9,6 +11,7 @@ export const QUIRKS = {
   'millisecond-rates': 'A rate limit per `ms` never refuses anything: its window is over before it is looked at.',
   'wkt-copied': 'With a leading `+` or an exponent in the WKT the other geometry is not computed; the numbers are copied.',
   'wkt-third-number': 'A third number in the WKT passes all checks and then fails to be stored: 500.',
+  ...HARVEST_QUIRKS,
 } as const satisfies Record<string, string>;
 
 export type Quirk = keyof typeof QUIRKS;

@@ -20,7 +20,7 @@ export function readWindow(from: string | undefined, until: string | undefined, 
   const fromMs = from === undefined ? undefined : startOf('from', from, deployed);
   const untilMs = until === undefined ? undefined : endOf(until, startOf('until', until, deployed), deployed);
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
-    if (deployed) throw new ProtocolError('noRecordsMatch', '');
+    if (deployed) throw new ProtocolError('noRecordsMatch', 'from is later than until');
     throw badArgument('from is later than until');
   }
   return { fromMs, untilMs };

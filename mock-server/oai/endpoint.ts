@@ -8,7 +8,8 @@ import type { SentAnswer } from '../trouble.ts';
 import { compressed } from './compression.ts';
 import { answerText, type Envelope, errorText, type HarvestPath, readPath } from './envelope.ts';
 import type { Harvest } from './harvest.ts';
-import { ProtocolError, type Query, readQuery } from './protocol.ts';
+import { badArgument, ProtocolError, type Query, readQuery } from './protocol.ts';
+import { throughSession } from './sessions.ts';
 import { answerVerb } from './verbs.ts';
 import { signIn, unauthorised, type Viewer } from './viewer.ts';
 
@@ -26,7 +27,8 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
   try {
     if (path.kind === 'generic') return redirectToNewest(mock, incoming);
     const given = path.kind === 'record' ? aliasQuery(mock, path.ident) : await readArguments(incoming);
-    const viewer = signedIn(mock, incoming, path, given);
+    const basic = signedIn(mock, incoming, path, given);
+    const { viewer, cookie } = mock.deployed ? throughSession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
     entry.user = viewer.username;
     const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
@@ -34,7 +36,8 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
     const answer = await runUnderFault(rule, () =>
       answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
     );
-    return await compressed(answer, incoming.headers['accept-encoding']);
+    const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };
+    return await compressed({ ...answer, headers }, incoming.headers['accept-encoding']);
   } catch (thrown) {
     if (thrown instanceof AnswerNow) return thrown.answer;
     throw thrown;
@@ -116,7 +119,7 @@ function answerRequest(
 /** A version that never was is no 404 on the deployed service: some verbs work all the same (facts 9.1). */
 function refuseUnlisted({ verb }: Query): void {
   if (verb === 'Identify') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
-  if (verb === 'ListRecords' || verb === 'GetRecord') throw new ProtocolError('badArgument', 'Invalid arguments');
+  if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');
 }
 
 function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {

@@ -1,7 +1,7 @@
 import { NEWEST_VERSION, SCHEMA_VERSIONS, type SchemaVersion } from '../addresses.ts';
 import { escapeAttribute, escapeText } from '../records/render.ts';
 import { toSeconds } from './dates.ts';
-import type { ProtocolError } from './protocol.ts';
+import { INVALID_SET, type ProtocolError } from './protocol.ts';
 
 /** What every answer says about its request. */
 export type Envelope = {
@@ -20,7 +20,15 @@ export function answerText(envelope: Envelope, content: string): string {
 export function errorText(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
   const request = requestElement(envelope, bare ? new URLSearchParams() : envelope.given);
-  return wrap(envelope, request, `<error code="${error.code}">${escapeText(error.message)}</error>`);
+  const message = envelope.deployed ? deployedMessage(error) : error.message;
+  return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
+}
+
+/** What the deployed service says: little (facts 9.5). */
+function deployedMessage({ code, message }: ProtocolError): string {
+  if (code === 'badVerb') return message;
+  if (code !== 'badArgument') return '';
+  return message === INVALID_SET ? message : 'Invalid arguments';
 }
 
 /** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (facts 9.1). */

@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../records/record.ts';
 import { escapeText } from '../records/render.ts';
 import { readWindow, toSeconds } from './dates.ts';
 import { type Harvest, headerOf, recordElement } from './harvest.ts';
-import { badArgument, type Format, ProtocolError, type Query, readFormat, type Verb } from './protocol.ts';
+import { badArgument, type Format, INVALID_SET, ProtocolError, type Query, readFormat, type Verb } from './protocol.ts';
 import { setsOf } from './sets.ts';
 import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
 import { visibilityCondition } from './visibility.ts';
@@ -17,7 +17,7 @@ export function listPage(harvest: Harvest, query: Query): string {
   const records = harvest.mock.archive.list({ ...listQuery(harvest, state), limit: pageSize + 1 });
   const page = records.slice(0, pageSize);
   if (page.length === 0 && token === undefined) {
-    throw new ProtocolError('noRecordsMatch', harvest.deployed ? '' : 'no record fits set, from and until');
+    throw new ProtocolError('noRecordsMatch', 'no record fits set, from and until');
   }
   const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
   const elements = page.map((record) => listed(harvest, query.verb, record, format)).join('\n');
@@ -56,7 +56,7 @@ function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListSt
 function checkSet({ version, deployed }: Harvest, set: string): void {
   if (!/^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/.test(set)) throw badArgument('set is malformed');
   if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
-  throw deployed ? badArgument('Invalid set') : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
+  throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
 /** A token is good for the list that it was issued for, and for whoever began it. */

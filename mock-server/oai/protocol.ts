@@ -77,6 +77,9 @@ function checkArguments(verb: Verb, given: URLSearchParams, values: ReadonlyMap<
   if (missing !== undefined) throw badArgument(`the argument ${missing} is missing`);
 }
 
+/** The one refusal of an argument that the deployed service words by itself. */
+export const INVALID_SET = 'Invalid set';
+
 export function badArgument(message: string): ProtocolError {
   return new ProtocolError('badArgument', message);
 }

@@ -90,7 +90,7 @@ export function storedTokens(database: Database): Tokens {
       const row = database.prepare('select state from resumption_tokens where token = ?').get(token) as
         | { state: string }
         | undefined;
-      if (row === undefined) throw refused('');
+      if (row === undefined) throw refused('the token is unknown or has expired');
       return JSON.parse(row.state) as ListState;
     },
   };

@@ -58,6 +58,6 @@ function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
   const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
   const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';
   const record = ident === '' ? undefined : harvest.mock.archive.get(ident);
-  if (record === undefined) throw new ProtocolError('idDoesNotExist', harvest.deployed ? '' : 'there is no such record');
+  if (record === undefined) throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
 }

@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { HARVEST_QUIRKS } from '../../mock-server/oai/quirks.ts';
+import { ask, basic, errorOf, headersOf, listAll, pagesOf, recordsOf, tokenOf } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+// With --deployed: one test for each quirk of the list, and the facts' own account of a harvest (section 9).
+
+let mock: TestMock;
+beforeAll(async () => {
+  mock = await startMock({ deployed: true });
+});
+afterEach(() => mock.reset());
+afterAll(() => mock.close());
+
+const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
+const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string> =>
+  (await ask(mock, query, options)).text;
+const codeOf = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
+  errorOf(await asked(query, options));
+
+const QUIRK_TESTS: Readonly<Record<keyof typeof HARVEST_QUIRKS, () => Promise<void>>> = {
+  'oai-request-unescaped': async () => {
+    expect(await asked(`${LIST}&from=2020-01-01&set=projekt`)).toContain('set="projekt"');
+    expect(await asked('verb=ListSets&x=%26%3C')).toContain('x="&<"');
+  },
+  'oai-error-request-bare': async () => {
+    const text = await asked('verb=ListRecords&metadataPrefix=marc21');
+    expect(text).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
+    expect(text).toContain('<error code="cannotDisseminateFormat"></error>');
+    expect(await asked('verb=ListRecords')).toContain('<error code="badArgument">Invalid arguments</error>');
+  },
+  'oai-arguments-unchecked': async () => {
+    for (const verb of ['Identify', 'ListSets', 'ListMetadataFormats']) {
+      expect(await codeOf(`verb=${verb}&x=1`)).toBeUndefined();
+    }
+    expect(await codeOf(`${LIST}&x=1`)).toBe('badArgument');
+  },
+  'oai-sets-everywhere': async () => {
+    const text = await asked('verb=ListSets&resumptionToken=x', { version: '2.0' });
+    expect(text.match(/<setSpec>/g)).toHaveLength(68);
+    expect(await codeOf(`${LIST}&set=heslo:obdobi`, { version: '2.0' })).toBeUndefined();
+  },
+  'oai-invalid-set': async () => {
+    expect(await asked(`${LIST}&set=coins`)).toContain('<error code="badArgument">Invalid set</error>');
+  },
+  'oai-window-order': async () => {
+    expect(await codeOf(`${LIST}&from=2024-05-02&until=2024-05-01`)).toBe('noRecordsMatch');
+  },
+  'oai-milliseconds': async () => {
+    const find = async (window: string): Promise<string[]> =>
+      headersOf(await asked(`${LIST}&set=samostatny_nalez${window}`)).map((header) => header.datestamp);
+    expect(await find('&from=2024-05-06T11:31:07.750Z&until=2024-05-06T11:31:07.750Z')).toEqual(['2024-05-06T11:31:07.750Z']);
+    expect(await find('&from=2024-05-06T11:31:07Z&until=2024-05-06T11:31:07Z')).toEqual([]);
+    expect(await find('&from=2025-01-31&until=2025-01-31')).toEqual(['2025-01-31T23:59:59Z']);
+    expect(await asked('verb=Identify')).toMatch(/<earliestDatestamp>[^<]*\.\d{3}Z</);
+  },
+  'oai-headers-wrapped': async () => {
+    const text = await asked('verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo:pristupnost');
+    expect(text.match(/<record><header>/g)).toHaveLength(4);
+  },
+  'oai-hidden-listed': async () => {
+    const anonymous = await asked('verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel');
+    expect(headersOf(anonymous)).toHaveLength(9);
+    for (const record of recordsOf(anonymous).values()) {
+      expect(record).toMatch(/<svc:svc [^>]*>HTTP\/1\.1 403 Forbidden<\/svc:svc>/);
+    }
+  },
+  'oai-find-visibility': async () => {
+    const shown = async (ident: string, as: string): Promise<boolean> => {
+      const identifier = `${mock.server.oai_base}/id/${ident}`;
+      const text = await asked(`verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as });
+      return text.includes(`<svc:ident_cely>${ident}<`);
+    };
+    // Own, in state 1; own, since submitted; of a project of the own organisation; received by it; neither.
+    expect(await shown('C-202400101-N00001', 'researcher')).toBe(true);
+    expect(await shown('C-202400101-N00003', 'researcher')).toBe(false);
+    expect(await shown('C-202400101-N00003', 'archaeologist')).toBe(true);
+    expect(await shown('M-202300316-N00002', 'outsider')).toBe(true);
+    expect(await shown('M-202300316-N00002', 'archaeologist')).toBe(false);
+    expect(await shown('C-202400101-N00006', 'anonymous')).toBe(true);
+  },
+  'oai-offsets': async () => {
+    const first = await asked('verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr');
+    const oldest = headersOf((await pagesOf(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=ruian_katastr'))[3] ?? '').at(
+      -1,
+    );
+    await mock.control('POST', `/records/${oldest?.ident}/delete`, {});
+    const token = tokenOf(first)?.text ?? '';
+    const second = await asked(`verb=ListIdentifiers&resumptionToken=${token}`);
+    // What moved to the front pushed the last record of the first page into the second.
+    expect(headersOf(second)[0]?.ident).toBe(headersOf(first).at(-1)?.ident);
+  },
+  'oai-last-token': async () => {
+    const pages = await pagesOf(mock, `${LIST}&set=ruian_katastr`);
+    expect(pages.map((page) => headersOf(page).length)).toEqual([100, 100, 100, 25, 0]);
+    expect(pages.map((page) => tokenOf(page)?.cursor)).toEqual([0, 100, 200, 300, undefined]);
+    expect(pages.at(-1)).toMatch(/<ListRecords>\s*<\/ListRecords>/);
+    expect(await pagesOf(mock, `${LIST}&set=ruian_okres`)).toHaveLength(1);
+  },
+  'oai-token-loose': async () => {
+    const token = tokenOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo'))?.text ?? '';
+    expect(token).toMatch(/^[0-9A-F]{32}$/);
+    const text = await asked(`verb=ListRecords&resumptionToken=${token}`, { version: '2.0' });
+    expect(recordsOf(text).size).toBe(100);
+    expect(text).toContain('/schema/svc/2.0/');
+    await mock.control('POST', '/clock', { advance_ms: 3_600_001 });
+    expect(await codeOf(`verb=ListRecords&resumptionToken=${token}`)).toBe('badResumptionToken');
+  },
+  'oai-deleted-without-set': async () => {
+    const deleted = (await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc')).filter((header) => header.deleted);
+    expect(new Set(deleted.map((header) => header.sets.length))).toEqual(new Set([0, 1]));
+  },
+  'oai-nested-dc': async () => {
+    const text = await asked(`${LIST}&set=samostatny_nalez`);
+    expect(text).toMatch(/<oai_dc:dc [^>]*><oai_dc:dc [^>]*>/);
+    expect(text).toContain('Evideční číslo: KH 13/2024');
+    expect(text).toMatch(/<oai_dc:dc [^>]*>HTTP\/1\.1 403 Forbidden<\/oai_dc:dc>/);
+    const projects = await asked(`${LIST}&set=projekt`);
+    expect(projects).toContain(`<dc:coverage>${mock.server.oai_base}/id/</dc:coverage>`);
+  },
+  'oai-identifier-cut': async () => {
+    const sameLength = `${'x'.repeat(`${mock.server.oai_base}/id/`.length)}HES-000253`;
+    expect(headersOf(await asked(`verb=GetRecord&metadataPrefix=oai_dc&identifier=${sameLength}`))[0]?.ident).toBe('HES-000253');
+    expect(await codeOf('verb=GetRecord&metadataPrefix=oai_dc&identifier=HES-000253')).toBe('idDoesNotExist');
+  },
+  'oai-unlisted-version': async () => {
+    expect(await asked('verb=Identify', { version: 'v2.1' })).toContain('<Identify>');
+    expect((await ask(mock, 'verb=Identify', { version: '3.7' })).status).toBe(500);
+    expect(await codeOf(LIST, { version: '3.7' })).toBe('badArgument');
+    expect(headersOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_dc', { version: '3.7' }))).toHaveLength(100);
+  },
+  'oai-post-redirect': async () => {
+    const { status, headers } = await ask(mock, 'verb=Identify', { version: '', method: 'POST' });
+    expect([status, headers.get('location')]).toEqual([302, `${mock.server.oai_base}/2.2/oai`]);
+  },
+  'oai-basic-only': async () => {
+    const users = 'verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel';
+    const ignored = await asked(users, { headers: { authorization: 'Bearer 0123456789012345678901234567890123456789' } });
+    expect(ignored).not.toContain('<svc:uzivatel>');
+    const wrong = await ask(mock, users, { headers: { authorization: basic('archivist', 'wrong') } });
+    expect([wrong.status, wrong.text, wrong.headers.get('www-authenticate')]).toEqual([401, 'Invalid credentials', null]);
+    expect(await codeOf(users, { headers: { authorization: 'Basic %%%' } })).toBe('badVerb');
+    const noColon = `Basic ${Buffer.from('archivist').toString('base64')}`;
+    expect((await ask(mock, users, { headers: { authorization: noColon } })).status).toBe(500);
+  },
+  'oai-session-cookie': async () => {
+    const users = 'verb=ListRecords&metadataPrefix=oai_svc&set=uzivatel';
+    const { headers } = await ask(mock, users, { as: 'archivist' });
+    const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect(await asked(users, { headers: { cookie } })).toContain('<svc:uzivatel>');
+    await mock.control('POST', '/clock', { advance_ms: 6 * 3_600_000 });
+    expect(await asked(users, { headers: { cookie } })).not.toContain('<svc:uzivatel>');
+  },
+};
+
+test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
+  await run();
+});
+
+test('a harvest of everything ends, and has every record once', async () => {
+  const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc');
+  expect(new Set(all.map((header) => header.ident)).size).toBe(all.length);
+  expect(all.length).toBe(tokenOf(await asked('verb=ListIdentifiers&metadataPrefix=oai_svc'))?.size);
+});
