@@ -68,6 +68,11 @@ export class Journal {
     return this.#entries.filter((entry) => entry.id > after).slice(-MOST_ENTRIES);
   }
 
+  /** The oldest entry that is still kept; without any, the next one. */
+  get oldestId(): number {
+    return this.#entries.at(-MOST_ENTRIES)?.id ?? this.#entries[0]?.id ?? this.#nextId;
+  }
+
   get size(): number {
     return Math.min(this.#entries.length, MOST_ENTRIES);
   }

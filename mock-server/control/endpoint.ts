@@ -112,9 +112,14 @@ function newestEntries(mock: Mock, query: URLSearchParams): unknown {
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
-/** Cheap to ask often: who answers, and whether any find has changed. */
+/** Cheap to ask often: who answers, whether any find has changed, which journal entries are still kept. */
 function pulse(mock: Mock): unknown {
-  return { pid: process.pid, revision: mock.archive.revision('samostatny_nalez'), clock: clockView(mock) };
+  return {
+    pid: process.pid,
+    revision: mock.archive.revision('samostatny_nalez'),
+    oldest_entry: mock.journal.oldestId,
+    clock: clockView(mock),
+  };
 }
 
 function resetAll(mock: Mock): unknown {
