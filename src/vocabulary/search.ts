@@ -20,7 +20,8 @@ type WordMatch = { readonly id: number; readonly text: string; readonly closenes
 
 const MOST_PREFIXED = 200;
 const MOST_SIMILAR = 60;
-const MOST_TERMS_OF_A_WORD = 2000;
+/** For one typed word, the closest words first. */
+const MOST_TERMS_OF_A_WORD = 3000;
 /** Of the terms that share the most, this many are looked at in full. */
 const MOST_RANKED = 300;
 /** Further away than this, or half as close as the best, is no help. */
@@ -51,10 +52,11 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
     const term = terms.get(id);
     return term === undefined ? [] : [{ term, score: scoreOf(term, closeness) }];
   });
+  const alphabet = new Intl.Collator('cs');
   const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
   return hits
     .filter(({ score }) => score >= least)
-    .sort((a, b) => b.score - a.score || a.term.label.localeCompare(b.term.label, 'cs') || compare(a.term.ident, b.term.ident))
+    .sort((a, b) => b.score - a.score || alphabet.compare(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
     .slice(0, options.limit);
 }
 
@@ -102,11 +104,10 @@ function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec:
        limit :limit`,
     )
     .raw();
-  for (const { id, closeness } of words) {
-    const rows = holders.all({ word: id, source: vocabulary.source, set: setSpec ?? null, limit: MOST_TERMS_OF_A_WORD }) as [
-      number,
-      number,
-    ][];
+  for (const { id, closeness } of [...words].sort((a, b) => b.closeness - a.closeness)) {
+    const limit = MOST_TERMS_OF_A_WORD - terms.size;
+    if (limit <= 0) break;
+    const rows = holders.all({ word: id, source: vocabulary.source, set: setSpec ?? null, limit }) as [number, number][];
     for (const [term, weight] of rows) {
       const value = closeness * (WEIGHT[weight] ?? 0);
       if (value > (terms.get(term) ?? 0)) terms.set(term, value);
