@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
+import { MAX_INPUT_BYTES } from '../../../src/find/input-file.ts';
 import { parseTable, readTable } from '../../../src/find/table.ts';
 
 const text = (content: string) => parseTable('season.csv', Buffer.from(content, 'utf8'));
@@ -116,6 +117,13 @@ describe('reading from disk', () => {
     await expect(readTable(folder)).rejects.toThrow('is a folder');
     await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
     await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
+  });
+
+  test('a file larger than any table is refused before it is read', async () => {
+    const file = join(folder, 'endless.csv');
+    writeFileSync(file, '');
+    truncateSync(file, MAX_INPUT_BYTES + 1);
+    await expect(readTable(file)).rejects.toThrow(`has ${MAX_INPUT_BYTES + 1} bytes`);
   });
 
   test('a pipe is read like a file', async () => {
