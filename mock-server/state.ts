@@ -71,6 +71,9 @@ export async function createMock(options: MockServerOptions, addresses: Addresse
   };
   parts.faults.set(options.faults ?? []);
   if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  // A clock that was set ahead before a restart must not run behind its own datestamps: harvesters would miss changes.
+  const latest = archive.latestDatestampMs() ?? 0;
+  if (latest > clock.now()) clock.set(latest + 1);
   return mock;
 }
 

@@ -1,5 +1,3 @@
-import type { TestMock } from './start-mock.ts';
-
 /** Children of a find as typed text, by name, in the order of the contract's table. undefined leaves an element out. */
 export type FindLines = Readonly<Record<string, string | undefined>>;
 
@@ -51,7 +49,7 @@ function childrenOf(lines: FindLines): string {
 }
 
 /** Line 1 is the declaration, line 2 the root's start tag, line 3 the first line of `content`. */
-export function documentOf(mock: TestMock, content: string): string {
+export function documentOf(mock: { readonly server: { readonly schema_base: string } }, content: string): string {
   const base = mock.server.schema_base;
   return (
     '<?xml version="1.0" encoding="UTF-8"?>\n' +

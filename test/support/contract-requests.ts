@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { TestMock } from './start-mock.ts';
+/** Where requests go. */
+export type Served = { readonly url: string };
 
 /** What came back, as a raw client sees it. */
 export type RawAnswer = {
@@ -16,7 +17,7 @@ export async function rawAnswer(response: Response): Promise<RawAnswer> {
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
-export async function tokenOf(mock: TestMock, username: string): Promise<string> {
+export async function tokenOf(mock: Served, username: string): Promise<string> {
   const response = await fetch(`${mock.url}/api/token-auth/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -52,7 +53,7 @@ export type WriteOptions = {
 };
 
 /** POST of one file to a write endpoint. */
-export async function postFile(mock: TestMock, path: string, file: Part, options: WriteOptions = {}): Promise<RawAnswer> {
+export async function postFile(mock: Served, path: string, file: Part, options: WriteOptions = {}): Promise<RawAnswer> {
   const digest = options.digest === undefined ? contentDigest(file.bytes) : options.digest;
   const response = await fetch(mock.url + path, {
     method: 'POST',
@@ -67,12 +68,12 @@ export async function postFile(mock: TestMock, path: string, file: Part, options
   return rawAnswer(response);
 }
 
-export async function importXml(mock: TestMock, xml: string, options: WriteOptions = {}): Promise<RawAnswer> {
+export async function importXml(mock: Served, xml: string, options: WriteOptions = {}): Promise<RawAnswer> {
   const file = { name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: Buffer.from(xml) };
   return postFile(mock, '/api/pas/import-xml', file, options);
 }
 
-export async function setNumber(mock: TestMock, ident: string, query: string, token: string): Promise<RawAnswer> {
+export async function setNumber(mock: Served, ident: string, query: string, token: string): Promise<RawAnswer> {
   const response = await fetch(`${mock.url}/api/pas/nalez/${ident}/evidencni-cislo${query}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${token}` },

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { PROJECT } from '../support/run-pas.ts';
+
+const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
+const folder = mkdtempSync(join(tmpdir(), 'pas-mock-command-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Started = {
+  readonly line: string;
+  readonly child: ReturnType<typeof spawn>;
+  end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
+};
+
+async function start(...flags: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    if (output.includes('\n')) break;
+  }
+  const end = async (signal: 'SIGTERM' | 'SIGINT') => {
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await exit) as [number | null];
+    return code;
+  };
+  return { line: output.trim(), child, end };
+}
+
+async function failure(...flags: string[]): Promise<{ code: number | null; text: string }> {
+  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let text = '';
+  child.stderr.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, text };
+}
+
+describe('pas-mock-server', () => {
+  test('prints one line of JSON when it accepts connections, on a free port', async () => {
+    const server = await start('--json');
+    const ready = JSON.parse(server.line) as Record<string, string | number>;
+    expect(Object.keys(ready)).toEqual(['base_url', 'oai_base', 'schema_base', 'control_url', 'pid']);
+    expect(ready['pid']).toBe(server.child.pid);
+    expect((await fetch(`${ready['control_url']}/health`)).status).toBe(200);
+    expect(await server.end('SIGTERM')).toBe(0);
+  });
+
+  test('prints a line for people without --json', async () => {
+    const server = await start();
+    expect(server.line).toMatch(/ready at http:\/\/127\.0\.0\.1:\d+ /);
+    expect(await server.end('SIGINT')).toBe(0);
+  });
+
+  test('SIGTERM ends it at once, even with a request that hangs', async () => {
+    const faults = join(folder, 'hang.json');
+    writeFileSync(faults, JSON.stringify([{ endpoint: 'token', fault: 'hang-before-save' }]));
+    const server = await start('--json', '--faults', faults);
+    const { base_url } = JSON.parse(server.line) as { base_url: string };
+    const hanging = fetch(`${base_url}/api/token-auth/`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'archivist', password: 'archivist' }),
+    }).catch((error: unknown) => error);
+    await fetch(`${base_url}/__mock__/health`);
+    const startedMs = performance.now();
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(1500);
+    expect(await hanging).toBeInstanceOf(Error);
+  });
+
+  test('flags reach the server', async () => {
+    const server = await start(
+      '--json',
+      '--latency',
+      '7',
+      '--min-interval',
+      '50',
+      '--page-size',
+      '33',
+      '--seed',
+      'empty',
+      '--schema-versions',
+      '2.1,2.2',
+    );
+    const { control_url } = JSON.parse(server.line) as { control_url: string };
+    const settings = await (await fetch(`${control_url}/settings`)).json();
+    expect(settings).toMatchObject({
+      latency_ms: 7,
+      min_request_intervals: { user_ms: 50, ip_ms: 50 },
+      page_size: 33,
+      allowed_schema_versions: ['2.1', '2.2'],
+    });
+    const state = (await (await fetch(`${control_url}/state`)).json()) as { counts: { finds: number } };
+    expect(state.counts.finds).toBe(0);
+    await server.end('SIGTERM');
+  });
+
+  test.each([
+    [['--port', 'x'], /whole number/],
+    [['--port', '70000'], /whole number/],
+    [['--page-size', '0'], /whole number/],
+    [['--colour'], /unknown option/],
+    [['--seed', '/no/such/folder'], /no\/such\/folder/],
+    [['--faults', '/no/such/file.json'], /no\/such\/file/],
+    [['--data', '/'], /data file/],
+  ])('%j is refused with the reason', async (flags, reason) => {
+    const { code, text } = await failure(...flags);
+    expect(code).not.toBe(0);
+    expect(text).toMatch(reason);
+    expect(text).not.toMatch(/\n\s+at /);
+  });
+
+  test('a fault file with a rule that makes no sense names file, place and reason', async () => {
+    const faults = join(folder, 'bad.json');
+    writeFileSync(faults, JSON.stringify([{ endpoint: 'import', fault: 'lock' }]));
+    const { text } = await failure('--faults', faults);
+    expect(text).toMatch(/bad\.json: .*\[0\].*lock/);
+  });
+
+  test('a port that is taken is refused with the reason', async () => {
+    const server = await start('--json');
+    const { base_url } = JSON.parse(server.line) as { base_url: string };
+    const { code, text } = await failure('--port', new URL(base_url).port);
+    expect([code, text]).toEqual([2, expect.stringMatching(/EADDRINUSE/)]);
+    await server.end('SIGTERM');
+  });
+
+  test('--help shows every flag and an example', async () => {
+    const child = spawn(process.execPath, [COMMAND, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    for await (const chunk of child.stdout) text += String(chunk);
+    for (const flag of [
+      'port',
+      'host',
+      'data',
+      'seed',
+      'training',
+      'latency',
+      'min-interval',
+      'page-size',
+      'records',
+      'faults',
+      'schema-versions',
+      'deployed',
+      'seed-number',
+      'json',
+    ]) {
+      expect(text).toContain(`--${flag}`);
+    }
+    expect(text).toContain('Examples:');
+  });
+});
