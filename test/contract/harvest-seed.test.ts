@@ -1,0 +1,266 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressesOf, SCHEMA_VERSIONS } from '../../mock-server/addresses.ts';
+import { type Entity, textOf } from '../../mock-server/records/record.ts';
+import { renderRecord } from '../../mock-server/records/render.ts';
+import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/seed.ts';
+import type { SeedContent } from '../../mock-server/seed-content.ts';
+import { packageRoot } from '../../src/base/package-root.ts';
+import { entityValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
+import { startMock } from '../support/start-mock.ts';
+
+const DEMO = join(packageRoot, 'mock-server', 'seed', 'demo');
+const ADDRESSES = { ...addressesOf('https://schemas.example'), schemaBase: SCHEMA_BASE };
+
+let demo: SeedContent;
+let scratch: string;
+beforeAll(async () => {
+  demo = await loadSeed('demo');
+  scratch = mkdtempSync(join(tmpdir(), 'pas-seed-'));
+});
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const bodiesOf = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
+
+describe('the demo seed', () => {
+  test('has every entity, and every record is valid in every version', async () => {
+    for (const version of SCHEMA_VERSIONS) {
+      const validator = entityValidator(version);
+      for (const { entity, body } of demo.records) {
+        expect(faults(validator, renderRecord(body, entity, version, ADDRESSES))).toEqual([]);
+      }
+    }
+    expect(new Set(demo.records.map((record) => record.entity)).size).toBe(15);
+  });
+
+  test('has a few entries at least of every vocabulary that the contract names', () => {
+    const sets = JSON.parse(readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8')) as { setSpec: string }[];
+    const vocabularies = sets.flatMap(({ setSpec }) => (setSpec.startsWith('heslo:') ? [setSpec.slice(6)] : []));
+    const terms = bodiesOf('heslo').map((body) => textOf(body['nazev_heslare']));
+    expect(vocabularies).toHaveLength(50);
+    for (const name of vocabularies) expect([name, terms.filter((one) => one === name).length > 1]).toEqual([name, true]);
+  });
+
+  test('says the same at every start', async () => {
+    expect(await loadSeed('demo')).toEqual(demo);
+  });
+
+  test('lets each account sign in by its name and its address', async () => {
+    await using mock = await startMock();
+    for (const { username } of demo.accounts) {
+      for (const name of [username, `${username}@example.org`]) {
+        const response = await fetch(`${mock.url}/api/token-auth/`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username: name, password: username }),
+        });
+        expect([name, response.status]).toEqual([name, 200]);
+      }
+    }
+  });
+
+  test('its cadastral areas cover every place of the country exactly once', () => {
+    const areas = bodiesOf('ruian_katastr').map((body) => ringsOf(textOf(body['hranice_wkt']) ?? ''));
+    const regions = bodiesOf('ruian_kraj').map((body) => ringsOf(textOf(body['hranice_wkt']) ?? ''));
+    let inside = 0;
+    for (let longitude = 12.03; longitude < 19; longitude += 0.07) {
+      for (let latitude = 48.51; latitude < 51.1; latitude += 0.043) {
+        const point = [longitude, latitude] as const;
+        const [inAreas, inRegions] = [areas, regions].map((list) => list.filter((rings) => isInside(point, rings)).length);
+        expect([point, inAreas]).toEqual([point, inRegions]);
+        expect(inAreas).toBeLessThan(2);
+        inside += inAreas ?? 0;
+      }
+    }
+    expect(inside).toBeGreaterThan(3000);
+  });
+});
+
+function ringsOf(wkt: string): number[][][] {
+  return [...wkt.matchAll(/\(([^()]+)\)/g)].map((ring) =>
+    (ring[1] ?? '').split(',').map((pair) => pair.trim().split(' ').map(Number)),
+  );
+}
+
+function isInside([x, y]: readonly [number, number], rings: number[][][]): boolean {
+  let crossings = 0;
+  for (const ring of rings) {
+    for (let index = 1; index < ring.length; index += 1) {
+      const [[ax = 0, ay = 0] = [], [bx = 0, by = 0] = []] = [ring[index - 1], ring[index]];
+      if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) crossings += 1;
+    }
+  }
+  return crossings % 2 === 1;
+}
+
+describe('the empty seed', () => {
+  test('has one administrator, and no finds', async () => {
+    const empty = await loadSeed('empty');
+    expect(empty.accounts.map((account) => account.username)).toEqual(['admin']);
+    expect(empty.records.filter((record) => record.entity === 'samostatny_nalez')).toEqual([]);
+  });
+});
+
+describe('a folder', () => {
+  type Rows = Record<string, unknown>[];
+  const BROKEN: ReadonlyArray<readonly [title: string, file: string, spoil: (rows: Rows) => unknown, message: RegExp]> = [
+    ['is no JSON', 'finds.json', () => '[{]', /^finds\.json: cannot be read as JSON/],
+    ['is no list', 'finds.json', () => ({}), /^finds\.json: must hold a list/],
+    ['has an entry that is no object', 'finds.json', (rows) => ['x', ...rows], /^finds\.json, entry 1: must be an object/],
+    [
+      'has an unknown key',
+      'finds.json',
+      (rows) => change(rows, 0, { depth: 3 }),
+      /^finds\.json, entry 1 \(C-.*\): .*unknown key "depth"/,
+    ],
+    [
+      'lacks a key',
+      'persons.json',
+      (rows) => change(rows, 1, { prijmeni: undefined }),
+      /^persons\.json, entry 2 \(OS-001507\): prijmeni: must be a text/,
+    ],
+    [
+      'has a state out of range',
+      'finds.json',
+      (rows) => change(rows, 0, { stav: 9 }),
+      /^finds\.json, entry 1 .*stav: must be at most 4/,
+    ],
+    [
+      'refers to an entry that is not there',
+      'finds.json',
+      (rows) => change(rows, 2, { obdobi: 'HES-999999' }),
+      /^finds\.json, entry 3 .*obdobi: refers to HES-999999/,
+    ],
+    [
+      'has coordinates the wrong way round',
+      'finds.json',
+      (rows) => change(rows, 0, { point: [49.8, 15.1] }),
+      /^finds\.json, entry 1 .*point: lies outside the range/,
+    ],
+    [
+      'has a place in no area',
+      'finds.json',
+      (rows) => change(rows, 0, { point: [11, 50] }),
+      /^finds\.json, entry 1 .*point: lies in no cadastral area/,
+    ],
+    [
+      'names a photograph that is not there',
+      'finds.json',
+      (rows) => change(rows, 0, { photographs: ['x.jpg'] }),
+      /x\.jpg is not in the folder photographs/,
+    ],
+    [
+      'names a photograph elsewhere',
+      'finds.json',
+      (rows) => change(rows, 0, { photographs: ['../../x.jpg'] }),
+      /must be the name of a \.jpg or \.png file/,
+    ],
+    [
+      'repeats an identifier',
+      'persons.json',
+      (rows) => [...rows, rows[0]],
+      /^persons\.json, entry 34 .*OS-000001 stands already in persons\.json, entry 1/,
+    ],
+    [
+      'has elements in the wrong order',
+      'sources.json',
+      (rows) => change(rows, 0, { doi: undefined }, { doi: '10.1/x' }),
+      /^sources\.json, entry 1 \(BIB-0000101\): Element 'doi': This element is not expected/,
+    ],
+    [
+      'has a date that is none',
+      'finds.json',
+      (rows) => change(rows, 0, { datum_nalezu: '3. 5. 2024' }),
+      /^finds\.json, entry 1 .*not a valid value/,
+    ],
+    [
+      'has a time that is none',
+      'finds.json',
+      (rows) => change(rows, 0, { datestamp: 'yesterday' }),
+      /^finds\.json, entry 1 .*datestamp: must be a time/,
+    ],
+    [
+      'has a boundary that does not close',
+      'cadastral-areas.json',
+      (rows) => change(rows, 0, { boundary: 'POLYGON((1 2, 3 4, 5 6, 7 8))' }),
+      /^cadastral-areas\.json, entry 1 .*boundary: every ring/,
+    ],
+    [
+      'has half an account',
+      'accounts.json',
+      (rows) => change(rows, 0, { password: undefined }),
+      /^accounts\.json, entry 1 .*password: is missing/,
+    ],
+    [
+      'dates a period by two years',
+      'vocabularies/obdobi.json',
+      (rows) => change(rows, 0, { datace: [1, 2] }),
+      /^vocabularies\/obdobi\.json, entry 1 .*datace: needs four years/,
+    ],
+    ['has a wrong setting', 'settings.json', () => ({ page_size: 0 }), /^settings\.json: page_size: must be at least 1/],
+  ];
+
+  test.each(BROKEN)('whose file %s (%s) is refused with the place and the reason', async (_title, file, spoil, message) => {
+    const folder = mkdtempSync(join(scratch, 'broken-'));
+    cpSync(DEMO, folder, { recursive: true });
+    const spoilt = spoil(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Rows);
+    writeFileSync(join(folder, file), typeof spoilt === 'string' ? spoilt : JSON.stringify(spoilt));
+    const refusal: unknown = await loadSeed(folder).catch((thrown: unknown) => thrown);
+    expect(refusal).toBeInstanceOf(SeedError);
+    expect(String(refusal instanceof Error ? refusal.message : refusal)).toMatch(message);
+  });
+
+  test('that is a copy of the demo loads as the demo does', async () => {
+    const folder = mkdtempSync(join(scratch, 'copy-'));
+    cpSync(DEMO, folder, { recursive: true });
+    expect(await loadSeed(folder)).toEqual(demo);
+  });
+
+  test('may leave any file out', async () => {
+    const folder = mkdtempSync(join(scratch, 'nothing-'));
+    expect(await loadSeed(folder)).toEqual({ accounts: [], records: [], photographs: [], settings: {} });
+  });
+
+  test('that does not exist, or is a file, is refused', async () => {
+    await expect(loadSeed(join(scratch, 'nowhere'))).rejects.toThrow(/is no seed: use demo, empty or a folder/);
+    await expect(loadSeed(join(DEMO, 'finds.json'))).rejects.toThrow(/is a file: a seed is a folder/);
+  });
+
+  function change(rows: Rows, index: number, ...changes: Record<string, unknown>[]): Rows {
+    return rows.map((row, at) => (at === index ? changes.reduce((value, some) => merged(value, some), row) : row));
+  }
+
+  function merged(row: Record<string, unknown>, some: Record<string, unknown>): Record<string, unknown> {
+    const { ...copy } = row;
+    for (const [key, value] of Object.entries(some)) {
+      delete copy[key];
+      if (value !== undefined) copy[key] = value;
+    }
+    return copy;
+  }
+});
+
+describe('synthetic finds', () => {
+  test('are as many as asked for, each valid and after its project, and the same for the same seed number', () => {
+    const rows = [...syntheticFinds(250, 7, demo)];
+    expect(rows.filter((row) => row.entity === 'samostatny_nalez')).toHaveLength(250);
+    expect(rows).toEqual([...syntheticFinds(250, 7, demo)]);
+    expect(rows).not.toEqual([...syntheticFinds(250, 8, demo)]);
+    expect(new Set(rows.map((row) => row.ident)).size).toBe(rows.length);
+    const projects = new Set<string>();
+    const validator = entityValidator('2.2');
+    for (const row of rows) {
+      if (row.project === null) projects.add(row.ident);
+      else expect(projects).toContain(row.project);
+      expect(faults(validator, renderRecord(JSON.parse(row.body), row.entity, '2.2', ADDRESSES))).toEqual([]);
+    }
+  });
+
+  test('stand in a running mock beside the seed', async () => {
+    await using mock = await startMock({ records: 1000 });
+    const { value } = await mock.control('GET', '/state');
+    expect(JSON.stringify(value)).toContain('"finds":1021');
+  });
+});
