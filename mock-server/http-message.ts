@@ -25,6 +25,15 @@ export type Answer = {
   readonly body: string | Buffer;
 };
 
+/** A path segment without its percent signs; one that encodes nothing stays as it is. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 /** A handler may end a request early from any depth: the answer travels as an exception. */
 export class AnswerNow extends Error {
   readonly answer: Answer;

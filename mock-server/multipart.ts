@@ -93,7 +93,10 @@ function feed(
 ): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {
   return new Promise((resolve) => {
     let sizeBytes = 0;
+    let stopped = false;
     const stop = (fault: 'malformed' | 'too-large' | 'gone'): void => {
+      if (stopped) return;
+      stopped = true;
       message.unpipe(parser);
       parser.on('error', () => {});
       parser.destroy();

@@ -3,7 +3,7 @@ import type { Account } from '../accounts.ts';
 import type { FaultName } from '../fault-rules.ts';
 import { runUnderFault } from '../faults.ts';
 import { acceptedTypes, passGates, qualityOf } from '../gate.ts';
-import { type Answer, AnswerNow, type Incoming } from '../http-message.ts';
+import { type Answer, AnswerNow, decodeSegment, type Incoming } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import { type Say, sayIn } from '../messages.ts';
 import type { Mock } from '../mock.ts';
@@ -47,7 +47,8 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
   if (endpoint === undefined) return detail(404, say('not-found'));
-  const record = decoded(endpoint.path.exec(incoming.path)?.[1]);
+  const segment = endpoint.path.exec(incoming.path)?.[1];
+  const record = segment === undefined ? undefined : decodeSegment(segment);
   mock.journal.measureAddress(entry);
   try {
     const account = passGates(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
@@ -64,14 +65,6 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   } catch (thrown) {
     if (thrown instanceof AnswerNow) return inAcceptedFormat(thrown.answer, incoming);
     throw thrown;
-  }
-}
-
-function decoded(segment: string | undefined): string | undefined {
-  try {
-    return segment === undefined ? undefined : decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }
 

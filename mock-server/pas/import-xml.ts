@@ -43,7 +43,7 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
   const parts = await readFileParts(incoming.message, { maxBodyBytes });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large', { connection: 'close' }));
+  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large'));
   const file = parts.findLast((part) => part.field === 'file');
   if (file === undefined) throw refusal(400, say('file-missing'));
   if (parts.length > 1 && !mock.deployed) throw refusal(400, say('file-many'));

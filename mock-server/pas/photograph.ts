@@ -48,7 +48,7 @@ async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<F
   });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large', { connection: 'close' }));
+  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large'));
   return parts;
 }
 

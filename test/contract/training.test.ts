@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+
+describe('Training instance (contract, What the service does 7)', () => {
+  const { mock, send } = useMock({ training: true });
+
+  test('the write interface works as elsewhere', async () => {
+    expect((await send(smallestFind())).status).toBe(201);
+  });
+
+  test('there is no harvesting interface', async () => {
+    for (const path of ['/oai?verb=Identify', '/2.2/oai?verb=Identify', '/2.0/oai?verb=ListSets']) {
+      expect((await fetch(mock().server.oai_base + path)).status, path).toBe(404);
+    }
+    expect((await mock().control('GET', '/state')).value).toMatchObject({ training: true, addresses: { oai_base: null } });
+  });
+
+  test('Location is given and does not resolve', async () => {
+    const location = (await send(smallestFind())).headers.get('location') ?? '';
+    expect(location).toMatch(/\/id\/C-202400101-N00009$/);
+    expect((await fetch(location)).status).toBe(404);
+  });
+});

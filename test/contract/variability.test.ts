@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { startMock } from '../support/start-mock.ts';
+
+/** What a client might lean on although the contract does not promise it. */
+async function accidents(seedNumber: number) {
+  await using mock = await startMock({ seedNumber });
+  const token = await tokenOf(mock, 'archaeologist');
+  const refused = await importXml(mock, '', { token });
+  const created = await importXml(mock, documentOf(mock, smallestFind()), { token });
+  const settings = (await mock.control('GET', '/settings')).value as { page_size: number };
+  expect([refused.status, created.status]).toEqual([400, 201]);
+  return { detail: refused.json?.['detail'], ident: created.headers.get('x-record-id'), pageSize: settings.page_size };
+}
+
+describe('Where the contract is silent, seed numbers differ', () => {
+  test('number 0 is as the deployed service: page size 100, identifiers with -N', async () => {
+    expect(await accidents(0)).toMatchObject({ pageSize: 100, ident: 'C-202400101-N00009' });
+  });
+
+  test('the same number gives the same mock, others give others', async () => {
+    const [first, again, other, third] = [await accidents(1), await accidents(1), await accidents(2), await accidents(4)];
+    expect(again).toEqual(first);
+    expect(new Set([first.detail, other.detail, third.detail]).size).toBe(3);
+    expect(new Set([first.pageSize, other.pageSize, third.pageSize]).size).toBeGreaterThan(1);
+    expect(new Set([first.ident, other.ident]).size).toBe(2);
+  });
+});
