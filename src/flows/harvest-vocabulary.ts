@@ -130,7 +130,7 @@ async function walkUntilComplete(run: SetRun, harvest: Harvest, tally: Tally): P
   for (let rewinds = 0; ; rewinds++) {
     const ended = await walk(run, harvest.setSpec, tally);
     if (ended === 'end') {
-      if (missing(vocabulary, harvest.setSpec) > 0) await followUp(run, harvest.setSpec, tally);
+      await followUp(run, harvest.setSpec, tally);
       if (missing(vocabulary, harvest.setSpec) === 0) return;
     }
     vocabulary.change(() => rewindPass(vocabulary, harvest.id));
@@ -182,12 +182,14 @@ async function walk(run: SetRun, setSpec: string, tally: Tally): Promise<'end' |
   }
 }
 
-/** What changed while the list was read may have moved from a page to come to one already read: read it by itself. */
+/**
+ * What changed while a list of several pages was read may stand on a page that was read before: it is read by itself,
+ * so that the store is as current as the end of the harvest, and nothing that merely moved is called missing.
+ */
 async function followUp(run: SetRun, setSpec: string, tally: Tally): Promise<void> {
   const { id, pass } = harvestOf(run.vocabulary, setSpec);
-  if (pass === null || pass.beganMs === null) return;
-  const fromMs = Math.max(pass.fromMs ?? 0, pass.beganMs - OVERLAP_MS);
-  for await (const page of pagesOf(run, listArguments(run, setSpec, fromMs))) {
+  if (pass === null || pass.beganMs === null || pass.listSize === null) return;
+  for await (const page of pagesOf(run, listArguments(run, setSpec, Math.max(pass.fromMs ?? 0, pass.beganMs)))) {
     run.vocabulary.change(() => noteMet(run.vocabulary, id, storeAndCount(run, setSpec, page, tally)));
   }
 }
