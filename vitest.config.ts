@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    pool: 'forks',
+    projects: [
+      { test: { ...shared, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], sequence: { groupOrder: 0 } } },
+      // These measure gaps and memory of whole processes, so nothing else may run beside them.
+      { test: { ...shared, name: 'alone', include: ['test/pace/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

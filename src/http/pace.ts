@@ -48,8 +48,11 @@ const GUARD_MS = 3;
 const LEAD_MS = 12;
 const EXTRA_AT_FIRST_MS = 5;
 const MOST_EXTRA_INTERVALS = 20;
-/** After a slow-down each departure takes back this share of what was added. */
-const RECOVERY = 0.03;
+/** Each departure takes back this share of what was added. */
+const RECOVERY = 0.05;
+/** A service that was left alone for a while is slow to wake, unevenly, so the first gaps are a little wider. */
+const IDLE_MS = 10_000;
+const EXTRA_AFTER_IDLE_MS = 15;
 const BACKOFF_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
@@ -67,7 +70,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       const states = found.map((state) => sinceBoot(state, now));
       const waitMs = earliest(states) - now;
       if (waitMs > 0) return { result: waitMs };
-      return { result: 0, next: states.map((state) => ({ ...state, lastDepartureMs: now, extraMs: recovered(state) })) };
+      return { result: 0, next: states.map((state) => ({ ...state, lastDepartureMs: now, extraMs: nextExtraMs(state, now) })) };
     });
 
   const waitMs = (): number =>
@@ -128,7 +131,8 @@ function slower(state: PaceState, intervalMs: number): number {
   return Math.min(Math.max(state.extraMs * 2, EXTRA_AT_FIRST_MS), intervalMs * MOST_EXTRA_INTERVALS);
 }
 
-function recovered(state: PaceState): number {
+function nextExtraMs(state: PaceState, now: number): number {
+  if (now - state.lastDepartureMs > IDLE_MS) return Math.max(state.extraMs, EXTRA_AFTER_IDLE_MS);
   const extraMs = state.extraMs * (1 - RECOVERY);
   return extraMs < 0.5 ? 0 : extraMs;
 }

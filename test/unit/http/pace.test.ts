@@ -44,9 +44,17 @@ function gaps(times: readonly number[]): number[] {
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
-  const found = gaps(await departures(pace, clock, 20));
+  const found = gaps(await departures(pace, clock, 120));
   expect(Math.min(...found)).toBeGreaterThanOrEqual(100);
-  expect(Math.max(...found)).toBeLessThanOrEqual(104);
+  expect(Math.max(...found.slice(-20))).toBeLessThanOrEqual(104);
+});
+
+test('the first gaps after a pause are a little wider, and cost less than half a second in all', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const times = await departures(pace, clock, 120);
+  expect(gaps(times)[0]).toBeGreaterThan(110);
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
 });
 
 test('a departure that was late pushes the next one on', async () => {
@@ -86,7 +94,7 @@ test('several throttles of the same moment slow down once', async () => {
   for (let answer = 0; answer < 10; answer += 1) pace.slowDown(leftAt, undefined);
   await clock.advance(5000);
   const [gap] = gaps(await departures(pace, clock, 2));
-  expect(gap).toBeLessThan(115);
+  expect(gap).toBeLessThan(125);
 });
 
 test('approach returns shortly before the slot', async () => {
@@ -97,9 +105,9 @@ test('approach returns shortly before the slot', async () => {
   const approached = pace.approach().then(() => {
     near = true;
   });
-  await clock.advance(80);
+  await clock.advance(90);
   expect(near).toBe(false);
-  await clock.advance(12);
+  await clock.advance(20);
   expect(near).toBe(true);
   await approached;
 });
