@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import type { Archive } from './records/archive.ts';
 import { type Body, childOf, idOf, listOf, textOf } from './records/record.ts';
 import type { SeedAccount } from './seed-content.ts';
+import { statementCache } from './statements.ts';
 
 export const ACCOUNT_TABLES = `
 create table if not exists accounts (
@@ -52,64 +53,64 @@ export type TokenState = { readonly account: Account; readonly expired: boolean 
 /** Who may sign in, and with what. Passwords are those of a test server and are kept as they are. */
 export class Accounts {
   readonly #database: Database;
+  readonly #prepare: (sql: string) => Statement;
   readonly #archive: Archive;
   readonly #now: () => number;
 
   constructor(database: Database, archive: Archive, now: () => number) {
     this.#database = database;
+    this.#prepare = statementCache(database);
     this.#archive = archive;
     this.#now = now;
   }
 
   add(account: SeedAccount): void {
     const email = textOf(this.#archive.live('uzivatel', account.user)?.body['email']) ?? account.username;
-    this.#database
-      .prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)')
-      .run(
-        account.username,
-        email,
-        account.password,
-        account.user,
-        account.projects === undefined ? null : JSON.stringify(account.projects),
-      );
+    this.#prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)').run(
+      account.username,
+      email,
+      account.password,
+      account.user,
+      account.projects === undefined ? null : JSON.stringify(account.projects),
+    );
   }
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
   signIn(name: string, password: string): Account | undefined {
-    const row = this.#database
-      .prepare(
-        'select username, email, password, user, projects from accounts where username = @name or email = @name collate nocase',
-      )
-      .get({ name }) as (Row & { password: string }) | undefined;
+    const row = this.#prepare(
+      'select username, email, password, user, projects from accounts where username = @name or email = @name collate nocase',
+    ).get({ name }) as (Row & { password: string }) | undefined;
     return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
   }
 
   byUser(user: string): Account | undefined {
-    const row = this.#database.prepare('select username, email, user, projects from accounts where user = ?').get(user);
+    const row = this.#prepare('select username, email, user, projects from accounts where user = ?').get(user);
     return row === undefined ? undefined : this.#describe(row as Row);
   }
 
   all(): Account[] {
-    const rows = this.#database.prepare('select username, email, user, projects from accounts order by username').all();
+    const rows = this.#prepare('select username, email, user, projects from accounts order by username').all();
     return (rows as Row[]).map((row) => this.#describe(row));
   }
 
   /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (facts 1.1). */
   tokenFor(user: string, lifetimeMs: number): string {
-    const present = this.#database.prepare('select token, created_ms from tokens where user = ?').get(user) as
+    const present = this.#prepare('select token, created_ms from tokens where user = ?').get(user) as
       | { token: string; created_ms: number }
       | undefined;
     if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
     const token = randomBytes(20).toString('hex');
-    this.#database
-      .prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)')
-      .run(token, user, Math.floor(this.#now()));
+    this.#prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)').run(
+      token,
+      user,
+      Math.floor(this.#now()),
+    );
     return token;
   }
 
   /** Who a token belongs to and whether it is too old; undefined for an unknown token. */
   tokenState(token: string, lifetimeMs: number): TokenState | undefined {
-    const row = this.#database.prepare('select user, created_ms from tokens where token = ?').get(token) as
+    const row = this.#prepare('select user, created_ms from tokens where token = ?').get(token) as
       | { user: string; created_ms: number }
       | undefined;
     const account = row === undefined ? undefined : this.byUser(row.user);
@@ -119,7 +120,7 @@ export class Accounts {
 
   /** Makes the account's token older than any lifetime. */
   expireTokenOf(user: string): void {
-    this.#database.prepare('update tokens set created_ms = 0 where user = ?').run(user);
+    this.#prepare('update tokens set created_ms = 0 where user = ?').run(user);
   }
 
   clear(): void {

@@ -1,4 +1,5 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
+import { statementCache } from './statements.ts';
 
 export const COUNTER_TABLES = `
 create table if not exists counters (name text primary key, value integer not null) strict;
@@ -10,17 +11,17 @@ const FIRST = 1_000_001;
 /** Running numbers of the service's inner identifiers (`hist-<n>`, `soub-<n>`); they survive a restart with the data file. */
 export class Counters {
   readonly #database: Database;
+  readonly #prepare: (sql: string) => Statement;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#prepare = statementCache(database);
   }
 
   next(name: 'hist' | 'soub'): string {
-    const row = this.#database
-      .prepare(
-        'insert into counters (name, value) values (@name, @first) on conflict (name) do update set value = value + 1 returning value',
-      )
-      .get({ name, first: FIRST }) as { value: number };
+    const row = this.#prepare(
+      'insert into counters (name, value) values (@name, @first) on conflict (name) do update set value = value + 1 returning value',
+    ).get({ name, first: FIRST }) as { value: number };
     return `${name}-${row.value}`;
   }
 

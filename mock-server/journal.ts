@@ -18,7 +18,7 @@ export type JournalEntry = {
   fault: string | null;
 };
 
-const MOST_ENTRIES = 100_000;
+const MOST_ENTRIES = 20_000;
 
 /** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
 export class Journal {

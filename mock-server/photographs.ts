@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
+import { statementCache } from './statements.ts';
 
 export const PHOTOGRAPH_TABLES = `
 create table if not exists photographs (
@@ -24,12 +25,14 @@ export type StoredPhotograph = {
 /** The bytes of photographs, in a folder beside the data file, or in a temporary one. What they are called stands in the find. */
 export class Photographs {
   readonly #database: Database;
+  readonly #prepare: (sql: string) => Statement;
   readonly #givenFolder: string | undefined;
   #folder: string | undefined;
 
   /** @param folder where to keep the files; undefined: a temporary folder, gone at {@link close} */
   constructor(database: Database, folder: string | undefined) {
     this.#database = database;
+    this.#prepare = statementCache(database);
     this.#givenFolder = folder;
   }
 
@@ -52,9 +55,9 @@ export class Photographs {
   }
 
   record(photograph: StoredPhotograph): void {
-    this.#database
-      .prepare('insert into photographs (uuid, find, mimetype, size_bytes) values (@uuid, @find, @mimetype, @size_bytes)')
-      .run(photograph);
+    this.#prepare('insert into photographs (uuid, find, mimetype, size_bytes) values (@uuid, @find, @mimetype, @size_bytes)').run(
+      photograph,
+    );
   }
 
   add(photograph: Omit<StoredPhotograph, 'size_bytes'>, bytes: Buffer): void {
@@ -64,7 +67,7 @@ export class Photographs {
   }
 
   get(uuid: string): StoredPhotograph | undefined {
-    const row = this.#database.prepare('select uuid, find, mimetype, size_bytes from photographs where uuid = ?').get(uuid);
+    const row = this.#prepare('select uuid, find, mimetype, size_bytes from photographs where uuid = ?').get(uuid);
     return row as StoredPhotograph | undefined;
   }
 
@@ -77,7 +80,7 @@ export class Photographs {
   }
 
   count(): number {
-    return (this.#database.prepare('select count(*) as n from photographs').get() as { n: number }).n;
+    return (this.#prepare('select count(*) as n from photographs').get() as { n: number }).n;
   }
 
   clear(): void {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { statementCache } from '../statements.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -63,13 +64,12 @@ const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupno
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
   readonly #revisions = new Map<Entity | 'all', number>();
-  readonly #database: Database;
+  readonly #prepare: (sql: string) => Statement;
   readonly #now: () => number;
-  readonly #statements = new Map<string, Statement>();
 
   /** @param now the mock's clock, in milliseconds since 1970 */
   constructor(database: Database, now: () => number) {
-    this.#database = database;
+    this.#prepare = statementCache(database);
     this.#now = now;
   }
 
@@ -252,14 +252,6 @@ export class Archive {
   #touch(entity: Entity): void {
     this.#revisions.set(entity, this.revision(entity) + 1);
     this.#revisions.set('all', this.revision() + 1);
-  }
-
-  #prepare(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 }
 
