@@ -1,0 +1,67 @@
+import { element, follow, part } from './element.js';
+import { ALL_STATES, stateIcon, stateName } from './find-state.js';
+
+/**
+ * @typedef {object} Tile
+ * @property {string} key
+ * @property {number} count
+ * @property {string} words
+ * @property {number | null} [state] which finds it chooses; null: all; absent: it chooses nothing
+ */
+
+/** The counts; those of finds are also the map's legend and the filter by state. */
+export class CountTiles {
+  #list = part('counts', HTMLUListElement);
+  #onChoose;
+
+  /** @param {(state: number | null) => void} onChoose */
+  constructor(onChoose) {
+    this.#onChoose = onChoose;
+  }
+
+  /**
+   * @param {object} counts
+   * @param {Record<string, number>} counts.byState
+   * @param {number} counts.photos
+   * @param {number} counts.requests
+   * @param {number} counts.faults how many rules are on
+   * @param {number | null} chosen
+   */
+  show({ byState, photos, requests, faults }, chosen) {
+    const all = Object.values(byState).reduce((sum, count) => sum + count, 0);
+    /** @type {Tile[]} */
+    const tiles = [
+      { key: 'all', count: all, words: 'finds', state: null },
+      ...ALL_STATES.map((state) => ({
+        key: `state-${state}`,
+        count: byState[state] ?? 0,
+        words: `${state} ${stateName(state)}`,
+        state,
+      })),
+      { key: 'photos', count: photos, words: 'photographs' },
+      { key: 'requests', count: requests, words: 'requests' },
+      { key: 'faults', count: faults, words: 'faults on' },
+    ];
+    follow(
+      this.#list,
+      tiles,
+      ({ key }) => key,
+      (tile) => element('li', { id: `count-${tile.key}` }, this.#tileOf(tile)),
+    );
+    for (const { key, count, state } of tiles) {
+      const item = part(`count-${key}`, HTMLLIElement);
+      const figure = item.querySelector('.figure');
+      if (figure !== null) figure.textContent = count.toLocaleString('en');
+      if (state !== undefined) item.querySelector('button')?.setAttribute('aria-pressed', String(state === chosen));
+    }
+    part('count-faults', HTMLLIElement).classList.toggle('alarming', faults > 0);
+  }
+
+  /** @param {Tile} tile */
+  #tileOf({ words, state }) {
+    const figure = element('span', { class: 'figure' });
+    if (state === undefined) return element('span', { class: 'tile' }, figure, ` ${words}`);
+    const icon = state === null ? [] : [stateIcon(state)];
+    return element('button', { type: 'button', class: 'tile', click: () => this.#onChoose(state) }, ...icon, figure, ` ${words}`);
+  }
+}

@@ -1,0 +1,124 @@
+import { ask } from './control.js';
+import { element, follow, part } from './element.js';
+import { findDetails } from './find-details.js';
+import { stateIcon, stateName } from './find-state.js';
+import { thumbnail } from './photographs.js';
+
+/** @import { Find, Finds } from './control.js' */
+
+const LISTED = 200;
+const PHOTOGRAPHS = 24;
+
+/** The finds as a list, one find in full, and the newest photographs. */
+export class FindPanel {
+  #list = part('find-list', HTMLUListElement);
+  #note = part('find-note', HTMLElement);
+  #listView = part('find-list-view', HTMLElement);
+  #view = part('find-view', HTMLElement);
+  #photos = part('photos', HTMLUListElement);
+  /** @type {Find[]} */
+  #finds = [];
+  /** What the panel shows in full: an identifier, and the state of knowledge. */
+  #shown = '';
+  #choose;
+  #move;
+  #besides;
+
+  /**
+   * @param {object} hands
+   * @param {(ident: string | undefined) => void} hands.choose
+   * @param {(ident: string, move: string) => void} hands.move
+   * @param {(ident: string) => string[]} hands.besides finds at the same spot of the map
+   */
+  constructor({ choose, move, besides }) {
+    this.#choose = choose;
+    this.#move = move;
+    this.#besides = besides;
+  }
+
+  /** @param {Finds} found */
+  show({ finds, matching }) {
+    this.#finds = finds;
+    const listed = finds.slice(0, LISTED);
+    follow(
+      this.#list,
+      listed,
+      (find) => `${find.ident} ${find.datestamp}`,
+      (find) => element('li', {}, this.#row(find)),
+    );
+    this.#note.textContent =
+      matching === 0
+        ? 'No find.'
+        : matching > listed.length
+          ? `The newest ${listed.length} of ${matching}; search for the others.`
+          : '';
+    const photos = finds.flatMap((find) => find.photos.map((photo) => ({ find, photo }))).slice(0, PHOTOGRAPHS);
+    follow(
+      this.#photos,
+      photos,
+      ({ photo }) => photo.id,
+      ({ find, photo }) => this.#photograph(find, photo),
+    );
+    part('photos-none', HTMLElement).hidden = photos.length > 0;
+  }
+
+  /** Shows one find in full, or the list again. @param {string | undefined} ident */
+  async open(ident) {
+    const wasOpen = !this.#view.hidden;
+    this.#listView.hidden = ident !== undefined;
+    this.#view.hidden = ident === undefined;
+    if (ident === undefined) {
+      this.#shown = '';
+      if (wasOpen) this.#list.querySelector('button')?.focus({ preventScroll: true });
+      return;
+    }
+    const find = this.#finds.find((candidate) => candidate.ident === ident);
+    const wanted = `${ident} ${find?.datestamp}`;
+    if (this.#shown === wanted) return;
+    const isAnother = !this.#shown.startsWith(`${ident} `);
+    this.#shown = wanted;
+    const record = await ask('GET', `/records/${encodeURIComponent(ident)}`).catch(() => undefined);
+    if (this.#shown !== wanted) return;
+    const back = element('button', { type: 'button', class: 'back', click: () => this.#choose(undefined) }, '← All finds');
+    const content =
+      record === undefined || record.deleted
+        ? [element('p', {}, `There is no find ${ident}.`)]
+        : findDetails(record, find ?? { ...UNLISTED, ident }, (move) => this.#move(ident, move));
+    this.#view.replaceChildren(back, ...this.#neighbours(ident), ...content);
+    if (isAnother) this.#view.focus({ preventScroll: true });
+  }
+
+  /** @param {string} ident */
+  #neighbours(ident) {
+    const others = this.#besides(ident).slice(0, 12);
+    if (others.length === 0) return [];
+    const links = others.flatMap((other) => [' ', element('a', { href: `#${other}` }, other)]);
+    return [element('p', { class: 'small muted' }, 'At the same spot:', ...links)];
+  }
+
+  /** @param {Find} find */
+  #row({ ident, state, label, place, photos, registration_number }) {
+    const more = [
+      place,
+      registration_number,
+      photos.length === 0 ? null : `${photos.length} photo${photos.length === 1 ? '' : 's'}`,
+    ];
+    return element(
+      'button',
+      { type: 'button', click: () => this.#choose(ident), 'data-ident': ident },
+      stateIcon(state),
+      element('span', { class: 'ident' }, ident),
+      element('span', {}, label),
+      element('span', { class: 'muted small' }, [stateName(state), ...more].filter((text) => text !== null).join(' · ')),
+    );
+  }
+
+  /** @param {Find} find @param {Find['photos'][number]} photo */
+  #photograph(find, photo) {
+    const name = element('a', { href: `#${find.ident}`, title: `${find.label}, ${stateName(find.state)}` }, find.ident);
+    return element('li', {}, thumbnail(photo, find.ident), name);
+  }
+}
+
+/** A find that is not among the newest: only its record is known. @type {Omit<Find, 'ident'>} */
+const UNLISTED = { state: null, label: 'find', place: null, registration_number: null, point: null, datestamp: '', photos: [] };

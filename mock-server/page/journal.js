@@ -1,0 +1,154 @@
+import { element, follow, part } from './element.js';
+
+/** @import { JournalEntry, Settings } from './control.js' */
+
+const MOST_ROWS = 500;
+
+/** What was asked of the mock, newest first. */
+export class JournalTable {
+  #rows = part('journal-rows', HTMLElement);
+  #filter = part('journal-filter', HTMLSelectElement);
+  #pause = part('journal-pause', HTMLButtonElement);
+  #note = part('journal-note', HTMLElement);
+  #none = part('journal-none', HTMLElement);
+  /** @type {Map<number, JournalEntry>} */
+  #entries = new Map();
+  #oldestEntry = 0;
+  #intervals = { user_ms: 0, ip_ms: 0 };
+
+  constructor() {
+    this.#filter.addEventListener('change', () => this.#draw());
+    this.#pause.addEventListener('click', () => {
+      this.#pause.setAttribute('aria-pressed', String(!this.isPaused));
+      this.#draw();
+    });
+  }
+
+  get isPaused() {
+    return this.#pause.getAttribute('aria-pressed') === 'true';
+  }
+
+  /** The path of what is not known yet: what came later, and what had no answer when it was last seen. */
+  get newEntries() {
+    const unanswered = [...this.#entries.values()].find((entry) => entry.status === null || entry.ms === null);
+    const after = unanswered === undefined ? Math.max(0, ...this.#entries.keys()) : unanswered.id - 1;
+    return `/journal?after=${after}&limit=${MOST_ROWS}`;
+  }
+
+  forget() {
+    this.#entries.clear();
+  }
+
+  /**
+   * @param {readonly JournalEntry[]} entries
+   * @param {number} oldestEntry what is older is no longer kept by the server
+   * @param {Settings['min_request_intervals']} intervals
+   */
+  add(entries, oldestEntry, intervals) {
+    for (const entry of entries) this.#entries.set(entry.id, entry);
+    for (const id of this.#entries.keys()) {
+      if (id < oldestEntry || this.#entries.size > MOST_ROWS) this.#entries.delete(id);
+    }
+    this.#oldestEntry = oldestEntry;
+    this.#intervals = intervals;
+    if (!this.isPaused) this.#draw();
+  }
+
+  /** How many requests the server has kept. */
+  get size() {
+    const newest = Math.max(0, ...this.#entries.keys());
+    return newest === 0 ? 0 : newest - this.#oldestEntry + 1;
+  }
+
+  #draw() {
+    const all = [...this.#entries.values()].reverse();
+    const shown = all.filter((entry) => this.#passes(entry));
+    follow(
+      this.#rows,
+      shown,
+      (entry) => `${entry.id} ${entry.status} ${entry.ms} ${this.#tooSoon(entry)}`,
+      (entry) => this.#row(entry),
+    );
+    this.#none.hidden = all.length > 0;
+    const early = all.filter((entry) => this.#tooSoon(entry)).length;
+    const notes = [
+      this.size > all.length ? `the newest ${all.length} of ${this.size}` : `${all.length} request${all.length === 1 ? '' : 's'}`,
+      shown.length === all.length ? '' : `${shown.length} shown`,
+      early === 0 ? '' : `${early} under the interval`,
+      this.isPaused ? 'paused' : '',
+    ];
+    this.#note.textContent = notes.filter((note) => note !== '').join(' · ');
+  }
+
+  /** @param {JournalEntry} entry */
+  #passes(entry) {
+    switch (this.#filter.value) {
+      case 'writes':
+        return entry.method !== 'GET' && entry.path.startsWith('/api/pas/');
+      case 'trouble':
+        return (
+          (entry.status !== null && (entry.status >= 400 || entry.status === 0)) || entry.fault !== null || this.#tooSoon(entry)
+        );
+      default:
+        return true;
+    }
+  }
+
+  /** @param {JournalEntry} entry */
+  #tooSoon({ user_gap_ms, address_gap_ms }) {
+    const { user_ms, ip_ms } = this.#intervals;
+    return (user_gap_ms !== null && user_gap_ms < user_ms) || (address_gap_ms !== null && address_gap_ms < ip_ms);
+  }
+
+  /** @param {JournalEntry} entry */
+  #row(entry) {
+    const tooSoon = this.#tooSoon(entry);
+    const gaps = `since the user's last: ${inMs(entry.user_gap_ms)}, since the address's last: ${inMs(entry.address_gap_ms)}`;
+    const gap = [entry.user_gap_ms, entry.address_gap_ms].filter((ms) => ms !== null);
+    const cells = [
+      element('td', { class: 'time' }, new Date(entry.at_ms).toISOString().slice(11, 23)),
+      element('td', { class: 'method' }, entry.method),
+      element('td', { class: 'path' }, entry.path),
+      element('td', { class: 'user', title: entry.address }, entry.user ?? '–'),
+      element(
+        'td',
+        { class: 'status' },
+        element('span', { class: statusClass(entry.status) }, statusText(entry.status)),
+        ...faultOf(entry),
+      ),
+      element(
+        'td',
+        { class: 'number gap', title: gap.length === 0 ? undefined : gaps },
+        ...(tooSoon
+          ? [element('strong', {}, 'too soon '), inMs(Math.min(...gap))]
+          : [gap.length === 0 ? '–' : inMs(Math.min(...gap))]),
+      ),
+      element('td', { class: 'number took' }, inMs(entry.ms)),
+    ];
+    for (const cell of cells) cell.setAttribute('role', 'cell');
+    return element('tr', { role: 'row', class: tooSoon ? 'too-soon' : undefined }, ...cells);
+  }
+}
+
+/** @param {JournalEntry} entry */
+function faultOf({ fault }) {
+  return fault === null ? [] : [' ', element('span', { class: 'fault-tag' }, fault)];
+}
+
+/** @param {number | null} status */
+function statusText(status) {
+  if (status === null) return 'at work';
+  return status === 0 ? 'no answer' : String(status);
+}
+
+/** @param {number | null} status */
+function statusClass(status) {
+  if (status === null) return 'badge at-work';
+  return status === 0 || status >= 500 ? 'badge failed' : status >= 400 ? 'badge refused' : 'badge fine';
+}
+
+/** @param {number | null} ms */
+function inMs(ms) {
+  if (ms === null) return '–';
+  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}

@@ -1,0 +1,198 @@
+import { ask, Refusal } from './control.js';
+import { CountTiles } from './counts.js';
+import { part } from './element.js';
+import { FaultPanel } from './faults.js';
+import { FindPanel } from './finds.js';
+import { JournalTable } from './journal.js';
+import { FindMap } from './map.js';
+import { preparePhotographDialog } from './photographs.js';
+import { ClockPanel, SettingsPanel, showServer } from './settings.js';
+
+/** @import { FaultRule, Finds, Pulse, Settings } from './control.js' */
+
+const REFRESH_MS = 1000;
+/** The page leaves the server at least this many times as long alone as its last questions took. */
+const REST_PER_WORK = 10;
+const NOTICE_MS = 5000;
+
+const map = new FindMap(part('map', SVGSVGElement), part('map-scale', HTMLElement), choose);
+const finds = new FindPanel({ choose, move, besides: (ident) => map.besides(ident) });
+const journal = new JournalTable();
+const faults = new FaultPanel(act);
+const settings = new SettingsPanel(act);
+const clock = new ClockPanel(act);
+const counts = new CountTiles((state) => {
+  shown.state = state;
+  void refreshOnce();
+});
+const search = part('search', HTMLInputElement);
+
+/** Which server the page has met, and which finds of it are on show. */
+const met = { pid: 0, finds: '' };
+/** @type {{ state: number | null, finds: Finds | undefined }} */
+const shown = { state: null, finds: undefined };
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let nextRefresh;
+/** @type {Promise<void> | undefined} */
+let refreshing;
+
+/** Asks what has changed, shows it, and does so again after a while. */
+async function refresh() {
+  clearTimeout(nextRefresh);
+  const startedAt = performance.now();
+  try {
+    await showNews();
+    connection('live', 'live');
+  } catch (error) {
+    if (error instanceof Refusal) connection('lost', error.message);
+    else if (error instanceof TypeError) connection('lost', 'no answer: is the server running?');
+    else throw error;
+  } finally {
+    const tookMs = performance.now() - startedAt;
+    nextRefresh = setTimeout(refreshOnce, Math.max(REFRESH_MS, tookMs * REST_PER_WORK));
+  }
+}
+
+/** Two refreshes never overlap; who asks during one gets another after it. */
+async function refreshOnce() {
+  while (refreshing !== undefined) await refreshing;
+  refreshing = refresh();
+  await refreshing.finally(() => {
+    refreshing = undefined;
+  });
+}
+
+async function showNews() {
+  /** @type {[Pulse, FaultRule[], Settings]} */
+  const [pulse, rules, current] = await Promise.all([ask('GET', '/pulse'), ask('GET', '/faults'), ask('GET', '/settings')]);
+  if (pulse.pid !== met.pid) await meet(pulse.pid);
+  clock.show(pulse.clock);
+  settings.show(current);
+  faults.show(rules);
+  journal.add(await ask('GET', journal.newEntries), pulse.oldest_entry, current.min_request_intervals);
+  const query = new URLSearchParams({ text: search.value, ...(shown.state === null ? {} : { state: String(shown.state) }) });
+  if (`${pulse.revision} ${query}` !== met.finds) {
+    met.finds = `${pulse.revision} ${query}`;
+    showFinds(await ask('GET', `/finds?${query}`));
+  }
+  const active = rules.filter((rule) => rule.active !== false).length;
+  const { by_state: byState, photos } = shown.finds ?? { by_state: {}, photos: 0 };
+  counts.show({ byState, photos, requests: journal.size, faults: active }, shown.state);
+}
+
+/** A server that the page has not met yet, or that was started anew. @param {number} pid */
+async function meet(pid) {
+  const [state, outlines, catalogue] = await Promise.all([
+    ask('GET', '/state'),
+    ask('GET', '/map'),
+    ask('GET', '/faults/catalogue'),
+  ]);
+  showServer(state);
+  map.draw(outlines);
+  faults.offer(catalogue);
+  journal.forget();
+  met.pid = pid;
+  met.finds = '';
+}
+
+/** @param {Finds} found */
+function showFinds(found) {
+  shown.finds = found;
+  map.show(found.finds);
+  finds.show(found);
+  part('map-empty', HTMLElement).hidden = !map.isEmpty;
+  openChosen();
+}
+
+/** The address of the page says which find is open, so that Back works. @param {string | undefined} ident */
+function choose(ident) {
+  if (ident !== undefined) location.hash = ident;
+  else if (location.hash !== '') history.pushState(null, '', location.pathname);
+  openChosen();
+}
+
+function openChosen() {
+  const ident = decodeURIComponent(location.hash.slice(1));
+  const isFind = /^[A-Z].*-N\d+$/.test(ident);
+  map.choose(isFind ? ident : undefined);
+  void finds.open(isFind ? ident : undefined);
+}
+
+/** @param {string} ident @param {string} move */
+function move(ident, move) {
+  void act('POST', `/records/${encodeURIComponent(ident)}/move`, { move }, `${ident}: ${move}.`);
+}
+
+/**
+ * Does something, says so, and shows what has come of it.
+ * @param {'POST' | 'PUT' | 'DELETE'} method
+ * @param {string} path
+ * @param {unknown} body
+ * @param {string} done
+ */
+async function act(method, path, body, done) {
+  try {
+    await ask(method, path, body);
+    notice(done, false);
+  } catch (error) {
+    notice(error instanceof Error ? error.message : String(error), true);
+  }
+  await refreshOnce();
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let noticeEnd;
+
+/** @param {string} text @param {boolean} isRefusal */
+function notice(text, isRefusal) {
+  const place = part('notice', HTMLElement);
+  place.textContent = text;
+  place.hidden = false;
+  place.classList.toggle('refusal', isRefusal);
+  clearTimeout(noticeEnd);
+  noticeEnd = setTimeout(() => {
+    place.hidden = true;
+  }, NOTICE_MS);
+}
+
+/** @param {'live' | 'lost'} kind @param {string} text */
+function connection(kind, text) {
+  const place = part('connection', HTMLElement);
+  place.className = `connection ${kind}`;
+  if (place.textContent !== text) place.textContent = text;
+}
+
+function prepareReset() {
+  const dialog = part('reset-dialog', HTMLDialogElement);
+  part('reset', HTMLButtonElement).addEventListener('click', () => dialog.showModal());
+  part('reset-cancel', HTMLButtonElement).addEventListener('click', () => dialog.close());
+  part('reset-confirm', HTMLButtonElement).addEventListener('click', () => {
+    dialog.close();
+    choose(undefined);
+    void act('POST', '/reset', undefined, 'Everything is back at the seed.');
+  });
+}
+
+/** @type {Record<string, () => void>} */
+const MAP_BUTTONS = {
+  'map-in': () => map.closer(),
+  'map-out': () => map.farther(),
+  'map-finds': () => map.fitFinds(),
+  'map-all': () => map.showEverything(),
+};
+for (const [id, run] of Object.entries(MAP_BUTTONS)) part(id, HTMLButtonElement).addEventListener('click', run);
+part('journal-clear', HTMLButtonElement).addEventListener(
+  'click',
+  () => void act('DELETE', '/journal', undefined, 'The journal is empty.'),
+);
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let searchStart;
+search.addEventListener('input', () => {
+  clearTimeout(searchStart);
+  searchStart = setTimeout(refreshOnce, 250);
+});
+window.addEventListener('hashchange', openChosen);
+window.addEventListener('popstate', openChosen);
+preparePhotographDialog();
+prepareReset();
+await refreshOnce();
