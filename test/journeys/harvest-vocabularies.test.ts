@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+type Entry = { id: string; set: string; label: string; label_en: string | null; gone: string | null };
+type Harvested = { sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[] };
+type ServerState = { counts: { records: Record<string, number> } };
+
+const SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'];
+
+async function harvest(home: Home, ...args: string[]): Promise<Harvested> {
+  return home.json<Harvested>('harvest-vocab', ...args);
+}
+
+async function entries(home: Home, set: string, ...flags: string[]): Promise<Entry[]> {
+  return home.json<Entry[]>('vocab', 'list', set, ...flags);
+}
+
+describe.each([
+  ['as the contract has it', []],
+  ['as it is deployed', ['--deployed']],
+])('a service %s', (_, flags) => {
+  let service: MockProcess;
+  beforeAll(async () => {
+    service = await startMockProcess('--page-size', '50', ...flags);
+  });
+  afterAll(() => service.stop());
+
+  test.each(['2.0', '2.1', '2.2'])('is harvested whole in version %s, with and without an account', async (version) => {
+    for (const auth of ['none', 'basic']) {
+      const home = await signedIn(service, 'researcher', ['--schema-version', version, '--oai-auth', auth]);
+      const { sets } = await harvest(home);
+      expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
+      const { counts } = await service.control<ServerState>('GET', '/state');
+      const { sets: kept } = await home.json<{ sets: { set: string; entries: number }[] }>('vocab', 'sets');
+      for (const { set, records } of sets) {
+        const entriesOfSet = kept.filter((one) => one.set === set || one.set.startsWith(`${set}:`)).map((one) => one.entries);
+        expect([set, records]).toEqual([set, counts.records[set]]);
+        expect([set, entriesOfSet.reduce((sum, entries) => sum + entries, 0)]).toEqual([set, records]);
+      }
+    }
+  });
+
+  test('is asked later only for what changed; deletions arrive', async () => {
+    const home = await signedIn(service);
+    await harvest(home);
+    const [first, second] = await entries(home, 'heslo:predmet_druh');
+    if (first === undefined || second === undefined) throw new Error('the seed has no object types');
+    await service.control('POST', '/clock', { advance_ms: 3_600_000 });
+    await service.control('POST', '/records', {
+      ident: first.id,
+      changes: { heslo: { '@xml:lang': 'cs', '#': 'přejmenováno' } },
+    });
+    await service.control('POST', `/records/${second.id}/delete`);
+    const { sets } = await harvest(home, 'heslo');
+    expect(sets).toEqual([expect.objectContaining({ set: 'heslo', pass: 'changes', deleted: 1 })]);
+    expect(sets[0]?.records).toBeLessThan(10);
+    const after = await entries(home, 'heslo:predmet_druh', '--gone');
+    expect(after.find(({ id }) => id === first.id)).toMatchObject({ label: 'přejmenováno', gone: null });
+    expect(after.find(({ id }) => id === second.id)).toMatchObject({ label: second.label, gone: 'deleted' });
+    const { sets: again } = await harvest(home, 'heslo', '--full');
+    expect(again[0]).toMatchObject({ pass: 'full', vanished: 0 });
+  });
+});
+
+describe('harvested vocabularies', () => {
+  let home: Home;
+  beforeAll(async () => {
+    await using service = await startMockProcess();
+    home = await signedIn(service);
+    await harvest(home);
+  });
+
+  // From here on there is no service any more.
+  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])('"%s" finds the brooch without a network', async (typed) => {
+    const [first] = await home.json<Entry[]>('vocab', 'search', typed);
+    expect(first).toMatchObject({ label: 'spona', label_en: 'brooch', set: 'heslo:predmet_druh' });
+  });
+
+  test('an entry shows its place in the hierarchy', async () => {
+    const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
+    const shown = await home.json<{ above: { label: string }[]; below: unknown[] }>('vocab', 'show', spona?.id ?? '');
+    expect(shown.above).toHaveLength(1);
+    const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id ?? ''));
+    expect(stdout).toMatch(new RegExp(`above +\\S+ ${shown.above[0]?.label}`));
+  });
+
+  test('the sets are listed with their figures', async () => {
+    const { sets, harvests } = await home.json<{
+      sets: { set: string; entries: number }[];
+      harvests: { set: string; unfinished: boolean }[];
+    }>('vocab', 'sets');
+    expect(harvests.map(({ set, unfinished }) => [set, unfinished])).toEqual([...SETS].sort().map((set) => [set, false]));
+    for (const set of [
+      'heslo:obdobi',
+      'heslo:nalezove_okolnosti',
+      'heslo:predmet_druh',
+      'heslo:predmet_specifikace',
+      'heslo:pristupnost',
+      'osoba',
+    ]) {
+      expect(sets.find((one) => one.set === set)?.entries, set).toBeGreaterThan(0);
+    }
+  });
+
+  test.each([
+    ['an entry that is not there', ['vocab', 'show', 'HES-999999'], /not among/],
+    ['a set that was not harvested', ['vocab', 'list', 'projekt'], /Nothing was harvested/],
+    ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing was harvested/],
+    ['a limit of nothing', ['vocab', 'search', 'spona', '--limit', '0'], /1 or more/],
+  ])('%s is refused with a word on what to do', async (_, args, words) => {
+    const run = await home.pas(...args);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(words);
+  });
+});
