@@ -4,7 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
-import { ARCHIVE_TABLES } from './records/archive.ts';
+import { ARCHIVE_TABLES } from './records/archive-table.ts';
 
 /** Grows when the tables change; a file of another version is refused rather than misread. */
 const SCHEMA_NUMBER = 1;

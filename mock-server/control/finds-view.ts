@@ -1,5 +1,5 @@
 import type { Mock } from '../mock.ts';
-import type { Condition } from '../records/archive.ts';
+import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
 

@@ -1,4 +1,4 @@
-import type { ListQuery } from '../records/archive.ts';
+import type { ListQuery } from '../records/archive-table.ts';
 import type { ArchiveRecord } from '../records/record.ts';
 import { escapeText } from '../records/render.ts';
 import { readWindow, toSeconds } from './dates.ts';

@@ -1,4 +1,4 @@
-import type { Condition } from '../records/archive.ts';
+import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, type Body, ENTITIES, type Entity, idOf, textOf } from '../records/record.ts';
 import { FORBIDDEN } from '../records/render.ts';
 import type { Viewer } from './viewer.ts';

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { statementCache } from '../statements.ts';
+import { type ArchiveRow, COLUMNS, conditionOf, type ListQuery, toRecord } from './archive-table.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -8,58 +9,10 @@ import {
   type Entity,
   identOf,
   idOf,
-  isEntity,
   type RecordInput,
   setSpecOf,
   stavOf,
 } from './record.ts';
-
-export const ARCHIVE_TABLES = `
-create table if not exists records (
-  ident text primary key,
-  entity text not null,
-  set_spec text not null,
-  datestamp_ms integer not null,
-  deleted integer not null,
-  stav integer,
-  pristupnost text,
-  creator text,
-  organisation text,
-  project text,
-  body text not null
-) strict;
--- Lists run newest first. The trailing columns let counting under a visibility rule read the index alone.
-create index if not exists records_by_time on records (datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
-create index if not exists records_by_entity on records (entity, datestamp_ms desc, ident, stav, creator, organisation, deleted);
-create index if not exists records_by_set on records (set_spec, datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
-create index if not exists records_by_project on records (project, ident) where project is not null;
-`;
-
-/** A condition over the columns of `records`, with its named parameters (`@name`). */
-export type Condition = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
-
-export type ListQuery = {
-  /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
-  readonly set?: string;
-  /** Both bounds are inclusive. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-  readonly visible?: Condition;
-  /** Go on behind this record. */
-  readonly after?: { readonly datestampMs: number; readonly ident: string };
-  readonly offset?: number;
-  readonly limit: number;
-};
-
-/** A record as its table holds it: names are those of the columns, the body is JSON. */
-export type ArchiveRow = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'datestampMs'> & {
-  readonly set_spec: string;
-  readonly datestamp_ms: number;
-  readonly deleted: number;
-  readonly body: string;
-};
-
-const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupnost, creator, organisation, project, body';
 
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
@@ -253,34 +206,4 @@ export class Archive {
     this.#revisions.set(entity, this.revision(entity) + 1);
     this.#revisions.set('all', this.revision() + 1);
   }
-}
-
-function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
-  const parts: string[] = [];
-  const parameters: Record<string, string | number> = { ...query.visible?.parameters };
-  if (query.set !== undefined) {
-    parts.push(query.set.includes(':') ? 'set_spec = @set' : 'entity = @set');
-    parameters['set'] = query.set;
-  }
-  if (query.fromMs !== undefined) {
-    parts.push('datestamp_ms >= @fromMs');
-    parameters['fromMs'] = query.fromMs;
-  }
-  if (query.untilMs !== undefined) {
-    parts.push('datestamp_ms <= @untilMs');
-    parameters['untilMs'] = query.untilMs;
-  }
-  if (query.after !== undefined) {
-    parts.push('(datestamp_ms < @afterMs or (datestamp_ms = @afterMs and ident > @afterIdent))');
-    parameters['afterMs'] = query.after.datestampMs;
-    parameters['afterIdent'] = query.after.ident;
-  }
-  if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
-  return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
-}
-
-function toRecord(row: ArchiveRow): ArchiveRecord {
-  const { set_spec, datestamp_ms, deleted, body, ...same } = row;
-  if (!isEntity(same.entity)) throw new Error(`the archive holds an unknown entity ${same.entity}`);
-  return { ...same, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1, body: JSON.parse(body) as Body };
 }

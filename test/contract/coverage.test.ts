@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const FOLDER = import.meta.dirname;
+
+/** Rows of the tables in README.md: what the contract says, in which file it is tested, under which title. */
+const rows = readFileSync(join(FOLDER, 'README.md'), 'utf8')
+  .split('\n')
+  .map((line) => /^\| (.+) \| (\S+\.test\.ts) \| (.+) \|$/.exec(line))
+  .filter((match) => match !== null)
+  .map(([, row = '', file = '', title = '']) => ({ row, file, title }));
+
+describe('The table of what is tested where', () => {
+  test('has rows', () => {
+    expect(rows.length).toBeGreaterThan(100);
+  });
+
+  test.each(rows)('$row', ({ file, title }) => {
+    expect(readFileSync(join(FOLDER, file), 'utf8')).toContain(title);
+  });
+});
