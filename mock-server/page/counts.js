@@ -31,16 +31,16 @@ export class CountTiles {
     const all = Object.values(byState).reduce((sum, count) => sum + count, 0);
     /** @type {Tile[]} */
     const tiles = [
-      { key: 'all', count: all, words: 'finds', state: null },
+      { key: 'all', count: all, words: all === 1 ? 'find' : 'finds', state: null },
       ...ALL_STATES.map((state) => ({
         key: `state-${state}`,
         count: byState[state] ?? 0,
         words: `${state} ${stateName(state)}`,
         state,
       })),
-      { key: 'photos', count: photos, words: 'photographs' },
-      { key: 'requests', count: requests, words: 'requests' },
-      { key: 'faults', count: faults, words: 'faults on' },
+      { key: 'photos', count: photos, words: photos === 1 ? 'photograph' : 'photographs' },
+      { key: 'requests', count: requests, words: requests === 1 ? 'request' : 'requests' },
+      { key: 'faults', count: faults, words: faults === 1 ? 'fault on' : 'faults on' },
     ];
     follow(
       this.#list,
@@ -48,20 +48,20 @@ export class CountTiles {
       ({ key }) => key,
       (tile) => element('li', { id: `count-${tile.key}` }, this.#tileOf(tile)),
     );
-    for (const { key, count, state } of tiles) {
+    for (const { key, count, words, state } of tiles) {
       const item = part(`count-${key}`, HTMLLIElement);
-      const figure = item.querySelector('.figure');
-      if (figure !== null) figure.textContent = count.toLocaleString('en');
+      item.querySelector('.figure')?.replaceChildren(count.toLocaleString('en'));
+      item.querySelector('.words')?.replaceChildren(` ${words}`);
       if (state !== undefined) item.querySelector('button')?.setAttribute('aria-pressed', String(state === chosen));
     }
     part('count-faults', HTMLLIElement).classList.toggle('alarming', faults > 0);
   }
 
   /** @param {Tile} tile */
-  #tileOf({ words, state }) {
-    const figure = element('span', { class: 'figure' });
-    if (state === undefined) return element('span', { class: 'tile' }, figure, ` ${words}`);
+  #tileOf({ state }) {
+    const texts = [element('span', { class: 'figure' }), element('span', { class: 'words' })];
+    if (state === undefined) return element('span', { class: 'tile' }, ...texts);
     const icon = state === null ? [] : [stateIcon(state)];
-    return element('button', { type: 'button', class: 'tile', click: () => this.#onChoose(state) }, ...icon, figure, ` ${words}`);
+    return element('button', { type: 'button', class: 'tile', click: () => this.#onChoose(state) }, ...icon, ...texts);
   }
 }

@@ -94,7 +94,7 @@ export class FaultPanel {
         element('input', { type: 'checkbox', change: toggle }),
         element('span', {}, element('strong', {}, fault), ' on ', element('strong', {}, endpoint)),
       ),
-      element('span', { class: 'muted small' }, limits.join(' · ')),
+      element('span', { class: 'limits muted small' }, limits.join(' · ')),
       element('span', { class: 'counters small', title: 'requests struck, of those that met the rule' }),
       element('button', { type: 'button', class: 'remove', click: remove, 'aria-label': `Remove ${name}`, title: 'Remove' }, '×'),
     );
@@ -159,7 +159,7 @@ function numberFrom(name, field) {
 function conditionText(when = {}) {
   const texts = Object.entries(when).map(([name, value]) => {
     if (name === 'nth') return `only number ${value}`;
-    if (name === 'every') return `every ${value}.`;
+    if (name === 'every') return `every ${value} requests`;
     return name === 'ident' ? `only ${value}` : `${name} ${value}`;
   });
   return texts.length === 0 ? 'every time' : texts.join(', ');

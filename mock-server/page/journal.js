@@ -125,8 +125,7 @@ export class JournalTable {
       ),
       element('td', { class: 'number took' }, inMs(entry.ms)),
     ];
-    for (const cell of cells) cell.setAttribute('role', 'cell');
-    return element('tr', { role: 'row', class: tooSoon ? 'too-soon' : undefined }, ...cells);
+    return element('tr', { class: tooSoon ? 'too-soon' : undefined }, ...cells);
   }
 }
 

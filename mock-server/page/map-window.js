@@ -8,6 +8,8 @@ export class MapWindow {
   #everything = { x: 0, y: 0, width: 1, height: 1 };
   /** @type {Box} */
   #view = this.#everything;
+  /** What buttons and keys come closer to. @type {{ x: number, y: number } | undefined} */
+  #anchor;
   #moved = false;
   /** Fingers and mouse buttons that are down, by pointer. @type {Map<number, { x: number, y: number }>} */
   #pointers = new Map();
@@ -62,21 +64,30 @@ export class MapWindow {
    * @param {number} factor above 1: closer
    * @param {{ x: number, y: number }} [at] stays where it is
    */
-  zoom(factor, at = { x: this.#view.x + this.#view.width / 2, y: this.#view.y + this.#view.height / 2 }) {
+  zoom(factor, at = this.#anchor ?? this.#centre) {
     const width = Math.min(Math.max(this.#view.width / factor, CLOSEST_UNITS), this.#everything.width * 1.5);
     const ratio = width / this.#view.width;
     const { x, y, height } = this.#view;
     this.show({ x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio, width, height: height * ratio });
   }
 
-  /** Moves just enough for a place to be seen. @param {{ x: number, y: number }} at */
+  /** Moves, if need be, to where a place is seen; from now on it is what one comes closer to. @param {{ x: number, y: number }} at */
   reveal(at) {
+    this.#anchor = at;
     const { x, y, width, height } = this.#view;
     const margin = 0.05;
     const inside = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ size) =>
       value > from + size * margin && value < from + size * (1 - margin);
     if (inside(at.x, x, width) && inside(at.y, y, height)) return;
     this.show({ x: at.x - width / 2, y: at.y - height / 2, width, height });
+  }
+
+  forgetAnchor() {
+    this.#anchor = undefined;
+  }
+
+  get #centre() {
+    return { x: this.#view.x + this.#view.width / 2, y: this.#view.y + this.#view.height / 2 };
   }
 
   #apply() {
@@ -90,6 +101,7 @@ export class MapWindow {
   /** @param {number} dx pixels @param {number} dy pixels */
   #pan(dx, dy) {
     const units = this.unitsPerPixel;
+    this.forgetAnchor();
     this.show({ ...this.#view, x: this.#view.x - dx * units, y: this.#view.y - dy * units });
   }
 

@@ -86,7 +86,10 @@ export class FindMap {
   choose(ident) {
     const place = this.#places.get(ident ?? '');
     this.#chosenRing.setAttribute('visibility', place === undefined ? 'hidden' : 'visible');
-    if (place === undefined) return;
+    if (place === undefined) {
+      this.#window.forgetAnchor();
+      return;
+    }
     this.#chosenRing.setAttribute('transform', transformAt(place, this.#window.unitsPerPixel));
     this.#chosenRing.dataset['ident'] = ident;
     this.#window.reveal(place);
