@@ -36,7 +36,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  const addresses = addressesOf(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const addresses = addressesOf(`http://${reachable(host)}:${port}`);
   const ready = createMock(options, addresses);
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
@@ -68,6 +68,13 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   };
 }
 
+/** An address that one can connect to, also where the server listens on all of them. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -93,7 +100,8 @@ async function serve(mock: Mock, message: IncomingMessage, response: ServerRespo
     if (thrown instanceof NoAnswer) {
       entry.status = 0;
       if (thrown.kind === 'reset') message.socket.resetAndDestroy();
-    } else if (thrown instanceof ClientGone) {
+    } else if (thrown instanceof ClientGone || !mock.database.open) {
+      // Nobody is there to be answered: the client left, or this server was closed under a slow request.
       entry.status = 0;
       response.destroy();
     } else {

@@ -63,7 +63,7 @@ describe('Health, state and reset', () => {
       .flat()
       .find((address) => address?.family === 'IPv4' && !address.internal);
     await using open = await startMock({ host: '0.0.0.0' });
-    const url = open.server.control_url.replace('0.0.0.0', '127.0.0.1');
+    const url = open.server.control_url;
     expect((await fetch(`${url}/health`)).status).toBe(200);
     if (outside === undefined) return;
     expect((await fetch(`${url.replace('127.0.0.1', outside.address)}/health`)).status).toBe(403);
@@ -87,6 +87,17 @@ describe('Settings', () => {
     const { status, value } = await control('PUT', '/settings', patch);
     expect([status, errorOf(value)]).toEqual([400, expect.stringMatching(reason)]);
     expect((await control('GET', '/settings')).value).toEqual(before);
+  });
+
+  test('latency delays what passes the gates; refusals are immediate', async () => {
+    await control('PUT', '/settings', { latency_ms: 150 });
+    const timed = async (token: string | undefined) => {
+      const startedMs = performance.now();
+      await send(smallestFind(), token === undefined ? {} : { token });
+      return performance.now() - startedMs;
+    };
+    expect(await timed(undefined)).toBeGreaterThanOrEqual(145);
+    expect(await timed('unknown')).toBeLessThan(145);
   });
 
   test('a body that is no JSON is refused', async () => {
