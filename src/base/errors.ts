@@ -11,7 +11,7 @@ export const EXIT_CODES = {
   dataRefused: [3, 'finished, but some rows are invalid or some entries were refused'],
   notAllowed: [4, 'the account as a whole is not signed in or not allowed'],
   unavailable: [5, 'the service is closed or out of reach; the queue is kept'],
-  uncertain: [6, 'some entries are uncertain: `pas status` says which, `pas resolve` settles them'],
+  uncertain: [6, 'some entries are uncertain: run `pas reconcile`'],
   outboxLeased: [11, 'another push of this outbox is running'],
   config: [12, 'the configuration is invalid'],
   databaseTooNew: [13, 'a database was written by a newer pas'],

@@ -12,6 +12,7 @@ import { register as number } from './number.ts';
 import { register as photo } from './photo.ts';
 import { register as profile } from './profile.ts';
 import { register as push } from './push.ts';
+import { register as reconcile } from './reconcile.ts';
 import { register as resolve } from './resolve.ts';
 import { register as show } from './show.ts';
 import { register as status } from './status.ts';
@@ -36,6 +37,7 @@ export function registerCommands(program: Command, run: Runner): void {
     build,
     push,
     status,
+    reconcile,
     resolve,
     mockServer,
   ];

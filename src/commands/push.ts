@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ExitReason } from '../base/errors.ts';
+import { type ExitReason, PasError } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { ChangedFileError, verifiedStream } from '../http/digest.ts';
+import { entriesInState } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
 import { systemProcesses, takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -17,6 +18,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { findsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
+import { reconcileEntries } from './reconcile.ts';
 import { confirmProduction, openAccountSession, openPace } from './service.ts';
 
 export type PushOptions = GlobalOptions & {
@@ -84,9 +86,33 @@ export async function pushCommand(context: Context, names: readonly string[], op
       abort: interrupts.abort,
     });
     progress.end();
+    await settleDoubts(context, outbox, result, findIds);
     return summarise(context, outbox, result);
   } finally {
     lease.release();
+  }
+}
+
+/** A push ends by settling what it can. What it cannot stays as it is, and is never the reason for a push to fail. */
+async function settleDoubts(
+  context: Context,
+  outbox: Outbox,
+  result: PushResult,
+  findIds: readonly number[] | undefined,
+): Promise<void> {
+  const profile = context.profile();
+  const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
+  const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
+  if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
+  try {
+    for (const { entry, verdict } of await reconcileEntries(context, outbox, findIds)) {
+      context.terminal.note(
+        `${entry.kind} of ${entry.localId ?? entry.identCely}: ${verdict.kind}; ${printable(verdict.reason)}`,
+      );
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    context.terminal.note(`What is uncertain could not be looked up: ${printable(thrown.message)}`);
   }
 }
 

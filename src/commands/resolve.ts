@@ -4,6 +4,7 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { applySettlement } from '../outbox/claims.ts';
 import { entriesOfFind, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
+import { recordEvidence } from '../outbox/evidence.ts';
 import { systemProcesses, takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -46,6 +47,9 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 }
 
 function decide(outbox: Outbox, entry: Entry, options: ResolveOptions): void {
+  const choice =
+    options.created !== undefined ? `created as ${options.created}` : options.resend === true ? 'send again' : 'drop';
+  recordEvidence(outbox, entry.id, { verdict: 'person', reason: `a person decided: ${choice}`, candidates: [] });
   if (options.created !== undefined) {
     const identCely = entry.identCely ?? options.created;
     if (!/^[A-Za-z0-9-]{3,64}$/.test(options.created))

@@ -3,6 +3,7 @@ import type { ExitReason } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
+import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
@@ -18,14 +19,18 @@ export function register(program: Command, run: Runner): void {
   }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
 }
 
-type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[] };
+type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
 
 async function show(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile().name;
   const [find] = findsNamed(outbox, profile, [name]);
   if (find === undefined) return 'done';
-  const stories = entriesOfFind(outbox, find.id, profile).map((entry) => ({ entry, attempts: attemptsOf(outbox, entry.id) }));
+  const stories = entriesOfFind(outbox, find.id, profile).map((entry) => ({
+    entry,
+    attempts: attemptsOf(outbox, entry.id),
+    evidence: evidenceOf(outbox, entry.id),
+  }));
   printFind(context, find);
   for (const story of stories) printStory(context, story);
   context.terminal.value({
@@ -52,7 +57,7 @@ function valueText(value: unknown): string {
   return String(value);
 }
 
-function printStory({ terminal }: Context, { entry, attempts }: Story): void {
+function printStory({ terminal }: Context, { entry, attempts, evidence }: Story): void {
   terminal.line();
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(entry.state)}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
@@ -64,6 +69,10 @@ function printStory({ terminal }: Context, { entry, attempts }: Story): void {
     terminal.line(
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
+  }
+  for (const { foundAt, verdict, reason, candidates } of evidence) {
+    const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
+    terminal.line(`  ${new Date(foundAt).toISOString()}  evidence: ${verdict}; ${printable(reason)}${named}`);
   }
 }
 
@@ -78,7 +87,7 @@ function entryTitle(entry: Entry): string {
   }
 }
 
-function storyValue({ entry, attempts }: Story): Record<string, unknown> {
+function storyValue({ entry, attempts, evidence }: Story): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,
@@ -88,6 +97,7 @@ function storyValue({ entry, attempts }: Story): Record<string, unknown> {
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
     issues: entry.issues.map(issueValue),
+    evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
     attempts: attempts.map((attempt) => ({
       started_at: new Date(attempt.startedAt).toISOString(),
       ended_at: attempt.endedAt === null ? null : new Date(attempt.endedAt).toISOString(),

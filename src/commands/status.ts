@@ -57,7 +57,7 @@ async function status(context: Context): Promise<ExitReason> {
 const GROUP_TITLES: Readonly<Record<'draft' | 'refused' | 'uncertain', string>> = {
   draft: 'Not complete; mend the table and import it again:',
   refused: 'Refused by the service; mend the table and import it again:',
-  uncertain: 'Uncertain: the service may or may not have them. They are never sent again until this is settled:',
+  uncertain: 'Uncertain: the service may or may not have them. Ask it with `pas reconcile`; what it cannot tell, you decide:',
 };
 
 function printGroup({ terminal }: Context, state: 'draft' | 'refused' | 'uncertain', person: readonly Entry[]): void {

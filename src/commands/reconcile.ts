@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { type Reconciled, reconcile } from '../flows/reconcile.ts';
+import { knownAccount } from '../outbox/accounts.ts';
+import { entriesInState } from '../outbox/entries.ts';
+import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { findsNamed } from './finds.ts';
+import { openHarvestClient } from './harvesting.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'reconcile [find...]',
+    summary: 'Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.',
+    examples: ['pas reconcile', 'pas reconcile K-017 --json'],
+  }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
+}
+
+async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const profile = context.profile();
+  const findIds = names.length === 0 ? undefined : findsNamed(outbox, profile.name, names).map((find) => find.id);
+  const lease = takeLease(outbox, systemProcesses);
+  try {
+    const settled = await reconcileEntries(context, outbox, findIds);
+    for (const one of settled) context.terminal.line(sentence(one));
+    if (settled.length === 0) context.terminal.line('Nothing is uncertain.');
+    context.terminal.value({ reconciled: settled.map(value) });
+  } finally {
+    lease.release();
+  }
+  return entriesInState(outbox, profile.name, 'uncertain').length > 0 ? 'uncertain' : 'done';
+}
+
+/** To be called while holding the lease. */
+export async function reconcileEntries(
+  context: Context,
+  outbox: Outbox,
+  findIds: readonly number[] | undefined,
+): Promise<Reconciled[]> {
+  const profile = context.profile();
+  return reconcile({
+    outbox,
+    profile: profile.name,
+    client: await openHarvestClient(context),
+    format: `oai_${profile.prefix}`,
+    clock: context.clock,
+    user: knownAccount(outbox, profile.name)?.identCely,
+    settleMs: profile.settleMs,
+    findIds,
+  });
+}
+
+function sentence({ entry, verdict }: Reconciled): string {
+  const what = `${entry.kind} of ${printable(entry.localId ?? entry.identCely ?? '?')}`;
+  switch (verdict.kind) {
+    case 'found':
+      return `${what}: accepted as ${verdict.identCely}; ${printable(verdict.reason)}.`;
+    case 'absent':
+      return `${what}: queued again; ${printable(verdict.reason)}.`;
+    case 'undecided':
+      return (
+        `${what}: still uncertain; ${printable(verdict.reason)}.` +
+        `${verdict.candidates.length === 0 ? '' : ` Look at ${verdict.candidates.join(', ')}.`}` +
+        ` Decide with: pas resolve ${entry.localId ?? entry.identCely} --created IDENT | --resend | --drop`
+      );
+  }
+}
+
+function value({ entry, verdict }: Reconciled): Record<string, unknown> {
+  return {
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    verdict: verdict.kind,
+    ident_cely: verdict.kind === 'found' ? verdict.identCely : null,
+    reason: verdict.reason,
+    candidates: verdict.candidates,
+  };
+}

@@ -1,0 +1,165 @@
+import type { FindElements } from '../find/find.ts';
+import { differingElements, type HarvestedFile, type HarvestedFind } from '../find/harvested-find.ts';
+
+/**
+ * Evidence about writes of unknown end. What is found decides; what is not found decides only where it would have been
+ * seen. Times are the server's, milliseconds since 1970 UTC.
+ */
+export type Verdict =
+  | { readonly kind: 'found'; readonly identCely: string; readonly reason: string; readonly candidates: readonly string[] }
+  | { readonly kind: 'absent'; readonly reason: string; readonly candidates: readonly string[] }
+  | { readonly kind: 'undecided'; readonly reason: string; readonly candidates: readonly string[] };
+
+/** When the write may have been carried out: from its first attempt to as long as the service may work on its last. */
+export type Window = { readonly fromMs: number; readonly untilMs: number };
+
+export type ImportDoubt = {
+  readonly entryId: number;
+  readonly name: string;
+  readonly elements: FindElements;
+  readonly window: Window;
+};
+
+export type PhotoDoubt = {
+  readonly entryId: number;
+  readonly identCely: string;
+  readonly fileName: string;
+  readonly sha512Hex: string;
+  readonly window: Window;
+};
+
+export type View = {
+  readonly finds: ReadonlyMap<string, HarvestedFind>;
+  readonly nowMs: number;
+  /** The account's own identifier, such as `U-000408`, where it is known. */
+  readonly user: string | undefined;
+  /** Records that other entries of this outbox are known to have made. */
+  readonly owned: ReadonlySet<string>;
+  /** States of which the harvest shows a record that this account is known to have made: it would show others, too. */
+  readonly visibleStates: ReadonlySet<number>;
+};
+
+/** The clocks of two machines, and a header that counts whole seconds, agree only roughly. */
+const CLOCK_MARGIN_MS = 5000;
+
+/** Verdicts by entry. Finds that are the same in every element are told apart by time, or not at all. */
+export function judgeImports(doubts: readonly ImportDoubt[], view: View): Map<number, Verdict> {
+  const alike = new Map(doubts.map((doubt) => [doubt.entryId, recordsLike(doubt, view)]));
+  const fitting = new Map(
+    doubts.map((doubt) => [doubt.entryId, (alike.get(doubt.entryId) ?? []).filter((find) => couldBe(doubt, find, view))]),
+  );
+  const claims = new Map<string, number>();
+  for (const finds of fitting.values())
+    for (const { identCely } of finds) claims.set(identCely, (claims.get(identCely) ?? 0) + 1);
+  return new Map(
+    doubts.map((doubt) => [
+      doubt.entryId,
+      judgeImport(doubt, alike.get(doubt.entryId) ?? [], fitting.get(doubt.entryId) ?? [], claims, view),
+    ]),
+  );
+}
+
+function judgeImport(
+  doubt: ImportDoubt,
+  alike: readonly HarvestedFind[],
+  fitting: readonly HarvestedFind[],
+  claims: ReadonlyMap<string, number>,
+  view: View,
+): Verdict {
+  const candidates = alike.map(({ identCely }) => identCely);
+  const [only, ...others] = fitting;
+  if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {
+    const reason = `${only.identCely} appeared since the attempt and is the same in every element that can be read`;
+    return { kind: 'found', identCely: only.identCely, reason, candidates };
+  }
+  if (only !== undefined && others.length === 0) {
+    return undecided(
+      `another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
+      candidates,
+    );
+  }
+  if (others.length > 0) return undecided(`${fitting.length} records are the same in every element`, candidates);
+  if (alike.length > 0) {
+    return undecided('a record is the same in every element, but it was made at another time or by another account', candidates);
+  }
+  return judgeAbsence(doubt.window, Number(doubt.elements.stav), view);
+}
+
+function judgeAbsence(window: Window, stav: number, view: View): Verdict {
+  if (!view.visibleStates.has(stav)) {
+    return undecided(
+      `the harvest shows no record that this account is known to have made in state ${stav}, so a missing one proves nothing`,
+      [],
+    );
+  }
+  if (view.nowMs <= window.untilMs) {
+    const seconds = Math.ceil((window.untilMs - view.nowMs) / 1000);
+    return undecided(`the service may still be working on it; ask again in ${seconds} s`, []);
+  }
+  return {
+    kind: 'absent',
+    reason: 'the harvest shows this account’s records in the same state, but not this one',
+    candidates: [],
+  };
+}
+
+/** Records of the same project, the same in every readable element, that no other entry is known to have made. */
+function recordsLike(doubt: ImportDoubt, view: View): HarvestedFind[] {
+  return [...view.finds.values()].filter(
+    (find) => !view.owned.has(find.identCely) && differingElements(doubt.elements, find).length === 0,
+  );
+}
+
+function couldBe(doubt: ImportDoubt, find: HarvestedFind, view: View): boolean {
+  const made = find.history.find(({ type }) => type === 'SN01') ?? find.history[0];
+  if (made === undefined) return false;
+  return (view.user === undefined || made.user === view.user) && isWithin(doubt.window, Date.parse(made.at));
+}
+
+function isWithin({ fromMs, untilMs }: Window, atMs: number): boolean {
+  return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;
+}
+
+/**
+ * The verdict on a photograph, by the files that its record has. The digest proves; where the service removed a place
+ * from the photograph and so changed its bytes, its name, its time and its sender stand in.
+ * @param settled photographs of the same record that are known to be there, whose files are theirs
+ * @param doubts all uncertain photographs of the record
+ */
+export function judgePhoto(
+  doubt: PhotoDoubt,
+  doubts: readonly PhotoDoubt[],
+  settled: readonly Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>[],
+  find: HarvestedFind | undefined,
+  view: View,
+): Verdict {
+  if (find === undefined) return undecided(`the harvest does not show ${doubt.identCely} to this account`, []);
+  const byDigest = find.files.find((file) => file.sha512Hex === doubt.sha512Hex);
+  if (byDigest !== undefined) {
+    return found(doubt, `${byDigest.name} has the same digest`, [byDigest.name]);
+  }
+  const free = find.files.filter((file) => !settled.some((other) => isFileOf(other, file, view)));
+  const mine = free.filter((file) => isFileOf(doubt, file, view));
+  const names = mine.map(({ name }) => name);
+  const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file, view)));
+  if (mine.length === 1 && rivals.length === 1) {
+    return found(doubt, `${names[0]} came from a file of this name since the attempt, by this account`, names);
+  }
+  if (mine.length > 0) return undecided('several files could be this photograph', names);
+  return judgeAbsence(doubt.window, find.stav, view);
+}
+
+function found(doubt: PhotoDoubt, reason: string, candidates: readonly string[]): Verdict {
+  return { kind: 'found', identCely: doubt.identCely, reason, candidates };
+}
+
+function isFileOf(photo: Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>, file: HarvestedFile, view: View): boolean {
+  if (file.sha512Hex === photo.sha512Hex) return true;
+  const stored = file.history.find(({ type }) => type === 'SBR0');
+  if (stored === undefined || stored.note !== photo.fileName) return false;
+  return (view.user === undefined || stored.user === view.user) && isWithin(photo.window, Date.parse(stored.at));
+}
+
+function undecided(reason: string, candidates: readonly string[]): Verdict {
+  return { kind: 'undecided', reason, candidates };
+}
