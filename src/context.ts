@@ -58,12 +58,8 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       return value;
     };
   };
-  let config: ConfigFile | undefined;
   let profile: Profile | undefined;
-  const readConfig = (): ConfigFile => {
-    config ??= readConfigFile(places.configFile);
-    return config;
-  };
+  const readConfig = (): ConfigFile => readConfigFile(places.configFile);
   return {
     ...world,
     clock: systemClock,

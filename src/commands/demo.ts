@@ -40,7 +40,7 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
   const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
   const inner = demoContext(context, folder);
   try {
-    const figures = await tell(inner, server);
+    const figures = await tell(inner, stepper(context), server);
     const counts = await serverCounts(inner, server.control_url, figures.before);
     const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
     const agrees = conclude(context, { ...figures, elapsedMs }, counts);
@@ -66,7 +66,7 @@ function demoContext(context: Context, folder: string): Context {
     terminal: {
       ...context.terminal,
       json: false,
-      line: (text = '') => context.terminal.line(`   ${text}`),
+      line: (text = '') => context.terminal.line(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
       value: () => {},
       note: () => {},
     },
@@ -77,9 +77,9 @@ type Figures = { finds: number; accepted: number; photos: number; numbers: numbe
 
 async function tell(
   context: Context,
+  step: (text: string) => void,
   server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
 ): Promise<Figures> {
-  const step = stepper(context);
   const before = await stateOf(context, server.control_url);
   step(`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
   await init(context, {
