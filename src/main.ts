@@ -22,7 +22,8 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   };
   const json = args.includes('--json');
   try {
-    await buildProgram(run, world).parseAsync([...args], { from: 'user' });
+    const program = await buildProgram(run, world, args);
+    await program.parseAsync([...args], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
   }
@@ -33,7 +34,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   return code;
 }
 
-export function buildProgram(run: Runner, world: World): Command {
+async function buildProgram(run: Runner, world: World, args: readonly string[]): Promise<Command> {
   const program = new Command('pas')
     .description('Record archaeological finds offline and send each of them once.')
     .version(packageVersion(), '--version', 'print the version')
@@ -46,7 +47,13 @@ export function buildProgram(run: Runner, world: World): Command {
     })
     .addHelpText('after', exitCodeHelp());
   program.exitOverride();
-  registerCommands(program, run);
+  // Asked for its version alone, it need not know any command.
+  if (args[0] !== '--version')
+    await registerCommands(
+      program,
+      run,
+      args.find((arg) => !arg.startsWith('-')),
+    );
   return program;
 }
 

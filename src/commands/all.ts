@@ -1,45 +1,35 @@
 import type { Command } from 'commander';
-import { register as build } from './build.ts';
 import type { Runner } from './command.ts';
-import { register as demo } from './demo.ts';
-import { register as harvestVocab } from './harvest-vocab.ts';
-import { register as importFinds } from './import.ts';
-import { register as init } from './init.ts';
-import { register as list } from './list.ts';
-import { register as login } from './login.ts';
-import { register as mockServer } from './mock-server.ts';
-import { register as number } from './number.ts';
-import { register as photo } from './photo.ts';
-import { register as profile } from './profile.ts';
-import { register as push } from './push.ts';
-import { register as reconcile } from './reconcile.ts';
-import { register as resolve } from './resolve.ts';
-import { register as show } from './show.ts';
-import { register as status } from './status.ts';
-import { register as validate } from './validate.ts';
-import { register as vocab } from './vocab.ts';
 
-/** Every command, in the order in which `pas --help` shows them. */
-export function registerCommands(program: Command, run: Runner): void {
-  const commands = [
-    demo,
-    init,
-    profile,
-    login,
-    harvestVocab,
-    vocab,
-    importFinds,
-    photo,
-    number,
-    list,
-    show,
-    validate,
-    build,
-    push,
-    status,
-    reconcile,
-    resolve,
-    mockServer,
-  ];
-  for (const register of commands) register(program, run);
+type CommandModule = { readonly register: (program: Command, run: Runner) => void };
+
+/**
+ * Every command, in the order in which `pas --help` shows them, with the words that it is called by. A module is loaded
+ * when its word is typed, or for the help: most of what a command needs takes longer to load than to run.
+ */
+const MODULES: readonly (readonly [words: readonly string[], load: () => Promise<CommandModule>])[] = [
+  [['demo'], () => import('./demo.ts')],
+  [['init'], () => import('./init.ts')],
+  [['profile'], () => import('./profile.ts')],
+  [['login', 'logout', 'whoami'], () => import('./login.ts')],
+  [['harvest-vocab'], () => import('./harvest-vocab.ts')],
+  [['vocab'], () => import('./vocab.ts')],
+  [['import'], () => import('./import.ts')],
+  [['photo'], () => import('./photo.ts')],
+  [['number'], () => import('./number.ts')],
+  [['list'], () => import('./list.ts')],
+  [['show'], () => import('./show.ts')],
+  [['validate'], () => import('./validate.ts')],
+  [['build'], () => import('./build.ts')],
+  [['push'], () => import('./push.ts')],
+  [['status'], () => import('./status.ts')],
+  [['reconcile'], () => import('./reconcile.ts')],
+  [['resolve'], () => import('./resolve.ts')],
+  [['mock-server'], () => import('./mock-server.ts')],
+];
+
+/** @param word the first word of the command line; without one, or with an unknown one, every command is registered */
+export async function registerCommands(program: Command, run: Runner, word: string | undefined): Promise<void> {
+  const wanted = MODULES.filter(([words]) => word !== undefined && words.includes(word));
+  for (const [, load] of wanted.length > 0 ? wanted : MODULES) (await load()).register(program, run);
 }
