@@ -3,7 +3,7 @@ import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
 import { type Answer, AnswerNow } from './http-message.ts';
 import { detail, htmlPage } from './problem.ts';
 import { seededRandom } from './random.ts';
-import { type Hooks, NoAnswer, type SentAnswer } from './trouble.ts';
+import { type Hooks, NO_HOOKS, NoAnswer, type SentAnswer } from './trouble.ts';
 
 type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
 
@@ -74,7 +74,7 @@ export async function runUnderFault(
   fault: FaultRule | undefined,
   operation: (hooks: Hooks) => Promise<Answer> | Answer,
 ): Promise<SentAnswer> {
-  if (fault === undefined) return operation({ beforeSave: async () => {}, afterSave: () => {} });
+  if (fault === undefined) return operation(NO_HOOKS);
   const early = answerInstead(fault);
   if (early !== undefined) return early;
   if (fault.fault === 'slow' && fault.at !== 'save') await delay(fault.ms ?? 2000);

@@ -83,7 +83,7 @@ export function throttled(say: Say, retryAfterSeconds: number | undefined): Answ
 
 function refuseMethod({ incoming, say, allowedMethod }: GatedRequest): void {
   if (incoming.method === allowedMethod) return;
-  throw new AnswerNow(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}, OPTIONS` }));
+  throw new AnswerNow(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
 }
 
 export type AcceptedType = { readonly type: string; readonly quality: number };

@@ -12,11 +12,13 @@ export class NoAnswer extends Error {
 
 /** Points inside an operation where a fault can strike: before anything is stored, and after the transaction is committed. */
 export type Hooks = {
-  beforeSave(): Promise<void>;
+  /** undefined where there is nothing to wait for: what was planned is then saved before anybody else has a turn. */
+  beforeSave(): Promise<void> | undefined;
   afterSave(): void;
 };
 
-export const NO_HOOKS: Hooks = { beforeSave: async () => {}, afterSave: () => {} };
+/** The hooks of a request that no fault strikes. */
+export const NO_HOOKS: Hooks = { beforeSave: () => undefined, afterSave: () => {} };
 
 /** An answer that is to leave the server damaged: half of it under its full length. */
 export type SentAnswer = Answer & { readonly truncated?: true };

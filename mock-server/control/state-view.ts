@@ -22,7 +22,9 @@ export function stateView(mock: Mock): unknown {
       type_label: textOf(project.body['typ_projektu']) ?? null,
       stav: project.stav,
       organisation: idOf(project.body['organizace']) ?? null,
-      importable_by: accounts.filter((account) => mayImportInto(mock, account, project)).map((account) => account.username),
+      importable_by: accounts
+        .filter((account) => account.active && mayImportInto(mock, account, project))
+        .map((account) => account.username),
     })),
     addresses: {
       base_url: mock.addresses.baseUrl,

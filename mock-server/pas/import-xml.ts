@@ -31,7 +31,8 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   if (find === undefined) throw refusal(400, say('xml-malformed'));
   checkPermission(mock, request, find);
   const planned = plan(mock, request, find);
-  await hooks.beforeSave();
+  const pause = hooks.beforeSave();
+  if (pause !== undefined) await pause;
   const saved = saveFind(mock, planned, say);
   hooks.afterSave();
   return findAnswer(mock, 201, saved);

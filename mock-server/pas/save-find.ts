@@ -11,6 +11,8 @@ import type { References } from './references.ts';
 import { refusal } from './refusal.ts';
 
 const HIGHEST_NUMBER = 99_999;
+/** Characters of a surname or a given name that can be stored (facts 4.5). */
+const LONGEST_NAME = 100;
 
 /**
  * The identifier that the next find of a project gets: one more than the highest (facts 4.6). It is not reserved: two
@@ -43,7 +45,8 @@ export type PlannedFind = {
  */
 export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
   const { ident, references } = planned;
-  if (planned.find.geometry?.storable === false) throw refusal(500, say('storage-failed'));
+  if (planned.find.geometry?.storable === false || hasOverlongName(references.newPerson))
+    throw refusal(500, say('storage-failed'));
   return mock.database.transaction(() => {
     if (isTaken(mock, ident, references.newPerson)) throw refusal(422, say('collision'));
     if (references.newPerson !== undefined) mock.archive.put(references.newPerson);
@@ -51,6 +54,10 @@ export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRec
     rewriteProject(mock.archive, planned.find.projekt);
     return saved;
   })();
+}
+
+function hasOverlongName(person: RecordInput | undefined): boolean {
+  return [person?.body['prijmeni'], person?.body['jmeno']].some((name) => String(name ?? '').length > LONGEST_NAME);
 }
 
 function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined): boolean {

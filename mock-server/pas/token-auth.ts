@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
-  if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST, OPTIONS' });
+  if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
   const rule = mock.faults.take('token');
   entry.fault = rule?.fault ?? null;
   return runUnderFault(rule, async () => {

@@ -16,7 +16,7 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   const account = authenticate(mock, { incoming, say });
   entry.user = account.username;
   if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
-    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD, OPTIONS' });
+    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD' });
   }
   const rule = mock.faults.take('user-info');
   entry.fault = rule?.fault ?? null;

@@ -32,7 +32,6 @@ describe('Health, state and reset', () => {
       'archaeologist',
       'archivist',
       'colleague',
-      'inactive',
       'researcher',
     ]);
     expect(accounts.find((account) => account.username === 'archivist')?.role).toBe('archivist');

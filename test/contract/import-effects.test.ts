@@ -56,6 +56,11 @@ describe('A finder :tba (contract, Find import document; facts 4.5)', () => {
     expect(await persons()).toBe(before);
   });
 
+  test('a name of more than 100 characters cannot be stored', async () => {
+    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(101)}, Jan`) }))).status).toBe(500);
+    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(100)}, Jan`) }))).status).toBe(201);
+  });
+
   test('with a known identifier the text is not read', async () => {
     expect(finderOf(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
       'Nobody',

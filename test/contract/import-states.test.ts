@@ -71,6 +71,12 @@ describe('Import: saving (facts 4.3, cases 45 to 49)', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 422]);
   });
 
+  test('without a fault, imports that arrive together get numbers of their own', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(smallestFind())));
+    expect(new Set(answers.map((answer) => answer.headers.get('x-record-id'))).size).toBe(12);
+    expect(answers.every((answer) => answer.status === 201)).toBe(true);
+  });
+
   test('case 46: a failure before saving answers 500 and stores nothing', async () => {
     await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: '500-before-save', when: { nth: 1 } }]);
     expectDetail(await send(smallestFind()), 500);
