@@ -73,6 +73,18 @@ export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
     .all(ident, vocabulary.source) as Neighbour[];
 }
 
+/** From the topmost entry down to the one above `ident`, along the first superior where there are several. */
+export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  const path: Neighbour[] = [];
+  const seen = new Set([ident]);
+  for (let [above] = superiorsOf(vocabulary, ident); above !== undefined && !seen.has(above.ident); ) {
+    seen.add(above.ident);
+    path.unshift(above);
+    [above] = superiorsOf(vocabulary, above.ident);
+  }
+  return path;
+}
+
 function toTerm({ details, ...row }: TermRow): Term {
   return { ...row, details: JSON.parse(details) as Term['details'] };
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
@@ -79,10 +81,20 @@ describe('harvested vocabularies', () => {
 
   test('an entry shows its place in the hierarchy', async () => {
     const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
-    const shown = await home.json<{ above: { label: string }[]; below: unknown[] }>('vocab', 'show', spona?.id ?? '');
+    const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>('vocab', 'show', spona?.id ?? '');
     expect(shown.above).toHaveLength(1);
     const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id ?? ''));
-    expect(stdout).toMatch(new RegExp(`above +\\S+ ${shown.above[0]?.label}`));
+    expect(stdout).toContain([...shown.path.map(({ label }) => label), 'spona'].join(' > '));
+  });
+
+  test('entries are exported as a table, as JSON and as SKOS', async () => {
+    const listed = await entries(home, 'heslo:obdobi');
+    const table = await expectDone(home.pas('vocab', 'export', 'heslo:obdobi'));
+    expect(table.stdout.split('\n').filter((line) => line.includes('HES-'))).toHaveLength(listed.length);
+    expect(await home.json<Entry[]>('vocab', 'export', 'heslo:obdobi')).toHaveLength(listed.length);
+    await expectDone(home.pas('vocab', 'export', '--format', 'turtle', '--out', 'all.ttl'));
+    expect(readFileSync(join(home.folder, 'all.ttl'), 'utf8').match(/a skos:Concept ;/g)?.length).toBeGreaterThan(listed.length);
+    expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({ code: 2 });
   });
 
   test('the sets are listed with their figures', async () => {

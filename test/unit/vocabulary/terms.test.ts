@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   countBySet,
   inferiorsOf,
+  pathTo,
   putTerm,
   putTombstone,
   superiorsOf,
@@ -100,6 +101,21 @@ test('a term knows what stands above and below it', () => {
     { ident: 'HES-000001', label: 'šperk', kind: 'podřízenost' },
     { ident: 'HES-999999', label: '', kind: 'podřízenost' },
   ]);
+});
+
+test('the way down to a term is told from the top, and a circle in the data ends it', () => {
+  using store = tempVocabulary();
+  const below = (ident: string) => ({ superiors: [{ ident, kind: 'podřízenost' }] });
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000001', 'pravěk'),
+    aTerm('HES-000002', 'doba bronzová', below('HES-000001')),
+    aTerm('HES-000003', 'starší doba bronzová', below('HES-000002')),
+    aTerm('HES-000004', 'vejce', below('HES-000005')),
+    aTerm('HES-000005', 'slepice', below('HES-000004')),
+  );
+  expect(pathTo(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual(['pravěk', 'doba bronzová']);
+  expect(pathTo(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
 test('what two services say is never mixed', () => {

@@ -1,0 +1,45 @@
+import { UsageError } from '../base/errors.ts';
+import type { Context } from '../context.ts';
+import { isHarvested } from '../vocabulary/harvests.ts';
+import type { Term } from '../vocabulary/term.ts';
+import { countBySet } from '../vocabulary/terms.ts';
+import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import { harvestBaseOf } from './harvesting.ts';
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+export async function openProfileVocabulary(context: Context): Promise<Vocabulary> {
+  return (await context.vocabulary()).source(harvestBaseOf(context.profile()));
+}
+
+/** @throws UsageError for a set of which nothing is here, so that a typing error does not look like an empty set */
+export function requireSet(vocabulary: Vocabulary, set: string): void {
+  if (
+    isHarvested(vocabulary, set) &&
+    countBySet(vocabulary).some(({ setSpec }) => setSpec === set || setSpec.startsWith(`${set}:`))
+  ) {
+    return;
+  }
+  throw new UsageError(`Nothing was harvested of the set ${set}.`, {
+    hint: '`pas vocab sets` lists what is here; `pas harvest-vocab` brings the rest.',
+  });
+}
+
+export function termAsJson(term: Term): object {
+  return {
+    id: term.ident,
+    set: term.setSpec,
+    label: term.label,
+    label_en: term.labelEn,
+    abbreviation: term.abbreviation,
+    description: term.description,
+    description_en: term.descriptionEn,
+    order: term.sortOrder,
+    ...term.details,
+    changed_at: new Date(term.datestampMs).toISOString(),
+    gone: term.gone,
+    gone_at: isoOrNull(term.goneAtMs),
+  };
+}
