@@ -19,7 +19,8 @@ export type PagesOptions<Item> = {
 };
 
 /** Waits before the same page is asked for again. A service in trouble may send nonsense, or say badArgument. */
-const RETRY_WAITS_MS: Readonly<Record<string, readonly number[]>> = { malformed: [1000, 4000], badArgument: [1000] };
+const WAITS_AFTER_NONSENSE_MS: readonly number[] = [1000, 4000];
+const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 
 const MOST_EMPTY_PAGES = 100;
 
@@ -70,7 +71,7 @@ async function fetchPatiently<Item>(
     try {
       return await fetchPage(given, signal);
     } catch (thrown) {
-      const waitMs = thrown instanceof OaiError ? RETRY_WAITS_MS[thrown.oaiCode]?.[tries] : undefined;
+      const waitMs = waitsAfter(thrown)[tries];
       if (waitMs === undefined) {
         const page = thrown instanceof MalformedAnswerError ? salvage?.(thrown) : undefined;
         if (page === undefined) throw thrown;
@@ -80,4 +81,9 @@ async function fetchPatiently<Item>(
       await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
+}
+
+function waitsAfter(thrown: unknown): readonly number[] {
+  if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
+  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument' ? WAITS_AFTER_REFUSAL_MS : [];
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError } from '../../../src/base/errors.ts';
+import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
 import { identOf, type OaiRecord } from '../../../src/oai/record.ts';
@@ -121,6 +122,15 @@ describe('a page that cannot be read', () => {
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
     expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
   });
+});
+
+test.each([
+  ['an address where nothing is', answer('', { status: 404 })],
+  ['an answer without end', new NoAnswerError('too-large', true, 'too large')],
+])('%s is not asked for again', async (_, step) => {
+  const exchange = scripted(step);
+  expect((await walk(exchange)).failure).toMatchObject({ oaiCode: 'malformed' });
+  expect(exchange.requests).toHaveLength(1);
 });
 
 test('a refusal that may be the server’s own trouble is tried once more, an expired token is not', async () => {
