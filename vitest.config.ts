@@ -5,9 +5,25 @@ const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as co
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...shared, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          ...shared,
+          name: 'all',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/pace/**', 'test/chaos/**'],
+          sequence: { groupOrder: 0 },
+        },
+      },
       // These measure gaps and memory of whole processes, so nothing else may run beside them.
-      { test: { ...shared, name: 'alone', include: ['test/pace/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...shared,
+          name: 'alone',
+          include: ['test/pace/**/*.test.ts'],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

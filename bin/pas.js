@@ -1,6 +1,13 @@
 #!/usr/bin/env node
 import { main } from '../dist/src/main.js';
 
+// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 process.exitCode = await main(process.argv.slice(2), {
   environment: process.env,
   streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
