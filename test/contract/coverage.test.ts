@@ -7,7 +7,7 @@ const FOLDER = import.meta.dirname;
 /** Rows of the tables in README.md: what the contract says, in which file it is tested, under which title. */
 const rows = readFileSync(join(FOLDER, 'README.md'), 'utf8')
   .split('\n')
-  .map((line) => /^\| (.+) \| (\S+\.test\.ts) \| (.+) \|$/.exec(line))
+  .map((line) => /^\|\s*(.+?)\s*\|\s*(\S+\.test\.ts)\s*\|\s*(.+?)\s*\|$/.exec(line))
   .filter((match) => match !== null)
   .map(([, row = '', file = '', title = '']) => ({ row, file, title }));
 
