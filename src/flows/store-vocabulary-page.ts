@@ -1,13 +1,13 @@
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
 import { readTerm } from '../vocabulary/read-term.ts';
-import { putTerm, putTombstone } from '../vocabulary/terms.ts';
+import { putHidden, putTerm, putTombstone } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 
 export type StoredPage = {
   /** Of every record on the page. */
   readonly idents: string[];
   readonly deleted: number;
-  /** Identifiers of records that are no usable terms: refused, of another kind, without a name. */
+  /** Identifiers of records that are no usable terms: of another kind, without a name. */
   readonly unreadable: string[];
 };
 
@@ -23,6 +23,10 @@ export function storePage(vocabulary: Vocabulary, harvestedSet: string, records:
     if (header.deleted) {
       putTombstone(vocabulary, { ident, setSpec: setSpec ?? harvestedSet, goneAtMs: header.datestampMs, why: 'deleted' });
       deleted++;
+      continue;
+    }
+    if (record.refused) {
+      putHidden(vocabulary, ident, setSpec ?? harvestedSet, header.datestampMs);
       continue;
     }
     const entity = entityOf(record);

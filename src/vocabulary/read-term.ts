@@ -10,7 +10,7 @@ import {
 } from './term.ts';
 
 /**
- * A record's entity → a term, for the six kinds that the vocabulary keeps (service facts, section 8.4). Elements are
+ * A record's entity → a term, for the kinds that the vocabulary keeps (service facts, sections 8.4 and 8.5). Elements are
  * taken by name in the entity's own namespace, so that every schema version is read.
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
@@ -29,6 +29,7 @@ const READERS: Readonly<Record<TermKind, Reader>> = {
   ruian_kraj: (entity) => readPlace(entity, 'ruian_kraj', []),
   ruian_okres: (entity) => readPlace(entity, 'ruian_okres', ['kraj']),
   ruian_katastr: (entity) => readPlace(entity, 'ruian_katastr', ['okres']),
+  projekt: readProject,
 };
 
 const NOTHING_MORE = {
@@ -123,6 +124,25 @@ function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly st
     superiors: superiors.flatMap((name) => superiorOf(entity, name, name)),
     details: factsOf(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
     boundary: wgs84 ? boundary.text.trim() : null,
+  };
+}
+
+/** The entry of the project types that stands for a survey, and its label (service facts, section 4.7). */
+const SURVEY_TYPE = 'HES-001138';
+const SURVEY_LABEL = 'průzkum';
+
+/** Projects have no name that everybody may see, so they are known by their identifier. */
+function readProject(entity: XmlElement): TermDraft | undefined {
+  const ident = childText(entity, 'ident_cely');
+  const type = childOf(entity, 'typ_projektu');
+  if (ident === undefined || type === undefined) return undefined;
+  const survey = attributeOf(type, 'id') === SURVEY_TYPE || type.text.trim() === SURVEY_LABEL;
+  return {
+    ...NOTHING_MORE,
+    ident,
+    setSpec: 'projekt',
+    label: ident,
+    details: { ...factsOf(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']), survey },
   };
 }
 

@@ -1,7 +1,7 @@
-/** One entry of a vocabulary: a `heslo`, an organisation, a person, a region, a district or a cadastral area. */
+/** One entry of a vocabulary: a `heslo`, an organisation, a person, a region, a district, a cadastral area, a project. */
 
 /** What kinds of record the vocabulary keeps, as the service names them. */
-export const TERM_KINDS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'] as const;
+export const TERM_KINDS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 export type TermKind = (typeof TERM_KINDS)[number];
 
 /** Years, negative before our era. */
@@ -28,6 +28,10 @@ export type TermDetails = {
   readonly links?: readonly TermLink[];
   /** Other facts of the record, by the contract's element name. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** Of a project: whether it is a survey, into which finds may be imported. */
+  readonly survey?: boolean;
+  /** The service says that the record is there, and shows none of it to this account. */
+  readonly hidden?: true;
 };
 
 /** A superior entry and what makes it one, as the record says. */

@@ -125,6 +125,16 @@ export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: n
   putBoundary(vocabulary, id, draft.boundary);
 }
 
+/** Notes that a record is there although nothing of it is shown. What another account was shown of it is kept. */
+export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
+  vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, details, datestamp_at)
+       values (:source, :ident, :setSpec, :ident, '{"hidden":true}', :datestampMs) on conflict do nothing`,
+    )
+    .run({ source: vocabulary.source, ident, setSpec, datestampMs });
+}
+
 /**
  * Keeps a term as gone, so that whoever still uses it can be told. A deleted record says nothing but its identifier,
  * so one that was never met alive is kept under it.

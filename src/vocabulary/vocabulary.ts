@@ -5,6 +5,7 @@ import { asDatabaseError, type Database, openDatabase, type Statement } from '..
 import { migrate } from '../store/migrate.ts';
 import { type LookupArea, makeAreaLookup } from './areas.ts';
 import { type LookupTerm, makeTermLookup } from './lookup.ts';
+import { type LookupProject, makeProjectLookup } from './projects.ts';
 
 /** The vocabulary file, open. What it holds belongs to sources, one for each harvesting interface. */
 export type VocabularyStore = {
@@ -12,7 +13,11 @@ export type VocabularyStore = {
   /** What was harvested from `{oai_base}`. */
   source(oaiBase: string): Vocabulary;
   /** What the checks of a find need. */
-  lookups(oaiBase: string): { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
+  lookups(oaiBase: string): {
+    readonly lookupTerm: LookupTerm;
+    readonly lookupArea: LookupArea;
+    readonly lookupProject: LookupProject;
+  };
   close(): void;
 };
 
@@ -50,7 +55,11 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   return {
     path,
     source,
-    lookups: (oaiBase) => ({ lookupTerm: makeTermLookup(source(oaiBase)), lookupArea: makeAreaLookup(source(oaiBase)) }),
+    lookups: (oaiBase) => ({
+      lookupTerm: makeTermLookup(source(oaiBase)),
+      lookupArea: makeAreaLookup(source(oaiBase)),
+      lookupProject: makeProjectLookup(source(oaiBase)),
+    }),
     close: () => database.close(),
   };
 }

@@ -35,12 +35,25 @@ describe.each([
       expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
       const { counts } = await service.control<ServerState>('GET', '/state');
       const { sets: kept } = await home.json<{ sets: { set: string; entries: number }[] }>('vocab', 'sets');
-      for (const { set, records } of sets) {
+      for (const { set, records, deleted } of sets) {
         const entriesOfSet = kept.filter((one) => one.set === set || one.set.startsWith(`${set}:`)).map((one) => one.entries);
-        expect([set, records]).toEqual([set, counts.records[set]]);
-        expect([set, entriesOfSet.reduce((sum, entries) => sum + entries, 0)]).toEqual([set, records]);
+        expect([set, records - deleted]).toEqual([set, counts.records[set]]);
+        expect([set, entriesOfSet.reduce((sum, entries) => sum + entries, 0)]).toEqual([set, counts.records[set]]);
       }
     }
+  });
+
+  test('says which projects are surveys, to whoever may see them', async () => {
+    const home = await signedIn(service, 'archivist');
+    const { sets } = await harvest(home, 'projekt');
+    const { counts } = await service.control<ServerState>('GET', '/state');
+    expect(sets).toEqual([expect.objectContaining({ set: 'projekt', unreadable: [] })]);
+    expect(sets.map(({ records, deleted }) => records - deleted)).toEqual([counts.records['projekt']]);
+    const projects = await home.json<(Entry & { survey: boolean })[]>('vocab', 'list', 'projekt');
+    expect(new Set(projects.map(({ survey }) => survey))).toEqual(new Set([true, false]));
+    // Whoever may see less is not told that the records are broken.
+    const stranger = await signedIn(service, 'researcher', ['--oai-auth', 'none']);
+    expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
   });
 
   test('is asked later only for what changed; deletions arrive', async () => {

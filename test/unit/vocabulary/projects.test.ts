@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { beginPass, completePass, harvestOf } from '../../../src/vocabulary/harvests.ts';
+import { makeProjectLookup } from '../../../src/vocabulary/projects.ts';
+import { readTerm } from '../../../src/vocabulary/read-term.ts';
+import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
+import { parseXml } from '../../../src/xml/parse.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const projectXml = (ident: string, type: string): string =>
+  `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
+
+function project(ident: string, type: string) {
+  const draft = readTerm(parseXml(Buffer.from(projectXml(ident, type))).root, 'projekt');
+  if (draft === undefined) throw new Error('it was not read');
+  return draft;
+}
+
+test('a project is known as a survey by its type', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(
+    store,
+    project('C-202400101', '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>'),
+    project('C-202400102', '<typ_projektu id="HES-001136" xml:lang="cs">záchranný</typ_projektu>'),
+    aTerm('HES-000001', 'spona'),
+  );
+  const lookup = makeProjectLookup(vocabulary);
+  expect(lookup('C-202400101')).toEqual({ kind: 'found', survey: true, type: 'průzkum', stav: 3 });
+  expect(lookup('C-202400102')).toEqual({ kind: 'found', survey: false, type: 'záchranný', stav: 3 });
+  expect([lookup('C-202400999'), lookup('HES-000001')]).toEqual([{ kind: 'not-harvested' }, { kind: 'not-harvested' }]);
+});
+
+test('what is not shown, deleted, out of sight or nowhere is told apart', () => {
+  using store = tempVocabulary();
+  const vocabulary = store.source('https://harvest.example.org');
+  const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
+  vocabulary.change(() => {
+    putHidden(vocabulary, 'C-202400101', 'projekt', 1);
+    for (const ident of ['C-202400102', 'C-202400103', 'C-202400104']) putTerm(vocabulary, project(ident, survey), 1);
+    putTombstone(vocabulary, { ident: 'C-202400102', setSpec: 'projekt', goneAtMs: 2, why: 'deleted' });
+    putTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
+    // Harvested again by somebody who may see less.
+    putHidden(vocabulary, 'C-202400104', 'projekt', 2);
+    const { id } = harvestOf(vocabulary, 'projekt');
+    beginPass(vocabulary, id, 'full', null);
+    completePass(vocabulary, id);
+  });
+  const lookup = makeProjectLookup(vocabulary);
+  const kinds = ['C-202400101', 'C-202400102', 'C-202400103', 'C-202400104', 'C-202400105'].map((ident) => lookup(ident).kind);
+  expect(kinds).toEqual(['hidden', 'deleted', 'unknown', 'found', 'unknown']);
+});
