@@ -91,10 +91,11 @@ export class ConfigError extends PasError {
   }
 }
 
-/** A database cannot be read or written: damaged, read-only, no space, locked by another program. */
+/** A database or file of ours cannot be read or written: damaged, read-only, no space, locked by another program. */
 export class DatabaseError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('database', 'config', message, options);
+  /** `passing`: what is on disk is sound, and the same command works as soon as there is space or the other program is done. */
+  constructor(message: string, options: FailureOptions & { readonly passing?: boolean } = {}) {
+    super('database', options.passing === true ? 'unavailable' : 'config', message, options);
   }
 }
 

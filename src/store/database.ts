@@ -12,6 +12,8 @@ export type OpenOptions = {
   /** How long to wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
   readonly readonly?: boolean;
+  /** No other process may open the file from the first access on, until this one closes it or dies. */
+  readonly exclusive?: boolean;
 };
 
 /**
@@ -25,6 +27,7 @@ export function openDatabase(path: string, options: OpenOptions): Database {
       timeout: options.busyTimeoutMs ?? 5000,
       ...(options.readonly === true ? { readonly: true } : {}),
     });
+    if (options.exclusive === true) database.pragma('locking_mode = exclusive');
     if (options.readonly !== true) {
       if (path !== ':memory:') chmodSync(path, 0o600);
       database.pragma('journal_mode = wal');
@@ -48,12 +51,22 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return thrown;
-  return new DatabaseError(`${path}: ${reason[1]} (${messageOf(thrown)}).`, { cause: thrown, hint: reason[2] });
+  const [, words, hint] = reason;
+  const passing = PASSING.some((prefix) => code.startsWith(prefix));
+  return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing });
 }
+
+const PASSING: readonly string[] = ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
 
 const REASONS: ReadonlyArray<readonly [string, string, string]> = [
   ['SQLITE_FULL', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
   ['ENOSPC', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  [
+    'EDQUOT',
+    'your share of the disk is used up',
+    'Free some space and run the command again; what was committed before is safe.',
+  ],
+  ['EFBIG', 'the file may not become larger', 'Choose another place, or ask for a higher limit of file size.'],
   ['SQLITE_READONLY', 'the database cannot be written', 'Check the permissions of the data folder.'],
   ['EROFS', 'the disk is read-only', 'Point PAS_HOME at a folder that can be written.'],
   ['EACCES', 'permission denied', 'Check the permissions of the data folder, or point PAS_HOME at another.'],

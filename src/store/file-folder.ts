@@ -1,0 +1,64 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toDatabaseError } from './database.ts';
+
+export type NamedContent = { readonly name: string; readonly content: string };
+
+/** Files that are written at once: the disk answers several flushes together sooner than one after another. */
+const AT_ONCE = 16;
+
+/**
+ * Puts files into a folder, each whole or not at all and on disk when the promise resolves. What had the name before is
+ * replaced.
+ * @param files names made by {@link safeFileName}, each once
+ * @throws DatabaseError when the disk refuses
+ */
+export async function writeFiles(folder: string, files: readonly NamedContent[]): Promise<void> {
+  const waiting = files.values();
+  const work = async (): Promise<void> => {
+    for (const file of waiting) await writeWhole(folder, file);
+  };
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, work));
+  } catch (thrown) {
+    throw toDatabaseError(folder, thrown);
+  }
+}
+
+async function writeWhole(folder: string, { name, content }: NamedContent): Promise<void> {
+  const draft = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, join(folder, name));
+  } catch (thrown) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw thrown;
+  }
+}
+
+const MOST_CHARACTERS = 120;
+
+/**
+ * A file name for any text: the text itself where it is made of groups of capitals and digits such as `C-202400101-N00001`
+ * or of small letters and a number such as `ruian-676730`; else what of it is harmless with a digest of the whole. So no
+ * name leaves its folder, hides, means a device, or stands for two texts, also where case does not count.
+ */
+export function safeFileName(text: string, extension: string): string {
+  const plain = /^(?:[A-Z0-9]+(?:-[A-Z0-9]+)*|[a-z]+-\d+)$/.test(text) && !isDevice(text) && text.length <= MOST_CHARACTERS;
+  if (plain) return text + extension;
+  const readable = text.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, MOST_CHARACTERS);
+  return `${readable}~${createHash('sha256').update(text).digest('hex').slice(0, 16)}${extension}`;
+}
+
+/** Names that Windows keeps for itself, whatever follows the dot. */
+function isDevice(text: string): boolean {
+  return /^(?:CON|PRN|AUX|NUL|COM\d|LPT\d)$/i.test(text);
+}

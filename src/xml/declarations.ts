@@ -1,0 +1,24 @@
+import type { XmlDocument, XmlElement } from './element.ts';
+
+/**
+ * The namespace declarations that hold inside `path`, as they are typed, the inner ones winning: what text cut out of the
+ * innermost element needs round it to be read alone.
+ * @param path elements of the document, each the parent of the next
+ */
+export function declarationsWithin(document: XmlDocument, path: readonly XmlElement[]): string {
+  const declarations = new Map<string, string>();
+  for (const element of path) {
+    const tag = startTagAt(document.source, element.start);
+    for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
+      if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
+    }
+  }
+  return [...declarations.values()].join('');
+}
+
+/** From `<` up to the `>` that closes it: one may also stand in the value of an attribute. */
+function startTagAt(source: string, start: number): string {
+  const tag = /<(?:[^>"']|"[^"]*"|'[^']*')*>/y;
+  tag.lastIndex = start;
+  return tag.exec(source)?.[0] ?? '';
+}
