@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import { tinyPng } from '../support/a-season.ts';
+import { evaluateScript } from '../support/browser.ts';
+import { postFile, setNumber } from '../support/contract-requests.ts';
+import { eventually, expectText, useMockPage, widthOf } from '../support/mock-page.ts';
+
+type Contrasts = { ground: number; texts: Record<string, number>; marks: Record<string, number> };
+
+const WITH_PHOTOGRAPHS = 'M-202400202-N00003';
+
+const suite = useMockPage();
+
+describe('the map and the finds', () => {
+  test('counts the finds as the server does, by state too', async () => {
+    const { counts } = (await suite.mock().control('GET', '/state')).value as {
+      counts: { finds: number; photos: number; finds_by_state: Record<string, number> };
+    };
+    await expectText(suite.figure('all'), String(counts.finds));
+    await expectText(suite.figure('photos'), String(counts.photos));
+    for (const state of [1, 2, 3, 4]) await expectText(suite.figure(`state-${state}`), String(counts.finds_by_state[state] ?? 0));
+  });
+
+  test('draws every find inside the cadastral area that the server derived for it', async () => {
+    const placed = (await suite.finds()).filter((find) => find.point !== null);
+    expect(placed.length).toBeGreaterThan(10);
+    const areas = await evaluateScript<Record<string, string | null>>(suite.page(), 'areas-under-marks');
+    expect(areas).toEqual(Object.fromEntries(placed.map((find) => [find.ident, find.place])));
+  });
+
+  test('opens a find from its mark, with photographs, elements and history', async () => {
+    const page = suite.page();
+    await page.locator(`.marks g[data-ident="${WITH_PHOTOGRAPHS}"]`).dispatchEvent('click');
+    const view = page.locator('#find-view');
+    await view.getByRole('heading', { name: WITH_PHOTOGRAPHS }).waitFor();
+    expect(new URL(page.url()).hash).toBe(`#${WITH_PHOTOGRAPHS}`);
+    const find = (await suite.finds()).find(({ ident }) => ident === WITH_PHOTOGRAPHS);
+    const pictures = view.locator('.photos img');
+    expect(await pictures.count()).toBe(find?.photos.length);
+    await eventually(() => widthOf(pictures.first())).toBeGreaterThan(1);
+    expect(await view.locator('dl').textContent()).toContain('druh_nalezu');
+    expect(await view.locator('.history li').first().textContent()).toContain('registered');
+    await page.goBack();
+    await page.locator('#find-list-view').waitFor({ state: 'visible' });
+  });
+
+  test('enlarges a photograph and lets go of it again', async () => {
+    const page = suite.page();
+    await page.locator('#photos button').first().click();
+    const large = page.locator('#photo-large');
+    await eventually(() => widthOf(large)).toBeGreaterThan(1);
+    await page.keyboard.press('Escape');
+    await large.waitFor({ state: 'hidden' });
+  });
+
+  test('shows a find and its photograph as soon as they are sent', async () => {
+    const before = (await suite.finds()).length;
+    const answer = await suite.importFind();
+    await expectText(suite.figure('all'), String(before + 1));
+    const ident = answer.headers.get('x-record-id') ?? '';
+    const png = { name: 'file', fileName: 'nalez.png', type: 'image/png', bytes: tinyPng(1) };
+    expect((await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, png, { token: suite.token() })).status).toBe(201);
+    await suite.page().locator(`#photos a[href="#${ident}"]`).waitFor();
+    expect(await suite.page().locator(`.marks g[data-ident="${ident}"] .state-2`).count()).toBe(1);
+  });
+
+  test('filters by state and searches values, not element names', async () => {
+    const page = suite.page();
+    await page.locator('#count-state-4 button').click();
+    const archived = (await suite.finds()).filter(({ state }) => state === 4);
+    await eventually(() => page.locator('#find-list li').count()).toBe(archived.length);
+    await page.locator('#count-all button').click();
+    await page.locator('#search').fill('kh 12/2024');
+    await eventually(() => page.locator('#find-list .ident').allInnerTexts()).toEqual(['C-202400101-N00004']);
+    await page.locator('#search').fill('druh_nalezu');
+    await expectText(page.locator('#find-note'), 'No find.');
+  });
+
+  test('comes closer and goes back by keyboard', async () => {
+    const map = suite.page().locator('#map');
+    const width = async () => Number((await map.getAttribute('viewBox'))?.split(' ')[2]);
+    const whole = await width();
+    await map.focus();
+    await map.press('+');
+    expect(await width()).toBeLessThan(whole);
+    await map.press('0');
+    expect(await width()).toBe(whole);
+  });
+
+  test('moves a find on, or says why it may not', async () => {
+    const page = suite.page();
+    await page.goto(`${suite.mock().server.control_url}/#C-202400101-N00004`);
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expectText(page.locator('#notice'), 'C-202400101-N00004 lacks a photograph');
+    suite.expectComplaint('error: Failed to load resource: the server responded with a status of 409 (Conflict)');
+    await page.getByRole('button', { name: 'Return' }).click();
+    await page.getByRole('button', { name: 'Confirm' }).waitFor();
+    expect((await suite.finds()).find(({ ident }) => ident === 'C-202400101-N00004')?.state).toBe(2);
+  });
+
+  test('shows what clients sent as text, never as markup', async () => {
+    const markup = '<img src=x onerror=alert(1)>';
+    const escaped = markup.replace('<', '&lt;').replace('>', '&gt;');
+    const answer = await suite.importFind({ poznamka: `<svc:poznamka>${escaped}</svc:poznamka>` });
+    const ident = answer.headers.get('x-record-id') ?? '';
+    await suite.page().locator(`#find-list button[data-ident="${ident}"]`).click();
+    await suite.page().locator('#find-view dd', { hasText: markup }).waitFor();
+    expect(await suite.page().locator('#find-view img').count()).toBe(0);
+  });
+});
+
+describe('the journal', () => {
+  const rows = () => suite.page().locator('#journal-rows tr');
+
+  test('grows while requests come in', async () => {
+    const page = suite.page();
+    const answer = await suite.importFind();
+    const ident = answer.headers.get('x-record-id') ?? '';
+    await setNumber(suite.mock(), ident, '?evidencni_cislo=X%201', suite.token());
+    const newest = rows().first();
+    await newest.filter({ hasText: 'evidencni-cislo' }).waitFor();
+    const texts = await newest.locator('td').allInnerTexts();
+    expect(texts.slice(1, 5)).toEqual([
+      'PATCH',
+      `/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=X%201`,
+      'archaeologist',
+      '200',
+    ]);
+    expect(texts[5]).toMatch(/^\d/);
+    await page.locator('#journal-clear').click();
+    await page.locator('#journal-none').waitFor();
+  });
+
+  test('marks a request that came under the interval', async () => {
+    await suite.mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 0 } });
+    await suite.importFind();
+    expect((await suite.importFind()).status).toBe(429);
+    const early = suite.page().locator('#journal-rows tr.too-soon');
+    await early.waitFor();
+    expect(await early.count()).toBe(1);
+    expect(await early.textContent()).toContain('429');
+    expect(await early.locator('.gap').textContent()).toMatch(/^too soon \d/);
+    await suite.page().locator('#journal-filter').selectOption('trouble');
+    await eventually(() => rows().count()).toBe(1);
+  });
+
+  test('fills in the answer of a request that was still at work', async () => {
+    await suite.mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 2500 }]);
+    const answered = suite.importFind();
+    await rows().first().filter({ hasText: 'at work' }).waitFor();
+    await answered;
+    await rows().first().filter({ hasText: '201' }).filter({ hasText: 'slow' }).waitFor();
+  });
+});
+
+describe('for everybody', () => {
+  test('gives every control a name', async () => {
+    await suite.page().locator('summary').click();
+    const outline = await suite.page().locator('body').ariaSnapshot();
+    const nameless = outline
+      .split('\n')
+      .filter((line) => /^\s*- (button|textbox|searchbox|combobox|checkbox|link|spinbutton)[:\s]*$/.test(line));
+    expect(nameless).toEqual([]);
+    expect(outline).toContain('button "Closer"');
+  });
+
+  test('fits a narrow screen without scrolling sideways', async () => {
+    const page = suite.page();
+    await suite.importFind();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.locator('summary').click();
+    const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(await overflow()).toBe(0);
+    await page.locator('#find-list button').first().click();
+    await page.locator('#find-view h3').waitFor();
+    expect(await overflow()).toBe(0);
+  });
+
+  test.each(['light', 'dark'] as const)('is readable on a %s ground', async (colorScheme) => {
+    await suite.page().emulateMedia({ colorScheme });
+    const contrasts = await evaluateScript<Contrasts>(suite.page(), 'contrasts');
+    expect(contrasts.ground < 0.5 ? 'dark' : 'light').toBe(colorScheme);
+    expect(Object.entries(contrasts.texts).filter(([, contrast]) => contrast < 4.5)).toEqual([]);
+    expect(Object.entries(contrasts.marks).filter(([, contrast]) => contrast < 3)).toEqual([]);
+  });
+});
