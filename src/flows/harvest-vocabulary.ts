@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { OaiError, UsageError } from '../base/errors.ts';
-import type { ListPage, OaiClient, OaiSet } from '../oai/client.ts';
+import { OaiError } from '../base/errors.ts';
+import type { ListPage, OaiClient } from '../oai/client.ts';
 import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
 import { listPages } from '../oai/pages.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
@@ -19,6 +19,7 @@ import {
   rewindPass,
 } from '../vocabulary/harvests.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import { granularityOfService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
 import { storePage } from './store-vocabulary-page.ts';
 
 /** What a find needs, and what its place is checked against. */
@@ -60,9 +61,6 @@ export type SetHarvest = {
   readonly elapsedMs: number;
 };
 
-/** The index behind the list lags behind the records; what changed in this time before the last pass is asked for again. */
-const OVERLAP_MS = 10 * 60_000;
-
 /** How often in one run a list is begun again because its token ran out or records slipped from page to page. */
 const MOST_REWINDS = 3;
 
@@ -83,7 +81,7 @@ type SetRun = HarvestVocabularyOptions & { readonly granularity: Granularity };
  * set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
-  await refuseUnknownSets(options);
+  await refuseUnknownSets(options, options.sets);
   const granularity = await granularityOfService(options);
   const results: SetHarvest[] = [];
   for (const setSpec of options.sets) results.push(await harvestSet({ ...options, granularity }, setSpec));
@@ -225,24 +223,4 @@ function report({ onProgress, vocabulary, clock }: SetRun, setSpec: string, tall
   const done = countMet(vocabulary, id);
   const seconds = Math.max(0.001, (clock.monotonicMs() - tally.startedMs) / 1000);
   onProgress({ setSpec, done, total: pass?.listSize ?? undefined, perSecond: (done - tally.metBefore) / seconds });
-}
-
-/** A service may answer an unknown set with an empty list, which would look like a harvest that is complete. */
-async function refuseUnknownSets({ client, clock, sets, signal }: HarvestVocabularyOptions): Promise<void> {
-  const known = new Set<string>();
-  const pages = listPages<OaiSet>({
-    fetchPage: client.listSets,
-    start: {},
-    clock,
-    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
-    ...(signal === undefined ? {} : { signal }),
-  });
-  for await (const { items } of pages) for (const { setSpec } of items) known.add(setSpec);
-  const stray = sets.find((set) => !known.has(set));
-  if (stray === undefined) return;
-  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
-}
-
-async function granularityOfService({ client, signal }: HarvestVocabularyOptions): Promise<Granularity> {
-  return (await client.identify(signal)).granularity === 'YYYY-MM-DD' ? 'day' : 'second';
 }

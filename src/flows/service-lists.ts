@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts';
+import { UsageError } from '../base/errors.ts';
+import type { OaiClient, OaiSet } from '../oai/client.ts';
+import type { Granularity } from '../oai/datestamp.ts';
+import { listPages } from '../oai/pages.ts';
+
+/** What must be known of a harvesting service before its lists are read. */
+
+export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
+
+/** The index behind the list lags behind the records; what changed in this time before the last pass is asked for again. */
+export const OVERLAP_MS = 10 * 60_000;
+
+/**
+ * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
+ * @throws UsageError that names the sets which the service has
+ */
+export async function refuseUnknownSets({ client, clock, signal }: ListedService, sets: readonly string[]): Promise<void> {
+  const known = new Set<string>();
+  const pages = listPages<OaiSet>({
+    fetchPage: client.listSets,
+    start: {},
+    clock,
+    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const { items } of pages) for (const { setSpec } of items) known.add(setSpec);
+  const stray = sets.find((set) => !known.has(set));
+  if (stray === undefined) return;
+  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
+}
+
+export async function granularityOfService({ client, signal }: ListedService): Promise<Granularity> {
+  return (await client.identify(signal)).granularity === 'YYYY-MM-DD' ? 'day' : 'second';
+}
