@@ -2,6 +2,7 @@ import type { Mock } from '../mock.ts';
 import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
+import { wholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
 const MOST_FINDS = 5000;
@@ -29,6 +30,7 @@ export type PhotographView = { readonly id: string; readonly name: string; reado
  */
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
   const visible = conditionOf(query);
+  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MOST_FINDS });
   const set = 'samostatny_nalez';
   const states = mock.archive.statistics().filter((row) => row.entity === set);
   return {
@@ -36,7 +38,7 @@ export function findsView(mock: Mock, query: URLSearchParams): unknown {
     matching: mock.archive.count({ set, visible }),
     by_state: Object.fromEntries(states.map((row) => [String(row.stav), row.count])),
     photos: mock.photographs.count(),
-    finds: mock.archive.list({ set, visible, limit: limitOf(query) }).map(findView),
+    finds: mock.archive.list({ set, visible, limit }).map(findView),
   };
 }
 
@@ -58,14 +60,6 @@ function conditionOf(query: URLSearchParams): Condition {
     parameters['quoted'] = JSON.stringify(text).slice(1, -1);
   }
   return { sql: parts.join(' and '), parameters };
-}
-
-function limitOf(query: URLSearchParams): number {
-  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
-  if (!Number.isInteger(limit) || limit < 0 || limit > MOST_FINDS) {
-    throw new ShapeError('limit', `must be a whole number from 0 to ${MOST_FINDS}`);
-  }
-  return limit;
 }
 
 function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
