@@ -93,6 +93,8 @@ create table harvests (
   watermark_at integer,
   -- when the last complete pass ended
   completed_at integer,
+  -- how often a run of pas took this up; only the latest may go on writing
+  runs integer not null default 0,
 
   -- the pass under way; null when there is none
   pass text check (pass in ('full', 'changes')),

@@ -16,7 +16,9 @@ import {
   noteMet,
   notePage,
   type PassKind,
+  requireLatestRun,
   rewindPass,
+  takeUp,
 } from '../vocabulary/harvests.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { granularityOfService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
@@ -71,7 +73,13 @@ type Tally = {
   readonly startedMs: number;
   readonly metBefore: number;
 };
-type SetRun = HarvestVocabularyOptions & { readonly granularity: Granularity };
+type SetRun = HarvestVocabularyOptions & {
+  readonly granularity: Granularity;
+  readonly setSpec: string;
+  readonly tally: Tally;
+  /** All of `work` or nothing, and nothing at all once another process has taken the set over. */
+  readonly change: <T>(work: () => T) => T;
+};
 
 /**
  * Brings the vocabularies up to date, set after set: in full the first time, then what changed. Every page is stored
@@ -84,26 +92,37 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
   await refuseUnknownSets(options, options.sets);
   const granularity = await granularityOfService(options);
   const results: SetHarvest[] = [];
-  for (const setSpec of options.sets) results.push(await harvestSet({ ...options, granularity }, setSpec));
+  for (const setSpec of options.sets) results.push(await harvestSet(options, granularity, setSpec));
   return results;
 }
 
-async function harvestSet(run: SetRun, setSpec: string): Promise<SetHarvest> {
-  const { vocabulary, clock } = run;
-  const harvest = vocabulary.change(() => preparePass(vocabulary, setSpec, run.full));
+async function harvestSet(options: HarvestVocabularyOptions, granularity: Granularity, setSpec: string): Promise<SetHarvest> {
+  const { vocabulary, clock } = options;
+  const { id, run } = vocabulary.change(() => {
+    const harvest = preparePass(vocabulary, setSpec, options.full);
+    return { id: harvest.id, run: takeUp(vocabulary, harvest.id) };
+  });
   const startedMs = clock.monotonicMs();
-  const tally: Tally = { deleted: 0, unreadable: new Set(), broken: [], startedMs, metBefore: countMet(vocabulary, harvest.id) };
-  await walkUntilComplete(run, harvest, tally);
-  const { pass } = harvestOf(vocabulary, setSpec);
-  const records = countMet(vocabulary, harvest.id);
-  const vanished = vocabulary.change(() => {
-    const count = pass?.kind === 'full' ? markVanished(vocabulary, { ...harvest, pass }) : 0;
-    completePass(vocabulary, harvest.id);
-    return count;
+  const tally: Tally = { deleted: 0, unreadable: new Set(), broken: [], startedMs, metBefore: countMet(vocabulary, id) };
+  const change: SetRun['change'] = (work) =>
+    vocabulary.change(() => {
+      requireLatestRun(vocabulary, id, run);
+      return work();
+    });
+  await walkUntilComplete({ ...options, granularity, setSpec, tally, change });
+  const { vanished, records, kind } = change(() => {
+    const harvest = harvestOf(vocabulary, setSpec);
+    const ended = {
+      kind: harvest.pass?.kind ?? 'full',
+      records: countMet(vocabulary, id),
+      vanished: harvest.pass?.kind === 'full' ? markVanished(vocabulary, harvest) : 0,
+    };
+    completePass(vocabulary, id);
+    return ended;
   });
   return {
     setSpec,
-    pass: pass?.kind ?? 'full',
+    pass: kind,
     records,
     deleted: tally.deleted,
     vanished,
@@ -123,16 +142,16 @@ function preparePass(vocabulary: Vocabulary, setSpec: string, full: boolean): Ha
   return harvestOf(vocabulary, setSpec);
 }
 
-async function walkUntilComplete(run: SetRun, harvest: Harvest, tally: Tally): Promise<void> {
-  const { vocabulary } = run;
+async function walkUntilComplete(run: SetRun): Promise<void> {
+  const { vocabulary, setSpec } = run;
   for (let rewinds = 0; ; rewinds++) {
-    const ended = await walk(run, harvest.setSpec, tally);
+    const ended = await walk(run);
     if (ended === 'end') {
-      await followUp(run, harvest.setSpec, tally);
-      if (missing(vocabulary, harvest.setSpec) === 0) return;
+      await followUp(run);
+      if (missing(vocabulary, setSpec) === 0) return;
     }
-    vocabulary.change(() => rewindPass(vocabulary, harvest.id));
-    if (rewinds === MOST_REWINDS) throw incomplete(vocabulary, harvest.setSpec, ended);
+    run.change(() => rewindPass(vocabulary, harvestOf(vocabulary, setSpec).id));
+    if (rewinds === MOST_REWINDS) throw incomplete(vocabulary, setSpec, ended);
   }
 }
 
@@ -155,15 +174,16 @@ function incomplete(vocabulary: Vocabulary, setSpec: string, ended: 'end' | 'tok
 }
 
 /** One walk along the list, from where the last one stopped. */
-async function walk(run: SetRun, setSpec: string, tally: Tally): Promise<'end' | 'token-refused'> {
-  const { id, pass } = harvestOf(run.vocabulary, setSpec);
+async function walk(run: SetRun): Promise<'end' | 'token-refused'> {
+  const { vocabulary, setSpec } = run;
+  const { id, pass } = harvestOf(vocabulary, setSpec);
   const token = pass?.token ?? undefined;
-  const start = token === undefined ? listArguments(run, setSpec, pass?.fromMs ?? null) : { resumptionToken: token };
+  const start = token === undefined ? listArguments(run, pass?.fromMs ?? null) : { resumptionToken: token };
   try {
     for await (const page of pagesOf(run, start)) {
-      run.vocabulary.change(() => {
-        const idents = storeAndCount(run, setSpec, page, tally);
-        notePage(run.vocabulary, id, {
+      run.change(() => {
+        const idents = storeAndCount(run, page);
+        notePage(vocabulary, id, {
           idents,
           token: page.next,
           tokenExpiresMs: page.tokenExpiresMs,
@@ -171,7 +191,7 @@ async function walk(run: SetRun, setSpec: string, tally: Tally): Promise<'end' |
           responseDateMs: page.responseDateMs,
         });
       });
-      report(run, setSpec, tally);
+      report(run);
     }
     return 'end';
   } catch (thrown) {
@@ -184,11 +204,11 @@ async function walk(run: SetRun, setSpec: string, tally: Tally): Promise<'end' |
  * What changed while a list of several pages was read may stand on a page that was read before: it is read by itself,
  * so that the store is as current as the end of the harvest, and nothing that merely moved is called missing.
  */
-async function followUp(run: SetRun, setSpec: string, tally: Tally): Promise<void> {
-  const { id, pass } = harvestOf(run.vocabulary, setSpec);
+async function followUp(run: SetRun): Promise<void> {
+  const { id, pass } = harvestOf(run.vocabulary, run.setSpec);
   if (pass === null || pass.beganMs === null || pass.listSize === null) return;
-  for await (const page of pagesOf(run, listArguments(run, setSpec, Math.max(pass.fromMs ?? 0, pass.beganMs)))) {
-    run.vocabulary.change(() => noteMet(run.vocabulary, id, storeAndCount(run, setSpec, page, tally)));
+  for await (const page of pagesOf(run, listArguments(run, Math.max(pass.fromMs ?? 0, pass.beganMs)))) {
+    run.change(() => noteMet(run.vocabulary, id, storeAndCount(run, page)));
   }
 }
 
@@ -203,12 +223,12 @@ function pagesOf({ client, clock, signal, skipBroken }: SetRun, start: OaiArgume
   });
 }
 
-function listArguments({ metadataPrefix, granularity }: SetRun, setSpec: string, fromMs: number | null): OaiArguments {
+function listArguments({ metadataPrefix, granularity, setSpec }: SetRun, fromMs: number | null): OaiArguments {
   return { metadataPrefix, set: setSpec, ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }) };
 }
 
-function storeAndCount(run: SetRun, setSpec: string, page: ListPage<OaiRecord>, tally: Tally): string[] {
-  const stored = storePage(run.vocabulary, setSpec, page.items);
+function storeAndCount({ vocabulary, setSpec, tally }: SetRun, page: ListPage<OaiRecord>): string[] {
+  const stored = storePage(vocabulary, setSpec, page.items);
   tally.deleted += stored.deleted;
   for (const ident of stored.unreadable) tally.unreadable.add(ident);
   tally.broken.push(...page.broken);
@@ -217,7 +237,7 @@ function storeAndCount(run: SetRun, setSpec: string, page: ListPage<OaiRecord>, 
   return [...stored.idents, ...leftOut];
 }
 
-function report({ onProgress, vocabulary, clock }: SetRun, setSpec: string, tally: Tally): void {
+function report({ onProgress, vocabulary, clock, setSpec, tally }: SetRun): void {
   if (onProgress === undefined) return;
   const { id, pass } = harvestOf(vocabulary, setSpec);
   const done = countMet(vocabulary, id);

@@ -1,3 +1,4 @@
+import { DatabaseError } from '../base/errors.ts';
 import { isInSet } from './term.ts';
 import { putTombstone } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -54,6 +55,22 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
 
 function toHarvest({ kind, fromMs, beganMs, token, tokenExpiresMs, listSize, ...row }: HarvestRow): Harvest {
   return { ...row, pass: kind === null ? null : { kind, fromMs, beganMs, token, tokenExpiresMs, listSize } };
+}
+
+/**
+ * Takes a harvest up for one run of pas.
+ * @returns the number of the run
+ */
+export function takeUp(vocabulary: Vocabulary, harvest: number): number {
+  return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
+}
+
+/** @throws DatabaseError when another run took the harvest up meanwhile: two would undo each other's way through the list */
+export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
+  if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
+  throw new DatabaseError(`${vocabulary.path}: another pas has taken this harvest over.`, {
+    hint: 'Nothing is lost: the other one goes on from here.',
+  });
 }
 
 /** Forgets an unfinished pass, if any, and begins a new one. */

@@ -291,6 +291,20 @@ test('a full disk ends the harvest with the page before it kept', async () => {
   expect(stored(vocabulary).size).toBe(10);
 });
 
+test('a second harvest of the same set takes it over; the first one stops, and nothing is lost', async () => {
+  using store = tempVocabulary();
+  const vocabulary = store.source(OAI_BASE);
+  const repository = aRepository(12);
+  let second: Promise<SetHarvest[]> | undefined;
+  repository.beforeAnswer = ({ url }) => {
+    if (url.includes('T2') && second === undefined) second = harvest(repository, vocabulary);
+  };
+  const first = harvest(repository, vocabulary);
+  await expect(first).rejects.toThrow(/another pas has taken this harvest over/);
+  expect((await second)?.[0]?.records).toBe(12);
+  expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+});
+
 type Event =
   | { readonly kind: 'put' | 'remove'; readonly n: number }
   | { readonly kind: 'page size'; readonly n: number }
