@@ -27,6 +27,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
+  '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
   'better-sqlite3': /^src\/store\/database\.ts$/,
   undici: /^src\/http\/send\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
