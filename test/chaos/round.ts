@@ -131,7 +131,7 @@ async function disturbedPush(stage: Stage, random: Random, tally: Tally): Promis
     tally.serverKills += 1;
   }
   if (random.chance(0.7)) {
-    await Promise.race([ended, pause(random.between(100, 1500))]);
+    await Promise.race([ended, pause(random.between(120, 700))]);
     if (running.child.exitCode === null && running.child.kill('SIGKILL')) tally.kills += 1;
   }
   const run = await ended;
