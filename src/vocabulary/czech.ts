@@ -10,9 +10,14 @@ export function stemOf(word: string): string {
   return withoutFleetingE(withoutEnding(fold(longUAsO(word)), CASE_ENDINGS));
 }
 
-/** The stem without what makes a diminutive or an adjective of it: `kamínek`, `kámen` no, but `kovový` and `kov` give the same. */
+/**
+ * The stem without what makes a diminutive or an adjective of it, and with the consonant that such words end in: `nádobka`
+ * and `nádoba`, `kovový` and `kov`, `knižní` and `kniha` give the same.
+ */
 export function rootOf(word: string): string {
-  return withoutEnding(stemOf(word), DERIVATIONS);
+  const root = withoutEnding(stemOf(word), DERIVATIONS);
+  const short = root.length > 4 ? root.replace(/e(\p{L})$/u, '$1') : root;
+  return short.replace(/ch$/, 's').replace(/h$/, 'z').replace(/k$/, 'c');
 }
 
 /** `nůž` has the genitive `nože`. */
@@ -36,11 +41,13 @@ const CASE_ENDINGS = [
 ];
 
 const DERIVATIONS = [
-  ...['ovsk', 'icek', 'ecek', 'ynek', 'inek', 'ynk', 'ink', 'ick', 'eck', 'ick', 'ock', 'ovit'],
-  ...['enn', 'ick', 'sk', 'ov', 'en', 'ik', 'ek', 'ec', 'in', 'k', 'n'],
+  ...['ovsk', 'ovit', 'icek', 'ecek', 'ynek', 'inek'],
+  ...['ynk', 'ink', 'ick', 'eck', 'ock', 'enn'],
+  ...['sk', 'ov', 'en', 'in', 'ik', 'ek', 'ec'],
+  ...['k', 'n'],
 ];
 
-/** `opasek` and `opasku`, `hrnec` and `hrnce`. */
+/** `opasek` and `opasku`, `hrnec` and `hrnce`, `lahev` and `lahve`. */
 function withoutFleetingE(stem: string): string {
-  return stem.length > 4 ? stem.replace(/e([kcln])$/, '$1') : stem;
+  return stem.length > 4 ? stem.replace(/e([kclnv])$/, '$1') : stem;
 }

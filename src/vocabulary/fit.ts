@@ -1,0 +1,159 @@
+import { editDistance } from './fold.ts';
+import type { Likeness } from './likeness.ts';
+import type { Reading, Token, Word } from './own-term.ts';
+
+/** How well a museum's own term fits one name of an entry. */
+export type Fit = { readonly score: number; readonly why: readonly string[] };
+
+export type Name = {
+  readonly text: string;
+  readonly kind: 'Czech label' | 'English label' | 'abbreviation';
+  /** Letters and digits alone, folded. */
+  readonly letters: string;
+  readonly words: readonly Word[];
+};
+
+export type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly Token[] };
+
+/** What is known of the words of the set. */
+export type Words = {
+  /** Rare words tell entries apart; `kultura` and `doba` hardly do. */
+  weightOf(entry: Word): number;
+  /** The weight of an ordinary word. */
+  readonly meanWeight: number;
+  /** The words of the set that are like this one, by their folded form. */
+  alike(own: Word): ReadonlyMap<string, Likeness>;
+};
+
+const NOT_QUITE_THE_SAME = 0.99;
+/** An entry that is wholly in the term fits better than a term that is wholly in an entry. */
+const SHARE_OF_ENTRY = 0.62;
+/** `bronzová` says little in a set where no entry is called so. */
+const WEIGHT_OF_STRANGER = 0.25;
+/** How much less a word counts when it had to be read as another. */
+const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation: 0.97, 'other-word': 0.97, compound: 0.75 };
+
+/** Undefined where nothing in the name is like anything in the term. */
+export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
+  if (own.letters === name.letters) {
+    return { score: own.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [`the same as its ${name.kind}`] };
+  }
+  const matches = name.words.map((entry) => bestMatch(entry, own.tokens, words));
+  const found = matches.filter((match) => match !== undefined);
+  const whole = mistypedWhole(own, name);
+  if (found.length === 0) return whole;
+  const left = own.tokens.map((token) => ({ token, closeness: closenessOf(token, name, words) }));
+  const ofEntry = share(
+    name.words.map((entry, index) => ({ weight: words.weightOf(entry), value: matches[index]?.closeness ?? 0 })),
+  );
+  const ofTerm = share(left.map(({ token, closeness }) => ({ weight: weightOf(token, words), value: closeness })));
+  const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
+  if (whole !== undefined && whole.score > score) return whole;
+  const leftOver = left.filter(({ closeness }) => closeness === 0).map(({ token }) => `"${token.word.text}"`);
+  const lacking = name.words.filter((_, index) => matches[index] === undefined).map(({ text }) => `"${text}"`);
+  return {
+    score,
+    why: [
+      ...explain(found, name),
+      ...(lacking.length === 0 ? [] : [`${lacking.join(', ')} not in the term`]),
+      ...(leftOver.length === 0 ? [] : [`${leftOver.join(', ')} left over`]),
+    ],
+  };
+}
+
+/** Words written together or apart, or with errors across them. */
+function mistypedWhole({ letters }: OwnTerm, name: Name): Fit | undefined {
+  const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
+  const errors = editDistance(letters, name.letters, limit);
+  if (errors === 0 || errors > limit) return undefined;
+  return { score: 0.92 - 0.1 * errors, why: [`${errorsText(errors)} away from its ${name.kind}`] };
+}
+
+type Match = {
+  readonly closeness: number;
+  readonly token: Token;
+  readonly own: Word;
+  readonly entry: Word;
+  readonly readAs: Reading;
+  readonly by: Likeness['by'];
+};
+
+function bestMatch(entry: Word, tokens: readonly Token[], words: Words): Match | undefined {
+  let best: Match | undefined;
+  for (const token of tokens) {
+    for (const readAs of token.readings) {
+      for (const own of readAs.words) {
+        const like = words.alike(own).get(entry.folded);
+        const closeness = (like?.closeness ?? 0) * TRUST[readAs.by];
+        if (like !== undefined && closeness > (best?.closeness ?? 0))
+          best = { closeness, token, own, entry, readAs, by: like.by };
+      }
+    }
+  }
+  return best;
+}
+
+/** How much of a word of the term the name has: of its best reading, all words count. */
+function closenessOf(token: Token, name: Name, words: Words): number {
+  const ofReading = ({ words: own, by }: Reading): number => {
+    const best = own.map((word) => {
+      const alike = words.alike(word);
+      return Math.max(0, ...name.words.map((entry) => alike.get(entry.folded)?.closeness ?? 0));
+    });
+    return (TRUST[by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
+  };
+  return Math.max(...token.readings.map(ofReading));
+}
+
+function weightOf(token: Token, words: Words): number {
+  const known = token.readings.some((reading) => reading.words.some((word) => words.alike(word).size > 0));
+  return token.emphasis * words.meanWeight * (known ? 1 : WEIGHT_OF_STRANGER);
+}
+
+function share(parts: readonly { readonly weight: number; readonly value: number }[]): number {
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  return total === 0 ? 0 : parts.reduce((sum, { weight, value }) => sum + weight * value, 0) / total;
+}
+
+function explain(matches: readonly Match[], name: Name): string[] {
+  const said = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
+  if (name.kind !== 'Czech label') said.push(`its ${name.kind} is "${name.text}"`);
+  return [...new Set(said)];
+}
+
+function readingText({ token, readAs }: Match): string[] {
+  const own = `"${token.word.text}${token.word.cut ? '.' : ''}"`;
+  switch (readAs.by) {
+    case 'itself':
+      return [];
+    case 'abbreviation':
+      return [`${own} stands for "${readAs.text}"`];
+    case 'other-word':
+      return [`${own} is another word for "${readAs.text}"`];
+    case 'compound':
+      return [`${own} is read as ${readAs.text}`];
+  }
+}
+
+function likenessText({ own, entry, readAs, by }: Match): string[] {
+  // What an abbreviation stands for is told already; that it is in another case there, nobody needs to know.
+  if (readAs.by !== 'itself') return [];
+  switch (by) {
+    case 'same':
+      return [`"${own.text}" is the same word`];
+    case 'form':
+      return [`"${own.text}" is a form of "${entry.text}"`];
+    case 'kin':
+      return [`"${own.text}" is kin to "${entry.text}"`];
+    case 'beginning':
+      return [`"${own.text}" and "${entry.text}" begin alike`];
+    case 'part':
+      return [`"${own.text}" is a part of "${entry.text}"`];
+    case 'typing-error':
+      return [`"${own.text}" may be "${entry.text}" mistyped`];
+  }
+}
+
+function errorsText(errors: number): string {
+  return errors === 1 ? 'one letter' : `${errors} letters`;
+}

@@ -1,0 +1,69 @@
+import { editDistance } from './fold.ts';
+import { compoundParts, type Word } from './own-term.ts';
+
+/** How far a word of a museum's list is one of the vocabulary's. */
+export type Likeness = {
+  /** 1 is the same word. */
+  readonly closeness: number;
+  readonly by: 'same' | 'form' | 'beginning' | 'kin' | 'part' | 'typing-error';
+};
+
+/** Nothing below is worth a thought. */
+const LEAST_CLOSENESS = 0.5;
+
+const LEAST_STEM_BEGUN = 4;
+
+/** The best of several ways in which two words can be alike; undefined where they are not. */
+export function likeness(own: Word, entry: Word): Likeness | undefined {
+  if (own.folded === entry.folded) return { closeness: 1, by: 'same' };
+  if (own.stem === entry.stem && own.stem.length > 2) return { closeness: 0.96, by: 'form' };
+  const best = [begun(own, entry), kin(own, entry), part(own, entry), mistyped(own, entry)].reduce((a, b) =>
+    (b?.closeness ?? 0) > (a?.closeness ?? 0) ? b : a,
+  );
+  return best !== undefined && best.closeness >= LEAST_CLOSENESS ? best : undefined;
+}
+
+/** `náram.`; and `laten`, which the longer word only goes on from. */
+function begun(own: Word, entry: Word): Likeness | undefined {
+  if (own.cut && entry.folded.startsWith(own.folded)) {
+    return { closeness: own.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * own.folded.length), by: 'beginning' };
+  }
+  const pairs = [
+    [own.stem, entry.stem],
+    [own.folded, entry.folded],
+    [entry.stem, own.stem],
+  ];
+  const ratios = pairs.map(([short = '', long = '']) =>
+    short.length >= LEAST_STEM_BEGUN && long.startsWith(short) ? short.length / long.length : 0,
+  );
+  const ratio = Math.max(...ratios);
+  return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'beginning' };
+}
+
+/** `kovový` and `kov`, `nádobka` and `nádoba`. */
+function kin(own: Word, entry: Word): Likeness | undefined {
+  if (own.root !== entry.root || own.root.length < 3) return undefined;
+  return { closeness: own.root.length === 3 ? 0.74 : 0.86, by: 'kin' };
+}
+
+/** `mlat` in `sekeromlat`. */
+function part(own: Word, entry: Word): Likeness | undefined {
+  const whole = compoundParts(entry).some(
+    ([head = '', tail = '']) => own.folded === tail || own.stem === head || own.stem === tail,
+  );
+  const begun = compoundParts(entry).some(
+    ([head = '', tail = '']) => own.stem.length >= LEAST_STEM_BEGUN && (head.startsWith(own.stem) || tail.startsWith(own.stem)),
+  );
+  return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
+}
+
+function mistyped(own: Word, entry: Word): Likeness | undefined {
+  const { length } = own.folded;
+  const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
+  if (own.cut || limit === 0) return undefined;
+  const errors = editDistance(own.folded, entry.folded, limit);
+  if (errors <= limit) return { closeness: 0.92 - 0.08 * errors - (0.4 * errors) / length, by: 'typing-error' };
+  // Mistyped and in another form at once.
+  const stemErrors = own.stem.length < 5 ? 2 : editDistance(own.stem, entry.stem, 1);
+  return stemErrors <= 1 ? { closeness: 0.66, by: 'typing-error' } : undefined;
+}

@@ -1,0 +1,118 @@
+import { rootOf, stemOf } from './czech.ts';
+import { fold } from './fold.ts';
+import { ABBREVIATIONS, OTHER_WORDS } from './trade-words.ts';
+
+/** A museum's own term taken apart: its words, and what each of them may stand for. */
+
+export type Word = {
+  /** As it was written. */
+  readonly text: string;
+  readonly folded: string;
+  readonly stem: string;
+  readonly root: string;
+  /** It ends with a dot: the rest of the word was left out. */
+  readonly cut: boolean;
+};
+
+/** One way to read a word; an abbreviation may stand for several words at once. */
+export type Reading = {
+  readonly words: readonly Word[];
+  /** The words as one reads them. */
+  readonly text: string;
+  readonly by: 'itself' | 'abbreviation' | 'other-word' | 'compound';
+};
+
+export type Token = {
+  readonly word: Word;
+  readonly readings: readonly Reading[];
+  /** The thing itself counts more than what is said of it behind a preposition or in brackets. */
+  readonly emphasis: number;
+};
+
+/** Prepositions and conjunctions, folded. */
+const LINKS = new Set([
+  'a',
+  'do',
+  'ke',
+  'na',
+  'nebo',
+  'o',
+  'od',
+  'po',
+  'pod',
+  'pri',
+  'pro',
+  's',
+  'se',
+  'u',
+  'v',
+  've',
+  'z',
+  'ze',
+]);
+const ENGLISH_LINKS = new Set(['and', 'for', 'of', 'the', 'with']);
+
+const FIRST_WORD = 1.25;
+const DETAIL = 0.5;
+
+/** The words of a text that carry its meaning, each with the rest of the text's structure in its emphasis. */
+export function tokensOf(own: string): Token[] {
+  const tokens: Token[] = [];
+  let detail = false;
+  for (const [part = ''] of own.matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
+    if (part === '(' || part === '[') {
+      detail = true;
+      continue;
+    }
+    const word = wordOf(part.replace(/\.$/, ''), part.endsWith('.'));
+    if (isLink(word)) {
+      detail = tokens.length > 0;
+      continue;
+    }
+    tokens.push({ word, readings: readingsOf(word), emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1 });
+  }
+  return tokens;
+}
+
+/** The words of a vocabulary's own name. */
+export function wordsOfName(name: string): Word[] {
+  const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => wordOf(text, false));
+  const meaningful = words.filter((word) => !isLink(word));
+  return meaningful.length === 0 ? words : meaningful;
+}
+
+/** `sekeromlat` → `seker`, `mlat`: words that a linking `o` makes one of. */
+export function compoundParts({ folded }: Word): string[][] {
+  return [...folded.matchAll(/o/g)]
+    .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
+    .filter(([head = '', tail = '']) => head.length >= LEAST_PART && tail.length >= LEAST_PART);
+}
+
+const LEAST_PART = 4;
+
+function isLink({ folded, cut }: Word): boolean {
+  return !cut && (LINKS.has(folded) || ENGLISH_LINKS.has(folded));
+}
+
+function wordOf(text: string, cut: boolean): Word {
+  return { text, folded: fold(text), stem: stemOf(text), root: rootOf(text), cut };
+}
+
+function readingsOf(word: Word): Reading[] {
+  const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded) ? ABBREVIATIONS[word.folded] : undefined;
+  return [
+    { words: [word], text: word.text, by: 'itself' },
+    ...expanded(abbreviated, 'abbreviation'),
+    ...expanded(OTHER_WORDS_BY_STEM.get(word.stem), 'other-word'),
+    ...compoundParts(word).map(
+      (parts): Reading => ({ words: parts.map((part) => wordOf(part, true)), text: parts.join(' + '), by: 'compound' }),
+    ),
+  ];
+}
+
+/** A list may have them in any form. */
+const OTHER_WORDS_BY_STEM = new Map(Object.entries(OTHER_WORDS).map(([word, meaning]) => [stemOf(word), meaning]));
+
+function expanded(meanings: string | undefined, by: Reading['by']): Reading[] {
+  return (meanings?.split('|') ?? []).map((meaning) => ({ words: wordsOfName(meaning), text: meaning, by }));
+}

@@ -1,0 +1,88 @@
+import { type Fit, fitOf, type Name, type OwnTerm, type Words } from './fit.ts';
+import { fold } from './fold.ts';
+import { type Likeness, likeness } from './likeness.ts';
+import { tokensOf, type Word, wordsOfName } from './own-term.ts';
+import type { Term } from './term.ts';
+import { termsOfSet } from './terms.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** An entry that a museum's own term may stand for; `score` is 1 for the entry's own name, `why` says what speaks for it. */
+export type Suggestion = Fit & { readonly term: Term };
+
+/** The entries of one set that fit a term, best first. Whether one is meant is for a person to say. */
+export type Suggest = (own: string, limit: number) => Suggestion[];
+
+const LEAST_SCORE = 0.45;
+
+/** Reads the set once; asking for many terms is quick then. */
+export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
+  const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: namesOf(term) }));
+  const words = wordsOf(entries.flatMap(({ names }) => names));
+  const alphabet = new Intl.Collator('cs');
+  return (text, limit) => {
+    const own: OwnTerm = { text, letters: lettersOf(text), tokens: tokensOf(text) };
+    return entries
+      .flatMap(({ term, names }) => {
+        const fit = bestFit(own, names, words);
+        return fit === undefined || fit.score < LEAST_SCORE ? [] : [{ term, ...fit }];
+      })
+      .sort((a, b) => b.score - a.score || alphabet.compare(a.term.label, b.term.label))
+      .slice(0, limit);
+  };
+}
+
+function bestFit(own: OwnTerm, names: readonly Name[], words: Words): Fit | undefined {
+  let best: Fit | undefined;
+  for (const name of names) {
+    const fit = fitOf(own, name, words);
+    if (fit !== undefined && fit.score > (best?.score ?? 0)) best = fit;
+  }
+  return best;
+}
+
+function namesOf({ label, labelEn, abbreviation }: Term): Name[] {
+  const texts: readonly (readonly [string | null, Name['kind']])[] = [
+    [label, 'Czech label'],
+    [labelEn, 'English label'],
+    [abbreviation, 'abbreviation'],
+  ];
+  return texts.flatMap(([text, kind]) =>
+    text === null ? [] : [{ text, kind, letters: lettersOf(text), words: wordsOfName(text) }],
+  );
+}
+
+/** Without what people write differently: accents, case, spaces, dots and hyphens. */
+function lettersOf(text: string): string {
+  return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function wordsOf(names: readonly Name[]): Words {
+  const words = new Map<string, Word>();
+  const holders = new Map<string, number>();
+  for (const word of names.flatMap((name) => name.words)) {
+    words.set(word.folded, word);
+    holders.set(word.stem, (holders.get(word.stem) ?? 0) + 1);
+  }
+  const weightOf = ({ stem }: Word): number => Math.log(1 + names.length / (holders.get(stem) ?? 1));
+  const weights = [...words.values()].map(weightOf);
+  const known = new Map<string, ReadonlyMap<string, Likeness>>();
+  return {
+    weightOf,
+    meanWeight: weights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, weights.length),
+    alike: (own) => {
+      const key = `${own.text}${own.cut ? '.' : ''}`;
+      const found = known.get(key) ?? likenesses(own, words.values());
+      known.set(key, found);
+      return found;
+    },
+  };
+}
+
+function likenesses(own: Word, words: Iterable<Word>): Map<string, Likeness> {
+  const alike = new Map<string, Likeness>();
+  for (const word of words) {
+    const like = likeness(own, word);
+    if (like !== undefined) alike.set(word.folded, like);
+  }
+  return alike;
+}
