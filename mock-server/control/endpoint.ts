@@ -1,12 +1,13 @@
 import { blockListOf, contains, plainAddress } from '../access.ts';
 import { CONTROL_PATH } from '../addresses.ts';
-import { type Answer, type Incoming, readBody } from '../http-message.ts';
+import { type Answer, decodeSegment, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, integer, number, object, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
+import { journalView } from './journal-view.ts';
 import { mapView } from './map-view.ts';
 import { moveFind } from './moves.ts';
 import { answerPageFile } from './page-files.ts';
@@ -39,7 +40,7 @@ const ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: /^\/journal$/,
-    run: (mock, { incoming }) => newestEntries(mock, incoming.query),
+    run: (mock, { incoming }) => journalView(mock, incoming.query),
   },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
   { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
@@ -81,7 +82,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   }
   try {
     const body = incoming.method === 'GET' ? undefined : await readJson(incoming);
-    const segment = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
+    const segment = decodeSegment(route.path.exec(path)?.[1] ?? '');
     return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
   } catch (thrown) {
     if (thrown instanceof ShapeError) return failure(400, thrown.message);
@@ -103,13 +104,6 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   } catch (thrown) {
     throw new ShapeError('the body', `is no JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
   }
-}
-
-/** `?after=` an entry's id, `?limit=` to the newest so many. */
-function newestEntries(mock: Mock, query: URLSearchParams): unknown {
-  const entries = mock.journal.entries(Number(query.get('after') ?? 0));
-  const limit = Number(query.get('limit') ?? entries.length);
-  return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
 /** Cheap to ask often: who answers, whether any find has changed, which journal entries are still kept. */
