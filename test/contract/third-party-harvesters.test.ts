@@ -1,0 +1,101 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
+
+const run = promisify(execFile);
+const MUCH_OUTPUT = { maxBuffer: 256 * 1024 * 1024 };
+
+let service: MockProcess;
+/** As the service itself counts them for somebody who is not signed in. */
+let visible = 0;
+
+beforeAll(async () => {
+  service = await startMockProcess();
+  const answer = await fetch(`${service.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`);
+  visible = Number((await answer.text()).match(/completeListSize="(\d+)"/)?.[1]);
+  expect(visible).toBeGreaterThan(500);
+});
+afterAll(() => service.stop());
+
+/** Where such a program is missing the test says so; in CI it may not be missing. */
+function available(command: string, ...args: string[]): boolean {
+  if (process.env['CI'] !== undefined) return true;
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Prints how many sets and records it got. */
+const PERL_HARVEST = `
+use strict; use HTTP::OAI;
+my $harvester = HTTP::OAI::Harvester->new(baseURL => $ARGV[0]);
+my ($sets, $records) = (0, 0);
+my $list = $harvester->ListSets; die $list->message if $list->is_error;
+$sets++ while $list->next;
+my $answer = $harvester->ListRecords(metadataPrefix => $ARGV[1], onRecord => sub { $records++ });
+die $answer->message if $answer->is_error;
+print "$sets $records";
+`;
+
+describe.skipIf(!available('perl', '-MHTTP::OAI', '-e1'))('HTTP::OAI of Perl (Debian libhttp-oai-perl)', () => {
+  test.each([
+    ['2.2/oai', 'oai_dc'],
+    ['2.0/oai', 'oai_svc'],
+    ['oai', 'oai_svc'],
+  ])('lists every set and harvests every record from /%s as %s', async (endpoint, format) => {
+    const script = join(tempFolder(), 'harvest.pl');
+    writeFileSync(script, PERL_HARVEST);
+    const { stdout } = await run('perl', [script, `${service.oai_base}/${endpoint}`, format]);
+    expect(stdout).toBe(`${endpoint === '2.0/oai' ? 17 : 68} ${endpoint === '2.0/oai' ? await visibleIn('2.0') : visible}`);
+  });
+
+  test('its command oai_pmh harvests every record', async () => {
+    const { stdout } = await run('oai_pmh', ['--metadataPrefix', 'oai_dc', `${service.oai_base}/2.2/oai`], MUCH_OUTPUT);
+    const seen = new Set([...stdout.matchAll(/\/id\/([A-Za-z0-9-]+)/g)].map(([, ident]) => ident));
+    expect(seen.size).toBeGreaterThanOrEqual(visible);
+  });
+});
+
+async function visibleIn(version: string): Promise<number> {
+  const answer = await fetch(`${service.oai_base}/${version}/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`);
+  return Number((await answer.text()).match(/completeListSize="(\d+)"/)?.[1]);
+}
+
+describe.skipIf(!available('catmandu', '--version'))('Catmandu (Debian libcatmandu-oai-perl)', () => {
+  test('harvests every record as lines of JSON', async () => {
+    const { stdout } = await run(
+      'catmandu',
+      [
+        'convert',
+        'OAI',
+        '--url',
+        `${service.oai_base}/2.2/oai`,
+        '--metadataPrefix',
+        'oai_dc',
+        'to',
+        'JSON',
+        '--line_delimited',
+        '1',
+      ],
+      MUCH_OUTPUT,
+    );
+    expect(stdout.trim().split('\n')).toHaveLength(visible);
+  });
+});
+
+describe.skipIf(!available('oai-pmh', '--version'))('oai-pmh (npm)', () => {
+  test('lists every set and harvests every record', async () => {
+    const endpoint = `${service.oai_base}/2.2/oai`;
+    const sets = await run('oai-pmh', ['list-sets', endpoint], MUCH_OUTPUT);
+    expect(sets.stdout.trim().split('\n')).toHaveLength(68);
+    const records = await run('oai-pmh', ['list-records', endpoint, '-p', 'oai_dc'], MUCH_OUTPUT);
+    expect(records.stdout.trim().split('\n')).toHaveLength(visible);
+  });
+});
