@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { reasonWithoutBrowser, startBrowser } from '../support/browser.ts';
+import { tokenOf } from '../support/contract-requests.ts';
+import { eventually, expectText } from '../support/mock-page.ts';
+import { startMockProcess } from '../support/mock-process.ts';
+
+test('The page says when the server is gone, and starts afresh with the next one', async (context) => {
+  const reason = reasonWithoutBrowser();
+  if (reason !== undefined) context.skip(reason);
+  await using first = await startMockProcess();
+  await using browser = await startBrowser();
+  await tokenOf({ url: first.base_url }, 'researcher');
+  const { page, complaints } = await browser.open(first.control_url);
+  const rows = page.locator('#journal-rows tr');
+  await eventually(() => rows.count()).toBe(1);
+  await first.stop();
+  await expectText(page.locator('#connection'), 'no answer: is the server running?');
+  await using _second = await startMockProcess('--port', new URL(first.base_url).port);
+  await expectText(page.locator('#connection'), 'live');
+  await eventually(() => rows.count()).toBe(0);
+  expect(new Set(complaints)).toEqual(new Set(['error: Failed to load resource: net::ERR_CONNECTION_REFUSED']));
+});
