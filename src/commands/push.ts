@@ -170,7 +170,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
   const seconds = (result.elapsedMs / 1000).toFixed(1);
   terminal.line(
     `${result.accepted} accepted, ${result.refused} refused, ${left('uncertain')} uncertain, ${left('queued')} still queued; ` +
-      `${result.requests} requests in ${seconds} s${result.throttled + result.locked > 0 ? `, ${result.throttled} throttled, ${result.locked} locked` : ''}.`,
+      `${result.requests} ${result.requests === 1 ? 'request' : 'requests'} in ${seconds} s${result.throttled + result.locked > 0 ? `, ${result.throttled} throttled, ${result.locked} locked` : ''}.`,
   );
   const { stopCause } = result;
   if (stopCause !== undefined) {

@@ -47,7 +47,7 @@ function printFind({ terminal }: Context, find: StoredFind): void {
   terminal.line(terminal.color.bold(printable(find.localId)));
   if (find.sourceFile !== null) terminal.line(`  from ${printable(find.sourceFile)}, row ${find.sourceRow}`);
   for (const [element, value] of Object.entries(find.elements))
-    terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value))}`);
+    terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value)).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
 }
 
 function valueText(value: unknown): string {

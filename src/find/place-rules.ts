@@ -3,7 +3,7 @@ import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
 import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
 import { isReadable } from './reading.ts';
-import type { Finding, Rule, RuleContext } from './rules.ts';
+import type { Finding, Rule, RuleContext } from './rule.ts';
 
 /** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */
 const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };

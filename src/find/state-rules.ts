@@ -1,6 +1,6 @@
 import { FIELDS, type Field, pointElement } from './fields.ts';
 import type { FindElements } from './find.ts';
-import type { Finding, Rule } from './rules.ts';
+import type { Finding, Rule } from './rule.ts';
 
 /** What the target state asks for (contract, "Find import document" and "States and transitions"; service facts 4.4). */
 export const STATE_RULES: readonly Rule[] = [

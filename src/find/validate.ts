@@ -1,7 +1,8 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { buildDocument } from './document.ts';
 import type { Find } from './find.ts';
-import { checkRules, type RuleContext } from './rules.ts';
+import type { RuleContext } from './rule.ts';
+import { checkRules } from './rules.ts';
 import type { FindSchema } from './schema.ts';
 
 export type ValidationContext = RuleContext & { readonly schema: FindSchema };

@@ -4,7 +4,7 @@ import type { FindElements, Reference } from './find.ts';
 import type { LookupTerm } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
 import { deletedMessage, findNameProblem, NEW_PERSON, nearestAdvice, wrongSetMessage } from './resolve-reference.ts';
-import type { Finding, Rule, RuleContext } from './rules.ts';
+import type { Finding, Rule, RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
 const MAX_DEPTH_CM = 2_147_483_647;

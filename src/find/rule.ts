@@ -1,0 +1,21 @@
+import type { ElementName, FindElements } from './find.ts';
+import type { LookupArea, LookupTerm } from './lookup.ts';
+
+/** What is known beside the find itself. What is absent is not checked. */
+export type RuleContext = {
+  /** Letter (A–E) or name, English or Czech, of the account's role. */
+  readonly role?: string;
+  readonly lookupTerm?: LookupTerm;
+  readonly lookupArea?: LookupArea;
+  /** YYYY-MM-DD where the user is. */
+  readonly today: string;
+};
+
+/** What a rule has against a find: what is wrong, and then what to do. */
+export type Finding = { readonly element?: ElementName; readonly message: string; readonly warning?: true };
+
+export type Rule = {
+  /** Stable, kebab-case; the `rule` of the issues. */
+  readonly name: string;
+  readonly judge: (elements: FindElements, context: RuleContext) => readonly Finding[];
+};
