@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { type Clock, systemClock } from './base/clock.ts';
 import {
   type ConfigFile,
@@ -11,7 +10,8 @@ import {
 } from './config.ts';
 import type { Connections } from './http/send.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import { fileSecrets, type SecretStore } from './store/secrets.ts';
+import { systemKeyring } from './store/keyring.ts';
+import { openSecrets, type SecretStore } from './store/secrets.ts';
 import type { Prompt } from './ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from './ui/terminal.ts';
 import type { VocabularyStore } from './vocabulary/vocabulary.ts';
@@ -70,7 +70,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       verbose: options.verbose === true,
       color: options.color !== false && wantsColor(environment, streams),
     }),
-    secrets: fileSecrets(places.secretsFile),
+    secrets: openSecrets(places.secretsFile, systemKeyring(environment)),
     config: readConfig,
     profile: () => {
       profile ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
@@ -78,7 +78,6 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     },
     outbox: opened(async () => {
       const { openOutbox } = await import('./outbox/outbox.ts');
-      mkdirSync(places.home, { recursive: true, mode: 0o700 });
       const outbox = openOutbox(places.outboxFile, systemClock);
       onClose(() => outbox.close());
       return outbox;

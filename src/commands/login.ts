@@ -6,7 +6,7 @@ import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
 import { openSession } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { openAccountSession } from './service.ts';
+import { openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
 
@@ -52,7 +52,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   // Kept only now that both work; the password too, because a token may run out in the middle of a push.
   context.secrets.set(profile.name, { password, ...(token === undefined ? {} : { token }) });
   rememberAccount(await context.outbox(), profile.name, account);
-  report(context, account, `Signed in to ${profile.baseUrl} as`);
+  report(context, account, context.secrets.placeOf(profile.name), `Signed in to ${profile.baseUrl} as`);
   return 'done';
 }
 
@@ -96,14 +96,20 @@ async function whoami(context: Context): Promise<ExitReason> {
   const { send } = await context.connections();
   const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
   rememberAccount(await context.outbox(), profile.name, account);
-  report(context, account, `${profile.baseUrl} knows this account as`);
+  report(context, account, placeOfSecrets(context), `${profile.baseUrl} knows this account as`);
   return 'done';
 }
 
-function report({ terminal }: Context, account: Awaited<ReturnType<typeof readAccount>>, opening: string): void {
+function report(
+  { places, terminal }: Context,
+  account: Awaited<ReturnType<typeof readAccount>>,
+  secretsPlace: keyof typeof SECRETS_ARE,
+  opening: string,
+): void {
   terminal.line(
     `${opening} ${printable(account.name)} (${account.identCely}), ${account.role}${account.organisation === '' ? '' : `, ${printable(account.organisation)}`}.`,
   );
+  terminal.note(SECRETS_ARE[secretsPlace](places.secretsFile));
   if (account.role === 'researcher') terminal.note('A researcher may import finds into state 1 only.');
   terminal.value({
     ident_cely: account.identCely,
@@ -111,5 +117,6 @@ function report({ terminal }: Context, account: Awaited<ReturnType<typeof readAc
     email: account.email,
     organisation: account.organisation,
     role: account.role,
+    secrets: secretsPlace,
   });
 }

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { makePace, type Pace } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
+import type { SecretPlace } from '../store/secrets.ts';
 
 /** The session of the profile's account, with what the environment or the secret store holds. */
 export async function openAccountSession(context: Context): Promise<Session> {
@@ -27,6 +28,19 @@ export async function openAccountSession(context: Context): Promise<Session> {
 export function passwordOf(context: Context, profile: Profile): string | undefined {
   return context.environment['PAS_PASSWORD'] ?? context.secrets.get(profile.name).password;
 }
+
+/** Where the secrets that a command uses come from. */
+export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
+  if (environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined) return 'environment';
+  return secrets.placeOf(profile().name);
+}
+
+export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
+  environment: () => 'Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).',
+  keyring: () => 'Password and token are in the keyring of the system.',
+  file: (file) => `Password and token are in ${file}, which only you can read.`,
+  nowhere: () => 'No password or token is kept.',
+};
 
 /** The pace of this service address and this account, shared by every pas of this user on this machine. */
 export function openPace(context: Context, profile: Profile): Pace {
