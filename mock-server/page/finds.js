@@ -1,10 +1,11 @@
-import { ask } from './control.js';
+import { ask, Refusal } from './control.js';
 import { element, follow, part } from './element.js';
 import { findDetails } from './find-details.js';
 import { stateIcon, stateName } from './find-state.js';
 import { thumbnail } from './photographs.js';
 
 /** @import { Find, Finds } from './control.js' */
+/** @import { FindRecord } from './find-details.js' */
 
 const LISTED = 200;
 const PHOTOGRAPHS = 24;
@@ -18,7 +19,10 @@ export class FindPanel {
   #photos = part('photos', HTMLUListElement);
   /** @type {Find[]} */
   #finds = [];
-  /** What the panel shows in full: an identifier, and the state of knowledge. */
+  #revision = 0;
+  /** What was asked for last, to be shown in full: an identifier and a revision. */
+  #wanted = '';
+  /** What is shown in full: an identifier and its datestamp. */
   #shown = '';
   #choose;
   #move;
@@ -37,8 +41,9 @@ export class FindPanel {
   }
 
   /** @param {Finds} found */
-  show({ finds, matching }) {
+  show({ finds, matching, revision }) {
     this.#finds = finds;
+    this.#revision = revision;
     const listed = finds.slice(0, LISTED);
     follow(
       this.#list,
@@ -68,24 +73,38 @@ export class FindPanel {
     this.#listView.hidden = ident !== undefined;
     this.#view.hidden = ident === undefined;
     if (ident === undefined) {
+      this.#wanted = '';
       this.#shown = '';
       if (wasOpen) this.#list.querySelector('button')?.focus({ preventScroll: true });
       return;
     }
-    const find = this.#finds.find((candidate) => candidate.ident === ident);
-    const wanted = `${ident} ${find?.datestamp}`;
-    if (this.#shown === wanted) return;
+    const wanted = `${ident} ${this.#revision}`;
+    if (this.#wanted === wanted) return;
+    this.#wanted = wanted;
+    const [record, find] = await Promise.all([recordOf(ident), this.#find(ident)]).catch((error) => {
+      this.#wanted = '';
+      throw error;
+    });
+    const shown = `${ident} ${record?.datestamp}`;
+    if (this.#wanted !== wanted || this.#shown === shown) return;
     const isAnother = !this.#shown.startsWith(`${ident} `);
-    this.#shown = wanted;
-    const record = await ask('GET', `/records/${encodeURIComponent(ident)}`).catch(() => undefined);
-    if (this.#shown !== wanted) return;
+    this.#shown = shown;
     const back = element('button', { type: 'button', class: 'back', click: () => this.#choose(undefined) }, '← All finds');
     const content =
-      record === undefined || record.deleted
+      record === undefined || find === undefined
         ? [element('p', {}, `There is no find ${ident}.`)]
-        : findDetails(record, find ?? { ...UNLISTED, ident }, (move) => this.#move(ident, move));
+        : findDetails(record, find, (move) => this.#move(ident, move));
     this.#view.replaceChildren(back, ...this.#neighbours(ident), ...content);
     if (isAnother) this.#view.focus({ preventScroll: true });
+  }
+
+  /** A find in short, though it may not be among those on the list. @param {string} ident */
+  async #find(ident) {
+    const listed = this.#finds.find((find) => find.ident === ident);
+    if (listed !== undefined) return listed;
+    /** @type {Finds} */
+    const { finds } = await ask('GET', `/finds?${new URLSearchParams({ text: ident, limit: '1' })}`);
+    return finds.find((find) => find.ident === ident);
   }
 
   /** @param {string} ident */
@@ -120,5 +139,13 @@ export class FindPanel {
   }
 }
 
-/** A find that is not among the newest: only its record is known. @type {Omit<Find, 'ident'>} */
-const UNLISTED = { state: null, label: 'find', place: null, registration_number: null, point: null, datestamp: '', photos: [] };
+/** @param {string} ident @returns {Promise<FindRecord | undefined>} undefined where it was deleted or never was */
+async function recordOf(ident) {
+  try {
+    const record = await ask('GET', `/records/${encodeURIComponent(ident)}`);
+    return record.deleted ? undefined : record;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

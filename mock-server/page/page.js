@@ -101,6 +101,8 @@ function showFinds(found) {
   map.show(found.finds);
   finds.show(found);
   part('map-empty', HTMLElement).hidden = !map.isEmpty;
+  const left = found.matching - found.finds.length;
+  part('map-note', HTMLElement).textContent = left === 0 ? '' : `the newest ${found.finds.length} of ${found.matching} finds`;
   openChosen();
 }
 
@@ -115,7 +117,7 @@ function openChosen() {
   const ident = decodeURIComponent(location.hash.slice(1));
   const isFind = /^[A-Z].*-N\d+$/.test(ident);
   map.choose(isFind ? ident : undefined);
-  void finds.open(isFind ? ident : undefined);
+  finds.open(isFind ? ident : undefined).catch(noticeFailure);
 }
 
 /** @param {string} ident @param {string} move */
@@ -135,9 +137,14 @@ async function act(method, path, body, done) {
     await ask(method, path, body);
     notice(done, false);
   } catch (error) {
-    notice(error instanceof Error ? error.message : String(error), true);
+    noticeFailure(error);
   }
   await refreshOnce();
+}
+
+/** @param {unknown} error */
+function noticeFailure(error) {
+  notice(error instanceof Error ? error.message : String(error), true);
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */

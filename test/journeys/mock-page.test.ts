@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { evaluateScript } from '../support/browser.ts';
@@ -73,6 +74,27 @@ describe('the map and the finds', () => {
     await eventually(() => page.locator('#find-list .ident').allInnerTexts()).toEqual(['C-202400101-N00004']);
     await page.locator('#search').fill('druh_nalezu');
     await expectText(page.locator('#find-note'), 'No find.');
+  });
+
+  test('opens a find that the filter leaves out', async () => {
+    const page = suite.page();
+    await page.locator('#count-state-1 button').click();
+    await page.goto(`${suite.mock().server.control_url}/#${WITH_PHOTOGRAPHS}`);
+    await page.locator('#find-view').getByRole('heading', { name: WITH_PHOTOGRAPHS }).waitFor();
+    await eventually(() => widthOf(page.locator('#find-view .photos img').first())).toBeGreaterThan(1);
+  });
+
+  test('offers a photograph that no browser draws as a file', async () => {
+    const page = suite.page();
+    const ident = (await suite.importFind()).headers.get('x-record-id') ?? '';
+    const tiff = { name: 'file', fileName: 'nalez.tif', bytes: Buffer.from('49492a00080000000000000000000000', 'hex') };
+    const answer = await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, tiff, { token: suite.token() });
+    expect(answer.status, answer.text).toBe(201);
+    const downloading = page.waitForEvent('download');
+    await page.locator('#photos a', { hasText: 'TIFF' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`${ident.replaceAll('-', '')}F01.tif`);
+    expect(readFileSync(await download.path())).toEqual(tiff.bytes);
   });
 
   test('comes closer and goes back by keyboard', async () => {
