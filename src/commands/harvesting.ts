@@ -6,16 +6,20 @@ import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import { openAccountSession, passwordOf } from './service.ts';
 
+/** The generic endpoint, which sends on to the newest schema version. */
+export const NEWEST = 'newest';
+
 /**
  * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.
+ * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
  * @throws ConfigError when the profile has no harvesting interface
  */
-export async function openHarvestClient(context: Context): Promise<OaiClient> {
+export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
   const profile = context.profile();
   const { send } = await context.connections();
   return openOaiClient({
     oaiBase: harvestBaseOf(profile),
-    version: profile.schemaVersion,
+    ...(version === NEWEST ? {} : { version }),
     credentials: await credentialsOf(context, profile),
     exchange: retrying(send, {
       clock: context.clock,

@@ -95,7 +95,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
 }
 
 /** Only a full identifier is known to the service; a bare one is completed as the contract's headers have it. */
-function fullIdentifier(oaiBase: string, identifier: string): string {
+export function fullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toDatabaseError } from './database.ts';
 
@@ -22,6 +22,16 @@ export async function writeFiles(folder: string, files: readonly NamedContent[])
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, work));
+  } catch (thrown) {
+    throw toDatabaseError(folder, thrown);
+  }
+}
+
+/** Takes away what a process that died had not finished; nobody else may be writing there. */
+export async function removeDrafts(folder: string): Promise<void> {
+  try {
+    const drafts = (await readdir(folder)).filter((name) => /^\.[\da-f-]{36}\.tmp$/.test(name));
+    for (const name of drafts) await rm(join(folder, name), { force: true });
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
   }

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { InterruptedError, UsageError } from '../base/errors.ts';
+import type { Context } from '../context.ts';
+import { filesOutput } from '../flows/record-outputs/files.ts';
+import { type Growing, growingFile, growingStream } from '../flows/record-outputs/growing.ts';
+import { jsonlOutput } from '../flows/record-outputs/jsonl.ts';
+import type { RecordOutput } from '../flows/record-outputs/record-output.ts';
+import { sqliteOutput } from '../flows/record-outputs/sqlite.ts';
+import { xmlStreamOutput } from '../flows/record-outputs/xml-stream.ts';
+import { type Ledger, openLedger } from '../ledger/ledger.ts';
+import { type Subject, settleSubject } from '../ledger/subject.ts';
+import { repeatedElementsOf } from '../oai/repeated-elements.ts';
+import { toDatabaseError } from '../store/database.ts';
+import { removeDrafts } from '../store/file-folder.ts';
+
+export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
+
+/**
+ * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
+ * @throws UsageError where something else stands there; DatabaseError where it cannot be written, or another process has it
+ */
+export async function openOutput(context: Context, out: string, subject: Subject): Promise<OpenedOutput> {
+  const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
+  const ledger = openLedger(place.ledger);
+  context.onClose(() => ledger.close());
+  ledger.change(() => settleSubject(ledger, subject, out));
+  const output = await outputOf(context, place.content, subject, ledger);
+  context.onClose(() => output.close());
+  return { ledger, output };
+}
+
+type Place = {
+  readonly ledger: string;
+  /** Undefined: stdout. */
+  readonly content: string | undefined;
+};
+
+function temporaryPlace(context: Context, { form }: Subject): Place {
+  if (form !== 'jsonl' && form !== 'xml') throw new UsageError(`--to ${form} needs a place: give --out.`);
+  const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
+  context.onClose(() => rmSync(folder, { recursive: true, force: true }));
+  return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
+}
+
+function lastingPlace(content: string, { form }: Subject): Place {
+  const folder = form === 'files' ? content : dirname(content);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    throw toDatabaseError(folder, thrown);
+  }
+  switch (form) {
+    case 'sqlite':
+      return { ledger: content, content };
+    case 'files': {
+      const ledger = join(content, '.harvest');
+      if (!existsSync(ledger) && readdirSync(content).length > 0) throw foreign(content);
+      return { ledger, content };
+    }
+    case 'jsonl':
+    case 'xml': {
+      const ledger = `${content}.harvest`;
+      if (!existsSync(ledger) && (statSync(content, { throwIfNoEntry: false })?.size ?? 0) > 0) throw foreign(content);
+      return { ledger, content };
+    }
+  }
+}
+
+function foreign(path: string): UsageError {
+  return new UsageError(`${path} is there already, and pas did not harvest into it.`, { hint: 'Give another --out.' });
+}
+
+async function outputOf(
+  context: Context,
+  content: string | undefined,
+  { form, version, oaiBase }: Subject,
+  ledger: Ledger,
+): Promise<RecordOutput> {
+  const growing = (): Promise<Growing> | Growing =>
+    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger);
+  switch (form) {
+    case 'jsonl':
+      return jsonlOutput(await growing(), repeatedElementsOf(version));
+    case 'xml':
+      return xmlStreamOutput(await growing());
+    case 'files':
+      await removeDrafts(content ?? '');
+      return filesOutput(content ?? '', `${oaiBase}/id/`);
+    case 'sqlite':
+      return sqliteOutput(ledger, repeatedElementsOf(version));
+  }
+}
+
+/** Waits until the reader took the text. @throws InterruptedError when the reader is gone */
+function writerTo(stream: NodeJS.WriteStream): (text: string) => Promise<void> {
+  return (text) =>
+    new Promise((done, fail) => {
+      stream.write(text, (error) => {
+        if (error == null) done();
+        else fail(new InterruptedError('Nobody reads the output any more.'));
+      });
+    });
+}

@@ -1,0 +1,118 @@
+import { type Command, Option } from 'commander';
+import { type ExitReason, UsageError } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { harvestRecords, type RecordHarvest } from '../flows/harvest-records.ts';
+import { OUTPUT_FORMS, type OutputForm, type Subject } from '../ledger/subject.ts';
+import { checkArguments } from '../oai/protocol.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { openOutput } from './harvest-output.ts';
+import { progressPerSet } from './harvest-progress.ts';
+import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
+import { watchInterrupts } from './interrupts.ts';
+import { keepMalformedAnswer } from './malformed-answer.ts';
+
+export type HarvestOptions = GlobalOptions & {
+  readonly format?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly out: string;
+  readonly to?: OutputForm;
+  readonly schemaVersion?: string;
+  readonly skipBroken?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'harvest <set>',
+    summary: 'Harvest the records of a set into a file: all the first time, then what changed. Goes on where it was cut off.',
+    examples: [
+      'pas harvest samostatny_nalez --out finds.jsonl',
+      'pas harvest projekt --format oai_dc --from 2025-01-01 --out projects.sqlite',
+    ],
+  })
+    .option('--format <prefix>', 'oai_dc, or the native format (default)')
+    .option('--from <date>', 'changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z')
+    .option('--until <date>', 'changed then or earlier')
+    .option('--out <file>', 'where to: a file or a folder; - is stdout, and cannot be resumed', '-')
+    .addOption(
+      new Option('--to <form>', 'what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)').choices(
+        OUTPUT_FORMS,
+      ),
+    )
+    .option('--schema-version <version>', 'version of the endpoint, such as 2.1, or newest (default: the profile’s)')
+    .option('--skip-broken', 'leave records out that cannot be read, and list them')
+    .action((set: string, options: HarvestOptions) => run(options, (context) => harvest(context, set, options)));
+}
+
+export async function harvest(context: Context, setSpec: string, options: HarvestOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const subject = subjectFrom(context, setSpec, options);
+  checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
+  const interrupts = watchInterrupts(() => terminal.warn('\nStopping. What was harvested is kept.'));
+  context.onClose(() => interrupts.close());
+  const client = await openHarvestClient(context, subject.version);
+  const { ledger, output } = await openOutput(context, options.out, subject);
+  const show = progressPerSet(terminal);
+  const result = await harvestRecords({
+    client,
+    clock,
+    ledger,
+    output,
+    setSpec,
+    metadataPrefix: subject.format,
+    ...windowOf(options),
+    skipBroken: options.skipBroken === true,
+    onProgress: (progress) => show.update({ setSpec, ...progress }),
+    signal: interrupts.stop,
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(show.end);
+  return report(context, subject, options.out, result);
+}
+
+function subjectFrom(context: Context, setSpec: string, options: HarvestOptions): Subject {
+  const profile = context.profile();
+  return {
+    oaiBase: harvestBaseOf(profile),
+    version: options.schemaVersion ?? profile.schemaVersion,
+    setSpec,
+    format: options.format ?? `oai_${profile.prefix}`,
+    fromBound: options.from ?? '',
+    untilBound: options.until ?? '',
+    account: profile.oaiAuth === 'none' ? '' : (profile.username ?? ''),
+    form: options.to ?? formOf(options.out),
+  };
+}
+
+function formOf(out: string): OutputForm {
+  if (out === '-' || /\.(jsonl|ndjson)$/i.test(out)) return 'jsonl';
+  if (/\.xml$/i.test(out)) return 'xml';
+  if (/\.(sqlite3?|db)$/i.test(out)) return 'sqlite';
+  if (/\.[A-Za-z0-9]{1,5}$/.test(out)) {
+    throw new UsageError(`The ending of ${out} does not say what to write.`, { hint: `Add --to ${OUTPUT_FORMS.join(' or ')}.` });
+  }
+  return 'files';
+}
+
+function windowOf({ from, until }: HarvestOptions): { readonly from?: string; readonly until?: string } {
+  return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+}
+
+/** The result goes to stdout, unless that holds the records. */
+function report({ terminal }: Context, subject: Subject, out: string, result: RecordHarvest): ExitReason {
+  const { pass, records, written, deleted, masked, held, broken, elapsedMs } = result;
+  const perSecond = Math.round((records * 1000) / Math.max(1, elapsedMs));
+  const line =
+    `${subject.setSpec}: ${pass === 'full' ? '' : 'changes, '}${records} records, ${written} new or changed, ` +
+    `${deleted} deleted, ${masked} not shown to this account; ${held} in all (${perSecond}/s).`;
+  for (const { identifier, reason } of broken) {
+    terminal.warn(printable(`Left out: ${identifier ?? 'a record'}, since ${reason}.`));
+  }
+  if (out === '-') terminal.note(line);
+  else terminal.line(line);
+  const { setSpec, format, version, form } = subject;
+  const value = { set: setSpec, format, version, form, out, pass, records, written, deleted, masked, held, broken };
+  if (out !== '-') terminal.value({ ...value, elapsed_ms: Math.round(elapsedMs) });
+  return broken.length > 0 ? 'dataRefused' : 'done';
+}

@@ -1,0 +1,155 @@
+import { OaiError } from '../base/errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { beginPass, beginWalk, completePass, type Pass, passOf, watermarkOf } from '../ledger/pass.ts';
+import { countHeld } from '../ledger/records.ts';
+import { datestampMs } from '../oai/datestamp.ts';
+import type { BrokenRecord } from '../oai/salvage.ts';
+import type { RecordOutput } from './record-outputs/record-output.ts';
+import { granularityOfService, type ListedService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
+import { windowLeft } from './walk-edge.ts';
+import { followUp, missingOf, underWay, type Walker, walk } from './walk-list.ts';
+
+export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
+
+export type HarvestRecordsOptions = ListedService & {
+  readonly ledger: Ledger;
+  readonly output: RecordOutput;
+  readonly setSpec: string;
+  /** `oai_dc`, or the native format such as `oai_svc`. */
+  readonly metadataPrefix: string;
+  /** Bounds as the user gave them, UTC dates or times; both inclusive. */
+  readonly from?: string;
+  readonly until?: string;
+  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  readonly skipBroken: boolean;
+  readonly onProgress?: (progress: RecordProgress) => void;
+};
+
+export type RecordHarvest = {
+  readonly pass: Pass['kind'];
+  /** Records met in this pass, those of an earlier interrupted run included. */
+  readonly records: number;
+  /** New or changed records that went into the output in this run; deleted and masked ones among them. */
+  readonly written: number;
+  readonly deleted: number;
+  /** Records of which the service shows nothing to this account. */
+  readonly masked: number;
+  /** Different records in the output now. */
+  readonly held: number;
+  /** Records that were left out of broken pages. */
+  readonly broken: readonly BrokenRecord[];
+  readonly elapsedMs: number;
+};
+
+/** How often in a row a token may be refused although the walk before it brought nothing new. */
+const MOST_REFUSALS = 3;
+/** How often a list that came short is read again. */
+const MOST_REPETITIONS = 1;
+
+/**
+ * Brings an output up to date with a set: in full the first time, then what changed. Every page is committed with the way
+ * to the next one, so that a run that is cut off goes on where it was. Returns only when as many records were met as the
+ * service says that there are.
+ * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; UsageError for an unknown
+ * set; DatabaseError
+ */
+export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
+  await refuseUnknownSets(options, [options.setSpec]);
+  const granularity = await granularityOfService(options);
+  const { ledger, clock } = options;
+  const startedMs = clock.monotonicMs();
+  const tally: Tally = { written: 0, deleted: 0, masked: 0, broken: [] };
+  const { met: metBefore } = ledger.change(() => preparePass(options));
+  await walkUntilComplete({ ...options, granularity, onPage: reporter(options, tally, metBefore) });
+  const { kind, met } = underWay(ledger);
+  ledger.change(() => completePass(ledger, clock.now()));
+  const { written, deleted, masked, broken } = tally;
+  const elapsedMs = clock.monotonicMs() - startedMs;
+  return { pass: kind, records: met, written, deleted, masked, held: countHeld(ledger), broken, elapsedMs };
+}
+
+/** Goes on with what was begun, or begins anew. */
+function preparePass(options: HarvestRecordsOptions): Pass {
+  const { ledger } = options;
+  if (passOf(ledger) === undefined) {
+    const fromMs = boundMs(options.from, 'first');
+    const untilMs = boundMs(options.until, 'last');
+    const watermarkMs = watermarkOf(ledger);
+    if (watermarkMs === null) beginPass(ledger, 'full', { fromMs, untilMs });
+    else beginPass(ledger, 'changes', { fromMs: Math.max(fromMs ?? 0, watermarkMs - OVERLAP_MS), untilMs });
+  }
+  return underWay(ledger);
+}
+
+/** A date alone means the whole day. */
+function boundMs(bound: string | undefined, moment: 'first' | 'last'): number | null {
+  if (bound === undefined) return null;
+  const whole = bound.length === 10 && moment === 'last' ? `${bound}T23:59:59Z` : bound;
+  return datestampMs(whole) ?? null;
+}
+
+async function walkUntilComplete(walker: Walker): Promise<void> {
+  const { ledger } = walker;
+  let [refusals, repetitions] = [0, 0];
+  for (;;) {
+    const metBefore = underWay(ledger).met;
+    const ended = underWay(ledger).ended ? 'end' : await walkOrRewind(walker);
+    const pass = underWay(ledger);
+    if (ended === 'token-refused') {
+      refusals = pass.met > metBefore ? 0 : refusals + 1;
+      // Only a count can show afterwards that the rest was cut off at the right place.
+      const rest = pass.listSize === null ? pass.window : windowLeft(pass.walkWindow, pass, walker.granularity);
+      ledger.change(() => beginWalk(ledger, rest));
+      if (refusals > MOST_REFUSALS) throw incomplete(walker, 'it refuses its own resumption tokens again and again');
+      continue;
+    }
+    if (missingOf(pass) > 0) await followUp(walker);
+    if (missingOf(underWay(ledger)) === 0) return;
+    ledger.change(() => beginWalk(ledger, pass.window));
+    if (repetitions === MOST_REPETITIONS) throw incomplete(walker, 'its list ended before');
+    repetitions++;
+  }
+}
+
+/** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
+async function walkOrRewind(walker: Walker): Promise<'end' | 'token-refused'> {
+  try {
+    return await walk(walker);
+  } catch (thrown) {
+    if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
+    const { ledger } = walker;
+    ledger.change(() => beginWalk(ledger, underWay(ledger).window));
+    throw new OaiError('loop', `${thrown.message} ${shortfall(walker)}`, {
+      cause: thrown,
+      hint: 'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.',
+    });
+  }
+}
+
+function incomplete(walker: Walker, reason: string): OaiError {
+  return new OaiError('incomplete', `${walker.setSpec} is not complete: ${reason}. ${shortfall(walker)}`, {
+    hint: 'Run the command again: what was stored is kept, and the list is read again.',
+  });
+}
+
+function shortfall({ ledger }: Walker): string {
+  const pass = underWay(ledger);
+  if (pass.listSize === null) return `The service does not say how many records there are; it sent ${pass.met}.`;
+  return `The service counts ${pass.listSize} records and sent ${pass.met}: ${missingOf(pass)} are missing.`;
+}
+
+type Tally = { written: number; deleted: number; masked: number; readonly broken: BrokenRecord[] };
+
+function reporter({ ledger, clock, onProgress }: HarvestRecordsOptions, tally: Tally, metBefore: number): Walker['onPage'] {
+  const startedMs = clock.monotonicMs();
+  return (taken, broken) => {
+    tally.written += taken.written;
+    tally.deleted += taken.deleted;
+    tally.masked += taken.masked;
+    tally.broken.push(...broken);
+    if (onProgress === undefined) return;
+    const { met, listSize } = underWay(ledger);
+    const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
+    onProgress({ done: met, total: listSize ?? undefined, perSecond: (met - metBefore) / seconds });
+  };
+}

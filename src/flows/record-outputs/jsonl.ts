@@ -1,0 +1,13 @@
+import { recordJson } from '../../oai/record-json.ts';
+import type { RepeatedElements } from '../../oai/repeated-elements.ts';
+import type { Growing } from './growing.ts';
+import type { RecordOutput } from './record-output.ts';
+
+/** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
+export function jsonlOutput(growing: Growing, repeated: RepeatedElements): RecordOutput {
+  return {
+    write: ({ records }) => growing.append(records.map((record) => `${JSON.stringify(recordJson(record, repeated))}\n`).join('')),
+    commit: () => growing.commit(),
+    close: () => growing.close(''),
+  };
+}

@@ -1,0 +1,60 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { asDatabaseError, openDatabase, type Statement } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+
+/** The notes of one harvest into a file, open. The modules beside this one hold what is done with them. */
+export type Ledger = {
+  readonly path: string;
+  /** A prepared statement, made once. */
+  sql(text: string): Statement;
+  /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
+  change<T>(work: () => T): T;
+  close(): void;
+};
+
+/** As schemas/harvest sets it. */
+const APPLICATION_ID = 0x70617368;
+
+/** Another process that harvests into the same output holds it until it ends, so there is no point in waiting long. */
+const BUSY_TIMEOUT_MS = 500;
+
+/**
+ * Opens or makes the notes, for this process alone until they are closed or the process dies.
+ * @throws DatabaseError when another process has them open, or the file cannot be used; UsageError when it is another
+ * program's database; DatabaseTooNewError
+ */
+export function openLedger(path: string): Ledger {
+  const isNew = sizeOf(path) === 0;
+  const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
+  try {
+    if (!isNew && asDatabaseError(path, () => database.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
+      throw new UsageError(`${path} is a database of something else.`, { hint: 'Give another --out.' });
+    }
+    asDatabaseError(path, () => {
+      migrate(database, join(packageRoot, 'schemas', 'harvest'));
+      // Takes the lock even where there was nothing to migrate.
+      database.transaction(() => {}).immediate();
+    });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+  const statements = new Map<string, Statement>();
+  return {
+    path,
+    sql: (text) => {
+      const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
+      statements.set(text, statement);
+      return statement;
+    },
+    change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
+    close: () => database.close(),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

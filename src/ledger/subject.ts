@@ -1,0 +1,73 @@
+import { UsageError } from '../base/errors.ts';
+import type { Ledger } from './ledger.ts';
+
+export const OUTPUT_FORMS = ['jsonl', 'xml', 'files', 'sqlite'] as const;
+export type OutputForm = (typeof OUTPUT_FORMS)[number];
+
+/** What is harvested into one output, and as whom. Two harvests of different subjects are never mixed in one output. */
+export type Subject = {
+  readonly oaiBase: string;
+  /** Schema version of the endpoint; `newest` for the generic one. */
+  readonly version: string;
+  readonly setSpec: string;
+  readonly format: string;
+  /** As the user gave it; empty: no bound. */
+  readonly fromBound: string;
+  readonly untilBound: string;
+  /** Empty: anonymous. What a record shows depends on it. */
+  readonly account: string;
+  readonly form: OutputForm;
+};
+
+const LABELS: Readonly<Record<keyof Subject, string>> = {
+  oaiBase: 'interface',
+  version: 'schema version',
+  setSpec: 'set',
+  format: 'format',
+  fromBound: '--from',
+  untilBound: '--until',
+  account: 'account',
+  form: 'form',
+};
+
+export function subjectOf(ledger: Ledger): Subject | undefined {
+  return ledger
+    .sql(
+      `select oai_base as oaiBase, version, set_spec as setSpec, format, from_bound as fromBound, until_bound as untilBound,
+         account, form from harvest`,
+    )
+    .get() as Subject | undefined;
+}
+
+/**
+ * Notes what a new output is for, or holds it against what an old one is for. Expects to run inside {@link Ledger.change}.
+ * @throws UsageError where the output holds something else
+ */
+export function settleSubject(ledger: Ledger, subject: Subject, output: string): void {
+  const known = subjectOf(ledger);
+  if (known === undefined) {
+    ledger
+      .sql(
+        `insert into harvest (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :setSpec, :format, :fromBound, :untilBound, :account, :form)`,
+      )
+      .run(subject);
+    return;
+  }
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => known[key] !== subject[key]);
+  if (differing === undefined) return;
+  const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? 'none' : value));
+  throw new UsageError(`${output} holds another harvest: its ${LABELS[differing]} is ${was}, not ${is}.`, {
+    hint: 'Give the same flags as before to go on with it, or another --out.',
+  });
+}
+
+/** Bytes of the output file that belong to committed pages. */
+export function committedBytes(ledger: Ledger): number {
+  return Number(ledger.sql('select length_bytes from harvest').pluck().get() ?? 0);
+}
+
+/** Expects to run inside {@link Ledger.change}. */
+export function commitBytes(ledger: Ledger, lengthBytes: number): void {
+  ledger.sql('update harvest set length_bytes = ?').run(lengthBytes);
+}

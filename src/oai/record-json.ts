@@ -1,0 +1,77 @@
+import type { XmlElement } from '../xml/element.ts';
+import { OAI_DC_NAMESPACE } from './protocol.ts';
+import { isRefused, type OaiRecord } from './record.ts';
+import type { RepeatedElements } from './repeated-elements.ts';
+
+export type Json = null | boolean | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** Stands for what this account may not see, so that nobody takes the refusal for data. */
+const MASKED: Json = { masked: true };
+
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/**
+ * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
+ * `metadata` and their `namespace`.
+ */
+export function recordJson(record: OaiRecord, repeated: RepeatedElements): { readonly [name: string]: Json } {
+  const { header, metadata } = record;
+  const head = { identifier: header.identifier, datestamp: header.datestamp, sets: header.setSpecs };
+  if (header.deleted) return { ...head, deleted: true };
+  if (record.refused) return { ...head, masked: true };
+  if (metadata === undefined) return { ...head, metadata: null };
+  return { ...head, namespace: metadata.namespace, metadata: metadataJson(record, repeated) };
+}
+
+/** The metadata alone, as {@link recordJson} has them; null where there is nothing to see. */
+export function metadataJson({ metadata, refused }: OaiRecord, repeated: RepeatedElements): Json {
+  if (metadata === undefined || refused) return null;
+  const fields = metadata.namespace === OAI_DC_NAMESPACE ? innermost(metadata) : undefined;
+  return fields === undefined ? contentJson(metadata, repeated) : dublinCoreJson(fields);
+}
+
+/** Some services nest `oai_dc:dc` in another one. */
+function innermost(dc: XmlElement): XmlElement {
+  const inner = dc.children.find(({ name, namespace }) => name === dc.name && namespace === dc.namespace);
+  return inner === undefined ? dc : innermost(inner);
+}
+
+/** Every field of Dublin Core may repeat, so every one is a list. */
+function dublinCoreJson({ children }: XmlElement): Json {
+  const fields: Record<string, Json[]> = Object.create(null);
+  for (const child of children) {
+    const list = fields[child.name];
+    if (list === undefined) fields[child.name] = [elementJson(child)];
+    else list.push(elementJson(child));
+  }
+  return fields;
+}
+
+const NOTHING_REPEATS: RepeatedElements = new Set();
+
+/** Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the children; an empty element is null. */
+export function elementJson(element: XmlElement, repeated: RepeatedElements = NOTHING_REPEATS): Json {
+  if (element.children.length === 0) {
+    if (isRefused(element)) return MASKED;
+    const text = element.text.trim();
+    if (element.attributes.length === 0) return text === '' ? null : text;
+  }
+  return contentJson(element, repeated);
+}
+
+function contentJson(element: XmlElement, repeated: RepeatedElements): Json {
+  const content: Record<string, Json> = Object.create(null);
+  for (const { name, namespace, value } of element.attributes) {
+    if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
+  }
+  for (const child of element.children) {
+    const value = elementJson(child, repeated);
+    const before = content[child.name];
+    if (Array.isArray(before)) before.push(value);
+    else if (before !== undefined) content[child.name] = [before, value];
+    else content[child.name] = repeated.has(`${element.name}/${child.name}`) ? [value] : value;
+  }
+  const text = element.text.trim();
+  if (text !== '') content['#text'] = text;
+  return content;
+}

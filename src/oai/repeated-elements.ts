@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../base/package-root.ts';
+import { attributeOf, childOf, descendantsOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+
+/** Which children may stand several times in their parent: `parent/child`, local names. */
+export type RepeatedElements = ReadonlySet<string>;
+
+const XSD = 'http://www.w3.org/2001/XMLSchema';
+const NEWEST_VERSION = '2.2';
+
+/** @param version schema version of the records; for one that pas does not know, its newest serves */
+export function repeatedElementsOf(version: string): RepeatedElements {
+  const pathOf = (known: string): string => join(packageRoot, 'schemas', 'svc', known, 'svc.xsd');
+  const isKnown = /^\d+\.\d+$/.test(version) && existsSync(pathOf(version));
+  return repeatedElements(parseXml(readFileSync(pathOf(isKnown ? version : NEWEST_VERSION))));
+}
+
+/**
+ * Reads out of a schema of the service what may repeat, so that a child that may is a list in JSON even where a record has
+ * just one.
+ */
+export function repeatedElements({ root }: XmlDocument): RepeatedElements {
+  const types = new Map<string, XmlElement>();
+  for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', type);
+  const repeated = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (parent: string, type: XmlElement | undefined): void => {
+    if (type === undefined) return;
+    for (const child of descendantsOf(type, 'element', XSD)) {
+      const name = attributeOf(child, 'name') ?? '';
+      const path = `${parent}/${name}`;
+      if (attributeOf(child, 'maxOccurs') === 'unbounded') repeated.add(path);
+      if (seen.size === seen.add(path).size) continue;
+      visit(name, types.get(attributeOf(child, 'type') ?? ''));
+    }
+  };
+  const entities = childOf(root, 'element');
+  if (entities !== undefined) visit('', entities);
+  return repeated;
+}
