@@ -59,12 +59,8 @@ create table words (
   text text not null unique
 ) strict;
 
--- every three letters of a word, edges marked, so that a mistyped word is found
-create table word_grams (
-  gram text not null,
-  word integer not null references words (id) on delete cascade,
-  primary key (gram, word)
-) strict, without rowid;
+-- every three letters of a word, its edges marked, so that a mistyped word is found; rowid is the word's id
+create virtual table word_grams using fts5 (word, tokenize = 'trigram', detail = 'none', content = '');
 
 create table term_words (
   word integer not null references words (id),

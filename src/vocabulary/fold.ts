@@ -15,12 +15,15 @@ export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Every three letters of a word, its edges marked, so that `spna` and `spona` share their ends. */
+/** A word with its edges marked, so that its first and last letters count as much as those between. */
+export function marked(word: string): string {
+  return `^^${word}$`;
+}
+
+/** Every three letters of a marked word: what `spna` and `spona` share. */
 export function gramsOf(word: string): string[] {
-  const marked = `^^${word}$`;
-  const grams = new Set<string>();
-  for (let at = 0; at + 3 <= marked.length; at++) grams.add(marked.slice(at, at + 3));
-  return [...grams];
+  const letters = [...marked(word)];
+  return [...new Set(letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`))];
 }
 
 /**

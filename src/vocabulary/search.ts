@@ -19,7 +19,7 @@ export type SearchHit = {
 type WordMatch = { readonly id: number; readonly text: string; readonly closeness: number };
 
 const MOST_PREFIXED = 200;
-const MOST_SIMILAR = 60;
+const MOST_SIMILAR = 300;
 /** For one typed word, the closest words first. */
 const MOST_TERMS_OF_A_WORD = 3000;
 /** Of the terms that share the most, this many are looked at in full. */
@@ -73,11 +73,14 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const similar = vocabulary
     .sql(
       `select words.id, words.text from (
-         select word, count(*) as shared from word_grams where gram in (select value from json_each(:grams))
-         group by word order by shared desc limit :limit
-       ) join words on words.id = word`,
+         select word_grams.rowid as similar, count(*) as shared from json_each(:grams) as gram
+         join word_grams on word_grams match gram.value group by similar order by shared desc limit :limit
+       ) join words on words.id = similar`,
     )
-    .all({ grams: JSON.stringify(gramsOf(typed)), limit: MOST_SIMILAR }) as { id: number; text: string }[];
+    .all({ grams: JSON.stringify(gramsOf(typed).map((gram) => `"${gram}"`)), limit: MOST_SIMILAR }) as {
+    id: number;
+    text: string;
+  }[];
   const limit = errorsAllowed(typed);
   for (const { id, text } of similar) {
     const errors = editDistance(typed, text, limit);

@@ -1,5 +1,5 @@
 import { parsePolygon } from '../geo/polygon.ts';
-import { fold, gramsOf, wordsOf } from './fold.ts';
+import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -187,8 +187,7 @@ function wordId(vocabulary: Vocabulary, word: string): number {
   const known = vocabulary.sql('select id from words where text = ?').pluck().get(word);
   if (typeof known === 'number') return known;
   const id = Number(vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
-  const insert = vocabulary.sql('insert into word_grams (gram, word) values (?, ?)');
-  for (const gram of gramsOf(word)) insert.run(gram, id);
+  vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, marked(word));
   return id;
 }
 
