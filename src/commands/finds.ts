@@ -1,9 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import { type Issue, warningIssue } from '../base/issue.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
+import { withMapping } from '../find/mapping.ts';
 import { type InspectedPhotograph, inspectPhotograph } from '../find/photograph.ts';
+import { NOT_HARVESTED } from '../find/rule.ts';
 import { openFindSchema } from '../find/schema.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
 import { knownAccount } from '../outbox/accounts.ts';
@@ -11,6 +14,7 @@ import type { Photograph } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { openContentStore } from '../store/content-store.ts';
+import { readMappingFile } from './mapping-file.ts';
 
 /** All that is known here for validating: the profile's schema, the account's role, what was harvested. */
 export async function openValidationContext(context: Context): Promise<ValidationContext> {
@@ -30,9 +34,10 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
   return (find) => validateFind(find, known);
 }
 
+/** What was harvested, looked up by the museum's own terms as well. */
 export async function openLookups(context: Context, profile: Profile) {
-  const vocabulary = await context.vocabulary();
-  return vocabulary.lookups(profile.oaiBase ?? '');
+  const { lookupTerm, lookupArea } = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
+  return { lookupTerm: withMapping(lookupTerm, readMappingFile(context)), lookupArea };
 }
 
 function localDate(nowMs: number): string {
@@ -88,4 +93,13 @@ export function asFind(stored: StoredFind): Find {
 
 export function photoRootOf(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
+}
+
+/** A table without harvested vocabularies has a warning for every cell that names a term: one says the same. */
+export function foldUnchecked(issues: readonly Issue[]): Issue[] {
+  const rest = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
+  const unchecked = issues.length - rest.length;
+  if (unchecked === 0) return rest;
+  const message = `${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`;
+  return [...rest, warningIssue(NOT_HARVESTED, message)];
 }

@@ -8,7 +8,7 @@ import { readTable } from '../find/table.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
+import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 
 type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly link?: boolean; readonly photos?: string };
 
@@ -51,7 +51,7 @@ export async function importTables(context: Context, files: readonly string[], o
     issues.push(...report.issues);
     finds.push(...report.finds);
   }
-  printSummary(context, finds, issues, options.dryRun === true);
+  printSummary(context, finds, foldUnchecked(issues), options.dryRun === true);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 

@@ -9,7 +9,7 @@ import { importOfFind, replaceImport } from '../outbox/entries.ts';
 import { allFinds } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { asFind, findsNamed, openValidation, openValidationContext } from './finds.ts';
+import { asFind, findsNamed, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,9 +28,10 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const finds = names.filter((name) => !files.includes(name));
   for (const file of files) await validateFile(context, file, verdict);
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
-  printIssues(terminal, verdict.issues, terminal.json ? () => {} : terminal.line);
+  const issues = foldUnchecked(verdict.issues);
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(`${verdict.valid} valid, ${verdict.invalid} not.`);
-  terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: verdict.issues.map(issueValue) });
+  terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issues.map(issueValue) });
   return verdict.invalid > 0 ? 'dataRefused' : 'done';
 }
 

@@ -13,8 +13,12 @@ export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
   return RULES.flatMap((rule) => rule.judge(find.elements, context).map((finding) => toIssue(rule, finding, find)));
 }
 
-function toIssue({ name }: Rule, { element, message, warning }: Finding, { localId, source, columns }: Find): Issue {
+function toIssue(
+  found: Rule,
+  { element, message, warning, rule = found.name }: Finding,
+  { localId, source, columns }: Find,
+): Issue {
   const column = element === undefined ? undefined : columns?.[element];
   const where = { find: localId, ...source, ...(element && { element }), ...(column && { column }) };
-  return warning ? warningIssue(name, message, where) : errorIssue(name, message, where);
+  return warning ? warningIssue(rule, message, where) : errorIssue(rule, message, where);
 }

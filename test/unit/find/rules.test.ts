@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/find.ts';
 import type { AreaLookup } from '../../../src/find/lookup.ts';
-import { checkRules, RULES, type RuleContext } from '../../../src/find/rules.ts';
+import type { RuleContext } from '../../../src/find/rule.ts';
+import { checkRules, RULES } from '../../../src/find/rules.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };
@@ -158,7 +159,7 @@ describe('values', () => {
 
   test('before the first harvest membership is only a warning', () => {
     const findings = judge({}, { lookupTerm: nothingHarvested });
-    expect(new Set(findings.map(([rule, , severity]) => `${rule} ${severity}`))).toEqual(new Set(['vocabulary warning']));
+    expect(new Set(findings.map(([rule, , severity]) => `${rule} ${severity}`))).toEqual(new Set(['not-harvested warning']));
     expect(findings).toHaveLength(6);
   });
 });

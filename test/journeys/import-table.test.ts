@@ -1,0 +1,131 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10']);
+});
+
+type Report = {
+  added: number;
+  updated: number;
+  unchanged: number;
+  already_sent: number;
+  drafts: number;
+  photos: number;
+  issues: { rule: string }[];
+};
+type Shown = { elements: Record<string, unknown>; entries: { kind: string; state: string }[] };
+
+function edit(path: string, from: string, to: string): void {
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(path, text.replace(from, to));
+}
+
+test('the same table twice changes nothing', async () => {
+  const table = writeSeason(home, 5, { photos: true });
+  expect(await home.json<Report>('import', table)).toMatchObject({ added: 5, photos: 5 });
+  expect(await home.json<Report>('import', table)).toMatchObject({ added: 0, updated: 0, unchanged: 5, photos: 0 });
+  expect(await home.json<unknown[]>('list')).toHaveLength(5);
+});
+
+test('an edited row replaces a find that was not sent', async () => {
+  const table = writeSeason(home, 2);
+  await home.json<Report>('import', table);
+  edit(table, 'pole 2', 'les 2');
+  expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, unchanged: 1 });
+  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toContain('les 2');
+});
+
+test('an edited row never changes a find that was sent, and says so', async () => {
+  const table = writeSeason(home, 2);
+  await home.json<Report>('import', table);
+  await expectDone(home.pas('push'));
+  const sent = (await expectDone(home.pas('build', 'K-2'))).stdout;
+  edit(table, 'pole 2', 'les 2');
+  const run = await home.pas('import', table, '--json');
+  expect(run.code).toBe(3);
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    already_sent: 1,
+    unchanged: 1,
+    issues: [{ rule: 'already-sent' }, { rule: 'not-harvested' }],
+  });
+  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toBe(sent);
+  expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
+});
+
+test('a dry run says the same and changes nothing', async () => {
+  const table = writeSeason(home, 3, { photos: true });
+  expect(await home.json<Report>('import', table, '--dry-run')).toMatchObject({ added: 3, photos: 3 });
+  expect(await home.json<unknown[]>('list')).toHaveLength(0);
+});
+
+test('a find that is not complete is a draft, is never sent, and is queued once its row is mended', async () => {
+  const table = writeSeason(home, 1, { state: 2 });
+  edit(table, ';HES-000253;', ';;');
+  const run = await home.pas('import', table, '--json');
+  expect(run.code).toBe(3);
+  expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, drafts: 1 });
+  await expectDone(home.pas('push'));
+  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'draft' }]);
+  edit(table, ';;HES-000691', ';HES-000253;HES-000691');
+  expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, drafts: 0 });
+  await expectDone(home.pas('push'));
+  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
+});
+
+test('a refused find shows the service’s words beside the element, and goes again once its row is mended', async () => {
+  const table = writeSeason(home, 1, { state: 2 });
+  edit(table, 'HES-000691', 'HES-999999');
+  await home.json<Report>('import', table);
+  expect((await home.pas('push')).code).toBe(3);
+  const refused = await expectDone(home.pas('show', 'K-1'));
+  expect(refused.stdout).toMatch(/import: refused/);
+  expect(refused.stdout).toMatch(/druh_nalezu/);
+  edit(table, 'HES-999999', 'HES-000691');
+  await home.json<Report>('import', table);
+  await expectDone(home.pas('push'));
+  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
+});
+
+test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are read', async () => {
+  const rows = (separator: string): string =>
+    [
+      ['local_id', 'project', 'target_state', 'crs', 'accessibility', 'lon', 'lat', 'note'],
+      [`K${separator === '\t' ? 1 : 2}`, 'C-202400101', '1', 'WGS84', 'HES-000867', '"14,42"', '"50,08"', '"dvě\nřádky"'],
+    ]
+      .map((row) => row.join(separator))
+      .join('\r\n');
+  for (const separator of ['\t', ',']) {
+    expect(await home.json<Report>('import', home.file('table.csv', `\ufeff${rows(separator)}`))).toMatchObject({
+      added: 1,
+      drafts: 0,
+    });
+  }
+  expect((await home.json<Shown>('show', 'K1')).elements).toMatchObject({
+    poznamka: 'dvě\nřádky',
+    geom_wkt: 'POINT (14.42 50.08)',
+  });
+});
+
+test('labels are understood once the vocabularies are harvested, and a wrong one lists what is near', async () => {
+  const table = writeSeason(home, 1, { state: 2 });
+  edit(table, 'HES-000691', 'spona');
+  expect((await home.pas('import', table)).code).toBe(3);
+  await expectDone(home.pas('harvest-vocab'));
+  expect(await home.json<Report>('import', table)).toMatchObject({ added: 1, drafts: 0 });
+  edit(table, 'spona', 'sponka');
+  const run = await home.pas('import', table);
+  expect(run.code).toBe(3);
+  expect(run.stdout).toMatch(/row 2, column druh_nalezu.*spona/s);
+});
