@@ -13,6 +13,9 @@ const LEAST_UNITS = 10;
 const SQUEEZE = Math.cos((49.8 * Math.PI) / 180);
 /** Cadastral areas are drawn when one pixel shows less than this. */
 const AREAS_BELOW_METRES = 150;
+/** More finds than this are drawn smaller. */
+const MANY_FINDS = 150;
+const SMALLER = 0.6;
 const LABEL_HEIGHT_PX = 14;
 const LETTER_WIDTH_PX = 6.4;
 
@@ -132,13 +135,18 @@ export class FindMap {
 
   /** @param {number} unitsPerPixel */
   #resize(unitsPerPixel) {
-    for (const mark of [...this.#marks.children, this.#chosenRing]) {
-      const place = this.#places.get(mark.getAttribute('data-ident') ?? '');
-      if (place !== undefined) mark.setAttribute('transform', transformAt(place, unitsPerPixel));
-    }
+    const markScale = unitsPerPixel * (this.#places.size > MANY_FINDS ? SMALLER : 1);
+    for (const mark of this.#marks.children) this.#put(mark, markScale);
+    this.#put(this.#chosenRing, unitsPerPixel);
     this.#svg.classList.toggle('with-areas', unitsPerPixel * METRES_PER_UNIT < AREAS_BELOW_METRES);
     this.#placeNames(unitsPerPixel);
     this.#drawScale(unitsPerPixel * METRES_PER_UNIT);
+  }
+
+  /** @param {Element} mark @param {number} scale */
+  #put(mark, scale) {
+    const place = this.#places.get(mark.getAttribute('data-ident') ?? '');
+    if (place !== undefined) mark.setAttribute('transform', transformAt(place, scale));
   }
 
   /** Names that would cover an earlier one stay hidden. @param {number} unitsPerPixel */
