@@ -41,7 +41,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
     while (upcoming !== undefined) {
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
-      if (next !== undefined && seenTokens.size === seenTokens.add(next).size) throw loop(`gave the token ${next} twice`);
+      if (next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size) throw loop(`gave the token ${next} twice`);
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MOST_EMPTY_PAGES) throw loop(`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint(items);
@@ -54,6 +54,11 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   } finally {
     stop.abort();
   }
+}
+
+/** A piece of a page's text keeps the whole page in memory; a copy does not. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function loop(what: string): OaiError {
