@@ -33,6 +33,10 @@ export type Places = {
   readonly outboxFile: string;
   readonly vocabularyFile: string;
   readonly photosFolder: string;
+  /** The museum's own terms. */
+  readonly mappingFile: string;
+  /** Schemas as the deployments have them. */
+  readonly schemasFolder: string;
   readonly secretsFile: string;
   /** Shared by every home of this user, since the service's limits know nothing of homes. */
   readonly paceFile: string;
@@ -48,6 +52,8 @@ export function placesFrom(environment: Environment): Places {
     outboxFile: join(home, 'outbox.sqlite'),
     vocabularyFile: join(home, 'vocabulary.sqlite'),
     photosFolder: join(home, 'photos'),
+    mappingFile: join(home, 'mapping.csv'),
+    schemasFolder: join(home, 'schemas'),
     secretsFile: join(home, 'secrets.json'),
     paceFile: join(stateHome, 'pas', 'pace.sqlite'),
   };

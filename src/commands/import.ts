@@ -9,6 +9,7 @@ import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
+import { readMappingFile } from './mapping-file.ts';
 
 type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly link?: boolean; readonly photos?: string };
 
@@ -30,7 +31,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const { lookupTerm } = await openLookups(context, profile);
   const validate = await openValidation(context);
   const outbox = await context.outbox();
-  const issues: Issue[] = [];
+  const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
   for (const file of files) {
     const mapped = mapTable(await readTable(file), {

@@ -3,6 +3,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkDocument } from '../find/check-document.ts';
+import { checkMapping } from '../find/check-mapping.ts';
 import { readInputFile } from '../find/input-file.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { importOfFind, replaceImport } from '../outbox/entries.ts';
@@ -10,6 +11,7 @@ import { allFinds } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, findsNamed, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
+import { readMappingFile } from './mapping-file.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,7 +30,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const finds = names.filter((name) => !files.includes(name));
   for (const file of files) await validateFile(context, file, verdict);
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
-  const issues = foldUnchecked(verdict.issues);
+  const issues = [...foldUnchecked(verdict.issues), ...(names.length === 0 ? await mappingWarnings(context) : [])];
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(`${verdict.valid} valid, ${verdict.invalid} not.`);
   terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issues.map(issueValue) });
@@ -57,6 +59,12 @@ async function validateFinds(context: Context, names: readonly string[], verdict
     const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
     if (!same) outbox.change(() => replaceImport(outbox, entry, content));
   }
+}
+
+/** A term that leads nowhere spoils no find that is here; it would spoil the next that is imported. */
+async function mappingWarnings(context: Context): Promise<Issue[]> {
+  const { lookupTerm } = (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
+  return checkMapping(readMappingFile(context), lookupTerm).map((issue) => ({ ...issue, severity: 'warning' }));
 }
 
 function note(verdict: Verdict, issues: readonly Issue[]): void {

@@ -9,6 +9,7 @@ import type { Term } from '../vocabulary/term.ts';
 import { countBySet, termsOfSet } from '../vocabulary/terms.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { registerExport } from './vocab-export.ts';
+import { registerMap } from './vocab-map.ts';
 import { registerShow } from './vocab-show.ts';
 import { isoOrNull, openProfileVocabulary, requireSet, termAsJson } from './vocab-terms.ts';
 
@@ -39,6 +40,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas vocab sets', 'pas vocab sets --json'],
   }).action((options: GlobalOptions) => run(options, sets));
   registerExport(parent, run);
+  registerMap(parent, run);
 }
 
 function positiveNumber(text: string): number {

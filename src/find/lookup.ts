@@ -15,6 +15,15 @@ export type TermLookup =
   /** The identifier exists, but in another vocabulary, or was deleted. */
   | { readonly kind: 'wrong-set'; readonly term: TermCandidate }
   | { readonly kind: 'deleted'; readonly term: TermCandidate }
+  /** The museum's own term is mapped to something that is no entry of this set, or no longer. */
+  | {
+      readonly kind: 'mapped-astray';
+      readonly own: string;
+      /** What it is mapped to: an identifier, or a label. */
+      readonly target: string;
+      readonly term?: TermCandidate;
+      readonly because?: 'wrong-set' | 'deleted';
+    }
   /** This set has not been harvested: nothing can be said. */
   | { readonly kind: 'not-harvested' };
 

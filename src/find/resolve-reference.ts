@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import type { Reference } from './find.ts';
-import type { LookupTerm, TermCandidate } from './lookup.ts';
+import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import { type Reading, unreadable } from './reading.ts';
 
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
@@ -58,10 +58,15 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
       return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
     case 'deleted':
       return unreadable('term-deleted', deletedMessage(found.term, set));
+    case 'mapped-astray':
+      return unreadable('term-mapped-astray', mappedAstrayMessage(found, set));
     case 'not-harvested':
       return id === undefined ? unreadable('term-not-harvested', notHarvestedMessage(set, cell)) : { value: { id, text: '' } };
   }
 }
+
+/** They say more of a name that is no finder than that it is none. */
+const TELLING_RULES = ['term-ambiguous', 'term-mapped-astray'];
 
 /**
  * The finder: a person's identifier, or `Surname, Given name`, which the service matches with a person of exactly that name
@@ -78,7 +83,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Ref
   }
   const resolved = resolveTerm('osoba', cell, lookupTerm);
   const isName = identifierIn(cell) === undefined && !('value' in resolved);
-  return isName && resolved.rule !== 'term-ambiguous' ? unreadable('finder-name', nameAdvice(cell)) : resolved;
+  return isName && !TELLING_RULES.includes(resolved.rule) ? unreadable('finder-name', nameAdvice(cell)) : resolved;
 }
 
 /** Why the service would not take a text as the name of a new person, or would make a person of an odd name from it. */
@@ -102,6 +107,18 @@ export function wrongSetMessage(term: TermCandidate, set: string): string {
 
 export function deletedMessage(term: TermCandidate, set: string): string {
   return `${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
+}
+
+export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): string {
+  const { own, target, term, because } = found;
+  const named = term === undefined ? target : `${term.id} (${term.label})`;
+  const why =
+    because === 'deleted'
+      ? `was deleted from ${set}`
+      : because === 'wrong-set' && term !== undefined
+        ? `is an entry of ${term.setSpec} now`
+        : `is no entry of ${set}`;
+  return `"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
 }
 
 export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): string {

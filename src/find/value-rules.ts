@@ -3,8 +3,15 @@ import { FIELDS, type Field } from './fields.ts';
 import type { FindElements, Reference } from './find.ts';
 import type { LookupTerm } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
-import { deletedMessage, findNameProblem, NEW_PERSON, nearestAdvice, wrongSetMessage } from './resolve-reference.ts';
-import type { Finding, Rule, RuleContext } from './rule.ts';
+import {
+  deletedMessage,
+  findNameProblem,
+  mappedAstrayMessage,
+  NEW_PERSON,
+  nearestAdvice,
+  wrongSetMessage,
+} from './resolve-reference.ts';
+import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
 const MAX_DEPTH_CM = 2_147_483_647;
@@ -92,9 +99,11 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       const advice = `${nearestAdvice(set, text || id, found.nearest)} If it is new, run pas harvest-vocab.`;
       return [{ element: name, message: `${set} has no ${id}. ${advice}` }];
     }
+    case 'mapped-astray':
+      return [{ element: name, message: mappedAstrayMessage(found, set) }];
     case 'not-harvested': {
       const message = `${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
-      return [{ element: name, message, warning: true }];
+      return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }
 }

@@ -1,3 +1,4 @@
+import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import type { Superior, Term } from './term.ts';
 
 /** A term with what stands above it, ready to be written somewhere else. */
@@ -23,7 +24,7 @@ const CSV_HEADER = [
 
 /** Lines of a table that spreadsheets open as it is meant: UTF-8 with its mark, comma, quoted where needed. */
 export function* csvLines(terms: Iterable<ExportedTerm>): Generator<string> {
-  yield `\ufeff${CSV_HEADER.join(',')}`;
+  yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
   for (const term of terms) {
     const { dating } = term.details;
     const cells = [
@@ -43,16 +44,8 @@ export function* csvLines(terms: Iterable<ExportedTerm>): Generator<string> {
       new Date(term.datestampMs).toISOString(),
       term.gone,
     ];
-    yield cells.map(csvCell).join(',');
+    yield cells.map((cell) => csvCell(cell)).join(',');
   }
-}
-
-/** A text that a spreadsheet would take for a formula is marked as text. */
-function csvCell(value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const TURTLE_HEAD = [

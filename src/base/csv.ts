@@ -1,0 +1,19 @@
+/** Cells of a text table (RFC 4180) that spreadsheets open as they are meant. */
+
+const FORMULA_START = /^[=+\-@\t\r]/;
+
+/** Quoted where needed; a text that a spreadsheet would take for a formula is marked as text. */
+export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' = ','): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const text = FORMULA_START.test(value) ? `'${value}` : value;
+  return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** What {@link csvCell} was given, read back. */
+export function withoutFormulaMark(cell: string): string {
+  return cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
+/** UTF-8 is not recognised without it. */
+export const BYTE_ORDER_MARK = '\ufeff';

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import type { Context } from '../context.ts';
+import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
+import { parseTable, readTable, type Table } from '../find/table.ts';
+import { toDatabaseError } from '../store/database.ts';
+import { writePrivateFile } from '../store/files.ts';
+
+/**
+ * The museum's own terms; none where there is no file yet.
+ * @throws FileError where the file is no table
+ */
+export function readMappingFile({ places: { mappingFile } }: Context): Mapping {
+  if (!existsSync(mappingFile)) return { file: mappingFile, rows: [], issues: [] };
+  return readMapping(parseTable(mappingFile, readFileSync(mappingFile)));
+}
+
+/**
+ * The same for changing: what cannot be read would be lost when the file is written anew.
+ * @throws UsageError where a row cannot be read
+ */
+export function readMappingToChange(context: Context): Mapping {
+  const mapping = readMappingFile(context);
+  const [first] = mapping.issues;
+  if (first === undefined) return mapping;
+  throw new UsageError(`${mapping.file}${first.row === undefined ? '' : `, row ${first.row}`}: ${first.message}`, {
+    hint: 'Mend the file; `pas vocab map check` lists all that is wrong with it.',
+  });
+}
+
+export function writeMappingFile({ places }: Context, rows: readonly Omit<MappingRow, 'row'>[]): void {
+  writePrivateFile(places.mappingFile, mappingText(rows));
+}
+
+/** A table of a file, or of standard input where it is called `-`. */
+export async function readTableOrInput({ streams }: Context, file: string): Promise<Table> {
+  if (file !== '-') return readTable(file);
+  const chunks: Buffer[] = [];
+  for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
+  return parseTable('standard input', Buffer.concat(chunks));
+}
+
+/** Writes a result to a file that the user named, or to stdout. */
+export function writeResult({ streams, terminal }: Context, out: string | undefined, text: string): void {
+  if (out === undefined || out === '-') {
+    streams.stdout.write(text);
+    return;
+  }
+  try {
+    writeFileSync(out, text);
+  } catch (thrown) {
+    const error = toDatabaseError(out, thrown);
+    throw error instanceof PasError
+      ? error
+      : new FileError(out, `${out} cannot be written: ${messageOf(thrown)}.`, { cause: thrown });
+  }
+  terminal.note(`Written to ${out}.`);
+}

@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import { hasErrors } from '../base/issue.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { checkMapping } from '../find/check-mapping.ts';
+import { type MappingRow, mappingText } from '../find/mapping.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { table } from '../ui/table.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { readMappingFile, writeResult } from './mapping-file.ts';
+import { registerImport } from './vocab-map-import.ts';
+import { registerSet, setArgument } from './vocab-map-set.ts';
+import { registerSuggest } from './vocab-map-suggest.ts';
+
+type ListOptions = GlobalOptions & { readonly set?: string };
+type ExportOptions = GlobalOptions & { readonly out?: string };
+
+export function registerMap(vocab: Command, run: Runner): void {
+  const parent = vocab
+    .command('map')
+    .description('Map your own terms to entries of the vocabularies: a table, mapping.csv in the data home, that you may edit.');
+  registerSuggest(parent, run);
+  registerImport(parent, run);
+  registerSet(parent, run);
+  defineCommand(parent, {
+    name: 'list',
+    summary: 'List your own terms and what they are mapped to.',
+    examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
+  })
+    .option('--set <set>', 'only of this set or element of a find')
+    .action((options: ListOptions) => run(options, (context) => list(context, options)));
+  defineCommand(parent, {
+    name: 'check',
+    summary: 'Look whether the entries that your terms are mapped to are still there, and still in their sets.',
+    examples: ['pas vocab map check', 'pas vocab map check --json'],
+  }).action((options: GlobalOptions) => run(options, check));
+  defineCommand(parent, {
+    name: 'export',
+    summary: 'Write the mapping as a table, to edit, review or hand on.',
+    examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
+  })
+    .option('--out <file>', 'write to this file instead of stdout')
+    .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
+}
+
+async function list(context: Context, options: ListOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const { rows, issues } = readMappingFile(context);
+  const set = options.set === undefined ? undefined : setArgument(options.set);
+  const shown = rows.filter((row) => set === undefined || row.set === set);
+  const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? 'yes' : 'no', row.note]);
+  for (const line of table(['SET', 'TERM', 'ID', 'LABEL', 'CONFIRMED', 'NOTE'], lines)) terminal.line(printable(line));
+  printIssues(terminal, issues, terminal.warn);
+  if (rows.length === 0 && issues.length === 0) {
+    terminal.note('Nothing is mapped yet. Begin with `pas vocab map suggest TERMS.csv`.');
+  }
+  terminal.value(shown.map(rowValue));
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function rowValue({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
+  return { set, term, id, label, note, confirmed };
+}
+
+async function check(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const mapping = readMappingFile(context);
+  const { lookupTerm } = (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
+  const issues = checkMapping(mapping, lookupTerm);
+  const confirmed = mapping.rows.filter((row) => row.confirmed).length;
+  const astray = issues.filter(({ severity }) => severity === 'error').length;
+  printIssues(terminal, issues, terminal.line);
+  terminal.line(`${confirmed} terms are mapped, ${mapping.rows.length - confirmed} not confirmed; ${astray} problems.`);
+  terminal.value({
+    confirmed,
+    unconfirmed: mapping.rows.length - confirmed,
+    problems: astray,
+    issues: issues.map(issueValue),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
+  const { rows, issues } = readMappingFile(context);
+  printIssues(context.terminal, issues, context.terminal.warn);
+  if (!context.terminal.json) writeResult(context, options.out, mappingText(rows));
+  context.terminal.value(rows.map(rowValue));
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

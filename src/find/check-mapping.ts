@@ -1,0 +1,69 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import type { LookupTerm, TermCandidate } from './lookup.ts';
+import type { Mapping, MappingRow } from './mapping.ts';
+import { mappedAstrayMessage } from './resolve-reference.ts';
+
+/** Where a confirmed row leads. */
+export type Standing =
+  | { readonly kind: 'good'; readonly entry: TermCandidate }
+  | { readonly kind: 'unknown' | 'not-harvested' }
+  | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate }
+  | { readonly kind: 'other-label'; readonly entry: TermCandidate };
+
+/** @param lookupTerm the vocabulary's own, without the mapping */
+export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTerm): Standing {
+  const found = lookupTerm(set, id === '' ? label : id);
+  switch (found.kind) {
+    case 'found': {
+      const { term: entry } = found;
+      const named = label === '' || [entry.label, entry.labelEn ?? ''].some((name) => sameName(name, label));
+      return { kind: named ? 'good' : 'other-label', entry };
+    }
+    case 'deleted':
+    case 'wrong-set':
+      return { kind: found.kind, entry: found.term };
+    case 'not-harvested':
+      return { kind: 'not-harvested' };
+    case 'ambiguous':
+    case 'unknown':
+    case 'mapped-astray':
+      return { kind: 'unknown' };
+  }
+}
+
+function sameName(one: string, other: string): boolean {
+  const plain = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+  return plain(one) === plain(other);
+}
+
+/** What has become of the entries that terms are mapped to: deleted, moved to another set, renamed, or never there. */
+export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
+  const found = rows
+    .filter(({ confirmed }) => confirmed)
+    .flatMap((row) => issueOf(row, standingOf(row, lookupTerm)).map((issue) => ({ ...issue, file, row: row.row })));
+  return [...issues, ...found];
+}
+
+function issueOf(row: MappingRow, standing: Standing): Issue[] {
+  const { set, term: own, id, label } = row;
+  const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
+  switch (standing.kind) {
+    case 'good':
+      return [];
+    case 'deleted':
+    case 'wrong-set': {
+      const message = mappedAstrayMessage({ ...astray, term: standing.entry, because: standing.kind }, set);
+      return [errorIssue(standing.kind === 'deleted' ? 'mapping-deleted' : 'mapping-moved', message)];
+    }
+    case 'unknown':
+      return [errorIssue('mapping-unknown', mappedAstrayMessage(astray, set))];
+    case 'other-label': {
+      const message = `"${own}" is mapped to ${standing.entry.id} as "${label}", which is called "${standing.entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${standing.entry.id}`;
+      return [warningIssue('mapping-renamed', message)];
+    }
+    case 'not-harvested': {
+      const message = `"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
+      return [warningIssue('mapping-unchecked', message)];
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { BYTE_ORDER_MARK, csvCell, withoutFormulaMark } from '../base/csv.ts';
+import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { FIELDS } from './fields.ts';
+import type { LookupTerm } from './lookup.ts';
+import { foldName } from './names.ts';
+import type { Table, TableRow } from './table.ts';
+
+/** What a museum calls an entry of a vocabulary. */
+export type MappingRow = {
+  readonly row: number;
+  /** Such as `heslo:obdobi`. */
+  readonly set: string;
+  readonly term: string;
+  /** The entry's identifier; empty where nobody has chosen one yet. */
+  readonly id: string;
+  /** The entry's name, for people. */
+  readonly label: string;
+  readonly note: string;
+  /** A person has said that this is the right entry. Nothing else counts. */
+  readonly confirmed: boolean;
+};
+
+export type Mapping = { readonly file: string; readonly rows: readonly MappingRow[]; readonly issues: readonly Issue[] };
+
+export const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
+export type MappingColumn = (typeof MAPPING_COLUMNS)[number];
+
+const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
+  element: 'set',
+  sada: 'set',
+  own_term: 'term',
+  vlastni_termin: 'term',
+  termin: 'term',
+  poznamka: 'note',
+  potvrzeno: 'confirmed',
+};
+
+const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
+const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
+
+/** Identifiers mean what the service says that they mean. */
+const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
+
+/** The rows of a mapping, as far as they can be read; two confirmed rows that contradict each other both count for nothing. */
+export function readMapping(table: Table): Mapping {
+  const columns = columnsOf(table);
+  const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
+  for (const needed of ['set', 'term', 'id'] as const) {
+    if (columns.has(needed)) continue;
+    const message = `The mapping has no column ${needed}. Its columns are ${MAPPING_COLUMNS.join(', ')}.`;
+    issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
+  }
+  if (hasErrors(issues)) return { file: table.file, rows: [], issues };
+  const rows = table.rows.flatMap((row) => {
+    const read = readRow(row, columns);
+    if (typeof read === 'object') return [read];
+    issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
+    return [];
+  });
+  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
+}
+
+export function columnsOf(table: Table): Map<MappingColumn, number> {
+  const columns = new Map<MappingColumn, number>();
+  table.header.forEach((header, index) => {
+    const name = foldName(header);
+    const column = MAPPING_COLUMNS.find((known) => known === name) ?? OTHER_HEADERS[name];
+    if (column !== undefined && !columns.has(column)) columns.set(column, index);
+  });
+  return columns;
+}
+
+/** @returns what is wrong, where the row cannot be used */
+function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | string {
+  const cell = (name: MappingColumn): string => withoutFormulaMark((cells[columns.get(name) ?? -1] ?? '').trim());
+  const set = setNamed(cell('set'));
+  const term = cell('term');
+  const said = cell('confirmed').toLowerCase();
+  if (set === undefined) {
+    return `"${cell('set')}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
+  }
+  if (term === '') return 'The row has no term of your own.';
+  if (IDENTIFIER.test(term)) return `"${term}" is an identifier of the service and cannot stand for another entry.`;
+  if (!YES.has(said) && !NO.has(said)) return `confirmed is "${said}". Write yes, or leave it empty.`;
+  const confirmed = YES.has(said);
+  if (confirmed && cell('id') === '' && cell('label') === '') return `"${term}" is confirmed, but names no entry.`;
+  return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
+}
+
+/** A set by its own name, or by the element of a find that takes its entries from it, or by that element's English name. */
+export function setNamed(text: string): string | undefined {
+  const name = foldName(text);
+  const field = FIELDS.find(({ set, alias, name: element }) => set !== undefined && (element === name || alias === name));
+  if (field?.set !== undefined) return field.set;
+  return /^[a-z_]+(:[a-z0-9_]+)?$/.test(text) ? text : undefined;
+}
+
+function withoutContradictions(file: string, rows: readonly MappingRow[], issues: Issue[]): MappingRow[] {
+  const first = new Map<string, MappingRow>();
+  const contradictory = new Set<string>();
+  for (const row of rows.filter(({ confirmed }) => confirmed)) {
+    const key = keyOf(row.set, row.term);
+    const other = first.get(key);
+    first.set(key, other ?? row);
+    if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
+    contradictory.add(key);
+    const message = `Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
+    issues.push(errorIssue('mapping-twice', message, { file, row: row.row }));
+  }
+  return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));
+}
+
+/** Terms are the same whatever their case and white space; accents tell words apart. */
+export function keyOf(set: string, term: string): string {
+  return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+}
+
+/** The mapping as a table that a person can edit: with `;`, as spreadsheets in Czech expect. */
+export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
+  const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
+    [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => csvCell(cell, ';')).join(';'),
+  );
+  return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
+}
+
+/** Looks a museum's own term up by what it is mapped to, and everything else as before. */
+export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
+  const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
+  return (set, cell) => {
+    const row = confirmed.get(keyOf(set, cell));
+    if (row === undefined) return lookupTerm(set, cell);
+    const found = lookupTerm(set, row.id === '' ? row.label : row.id);
+    switch (found.kind) {
+      case 'found':
+      case 'mapped-astray':
+        return found;
+      case 'not-harvested':
+        return row.id === '' ? found : { kind: 'found', term: { id: row.id, label: row.label, setSpec: set } };
+      case 'ambiguous':
+      case 'unknown':
+        return { kind: 'mapped-astray', own: row.term, target: row.id === '' ? row.label : row.id };
+      case 'wrong-set':
+      case 'deleted':
+        return { kind: 'mapped-astray', own: row.term, target: row.id, term: found.term, because: found.kind };
+    }
+  };
+}
