@@ -27,6 +27,8 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['status'], () => import('./status.ts')],
   [['reconcile'], () => import('./reconcile.ts')],
   [['resolve'], () => import('./resolve.ts')],
+  [['doctor'], () => import('./doctor.ts')],
+  [['backup'], () => import('./backup.ts')],
   [['mock-server'], () => import('./mock-server.ts')],
 ];
 

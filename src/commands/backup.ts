@@ -1,0 +1,81 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { DatabaseError, type ExitReason, FileError, UsageError } from '../base/errors.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { unsentPhotographs } from '../outbox/photographs.ts';
+import { openContentStore } from '../store/content-store.ts';
+import { copyDatabase } from '../store/database-file.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+
+type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'backup <file>',
+    summary: 'Copy the outbox as it is now, also while a push runs, and check the copy.',
+    examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
+  })
+    .option('--force', 'replace a file that is there')
+    .option('--photos', 'also copy the photographs that are not sent yet, into FILE.photos')
+    .action((file: string, options: BackupOptions) => run(options, (context) => backup(context, file, options)));
+}
+
+async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
+  const { places, terminal } = context;
+  const target = resolve(context.cwd, file);
+  refuseTarget(context, target, options.force === true);
+  const outbox = await context.outbox();
+  copyDatabase(places.outboxFile, target);
+  const sizeBytes = statSync(target).size;
+  terminal.line(`The outbox is in ${printable(target)} (${Math.ceil(sizeBytes / 1024)} KiB, checked).`);
+
+  const waiting = unsentPhotographs(outbox);
+  const copies = waiting.filter(({ link }) => link === undefined);
+  if (options.photos === true) {
+    await copyPhotographs(places.photosFolder, `${target}.photos`, copies);
+    terminal.line(`${copies.length} photographs that are not sent yet are in ${printable(target)}.photos.`);
+  }
+  const left = options.photos === true ? waiting.length - copies.length : waiting.length;
+  if (left > 0)
+    terminal.note(
+      `Not in it: ${left} photographs that are not sent yet${copies.length === left ? ' (--photos adds them)' : ''}.`,
+    );
+  terminal.note('Not in it: profiles, secrets and vocabularies.');
+  terminal.note('What is sent from now on looks unsent in the copy: see docs/reliability.md before it is put back.');
+  terminal.value({
+    file: target,
+    size_bytes: sizeBytes,
+    photos: options.photos === true ? copies.length : 0,
+    photos_left_out: left,
+  });
+  return 'done';
+}
+
+function refuseTarget({ places }: Context, target: string, force: boolean): void {
+  if (!existsSync(places.outboxFile)) throw new UsageError(`There is no outbox in ${places.home} yet.`);
+  if (!existsSync(target)) return;
+  const found = statSync(target);
+  const own = statSync(places.outboxFile);
+  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, `${target} is the outbox itself.`);
+  if (!found.isFile()) throw new FileError(target, `${target} is not a file.`, { hint: 'Name the file to make.' });
+  if (!force) throw new FileError(target, `${target} is there already.`, { hint: 'Add --force to replace it.' });
+}
+
+type Kept = { readonly name: string; readonly sha512: Buffer };
+
+/** @throws DatabaseError when a photograph here is no longer what was queued */
+async function copyPhotographs(from: string, to: string, photographs: readonly Kept[]): Promise<void> {
+  const source = openContentStore(from);
+  const copy = openContentStore(to);
+  for (const { name, sha512 } of photographs) {
+    const path = source.pathOf(sha512);
+    const copied = existsSync(path) ? await copy.add(path) : undefined;
+    if (copied === undefined || !copied.sha512.equals(sha512)) {
+      throw new DatabaseError(`${path}: the queued photograph ${name} was removed or changed.`, {
+        hint: 'Queue it again with `pas photo add`. The outbox itself was copied.',
+      });
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type ExitReason, PasError } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import {
+  type Check,
+  checkDatabase,
+  checkHome,
+  checkNode,
+  checkPermissions,
+  checkPhotographs,
+  checkSpace,
+  failed,
+  ok,
+  type QueuedPhotograph,
+  warning,
+} from '../flows/check-machine.ts';
+import { unsentPhotographs } from '../outbox/photographs.ts';
+import { openContentStore } from '../store/content-store.ts';
+import { printable } from '../ui/terminal.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { openHarvestClient } from './harvesting.ts';
+import { openAccountSession, openPace, placeOfSecrets, SECRETS_ARE } from './service.ts';
+
+type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'doctor',
+    summary: 'Check everything that a push needs, and say what to do about what is wrong. Changes nothing.',
+    examples: ['pas doctor', 'pas doctor --offline --json'],
+  })
+    .option('--offline', 'check only what needs no network')
+    .action((options: DoctorOptions) => run(options, (context) => doctor(context, options)));
+}
+
+async function doctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
+  const checks: Check[] = [];
+  const add = (...more: readonly Check[]): void => {
+    for (const check of more) printCheck(context, check);
+    checks.push(...more);
+  };
+  add(...machineChecks(context));
+  const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
+  const profile = attempt('profile', add, () => context.profile());
+  if (profile !== undefined) {
+    add(...profileChecks(context, profile));
+    if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
+    add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
+    if (options.offline !== true) add(...(await serviceChecks(context, profile)));
+  }
+  const good = checks.every(({ level }) => level !== 'problem');
+  context.terminal.line(good ? '\nReady to push.' : '\nNot ready: see what is marked ✗.');
+  context.terminal.value({ ok: good, checks: checks.map(({ todo, ...check }) => ({ ...check, todo: todo ?? null })) });
+  return good ? 'done' : 'dataRefused';
+}
+
+function machineChecks({ places }: Context): Check[] {
+  return [
+    checkNode(process.versions.node),
+    checkHome(places.home),
+    checkSpace(places.home),
+    checkPermissions([places.home, places.paceFile]),
+    checkDatabase('outbox', places.outboxFile, 'Copy it aside, then restore the last `pas backup`; see docs/reliability.md.'),
+    checkDatabase('vocabulary-file', places.vocabularyFile, 'Delete it and run `pas harvest-vocab`: it is only a cache.'),
+    checkDatabase('pace', places.paceFile, 'Delete it while no pas runs: it holds only when the last request left.'),
+  ];
+}
+
+function profileChecks(context: Context, profile: Profile): Check[] {
+  const said = `${profile.name}: ${profile.kind}, ${profile.baseUrl}, ${profile.username ?? 'no user name'}`;
+  const secrets = attemptValue('secrets', () => {
+    const place = placeOfSecrets(context);
+    const message = SECRETS_ARE[place](context.places.secretsFile);
+    return place === 'nowhere' ? warning('secrets', message, 'Run `pas login`.') : ok('secrets', message);
+  });
+  const { protocol, hostname } = new URL(profile.baseUrl);
+  const open = profile.allowHttp && protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname);
+  return [
+    open
+      ? warning('profile', `${said}; the password travels in the open.`, 'Use an https:// address if there is one.')
+      : ok('profile', said),
+    secrets,
+  ];
+}
+
+async function queuedPhotographs(context: Context): Promise<QueuedPhotograph[]> {
+  // What is not there is not made.
+  if (!existsSync(context.places.outboxFile)) return [];
+  const content = openContentStore(context.places.photosFolder);
+  return unsentPhotographs(await context.outbox()).map((photograph) => ({
+    ...photograph,
+    path: photograph.link ?? content.pathOf(photograph.sha512),
+  }));
+}
+
+async function vocabularyCheck(context: Context, profile: Profile): Promise<Check> {
+  const [{ checkVocabulary }, { allHarvests }] = await Promise.all([
+    import('../flows/check-service.ts'),
+    import('../vocabulary/harvests.ts'),
+  ]);
+  if (!existsSync(context.places.vocabularyFile)) return checkVocabulary([], 0);
+  const vocabulary = (await context.vocabulary()).source(profile.oaiBase ?? '');
+  return checkVocabulary(allHarvests(vocabulary), context.clock.now());
+}
+
+async function serviceChecks(context: Context, profile: Profile): Promise<Check[]> {
+  const { checkHarvesting, checkSchema, checkService } = await import('../flows/check-service.ts');
+  const { send } = await context.connections();
+  const checks: Check[] = [];
+  try {
+    const session = await openAccountSession(context);
+    const pace = openPace(context, profile);
+    const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart() };
+    checks.push(...(await checkService(service)), await checkSchema(service));
+  } catch (thrown) {
+    checks.push(failed('service', thrown));
+  }
+  if (profile.oaiBase !== undefined) return [...checks, await checkHarvesting(() => openHarvestClient(context))];
+  const todo = 'Add oai_base to the profile if there is one; without it a person settles what is uncertain.';
+  return [...checks, warning('harvesting', 'This profile has no harvesting interface.', todo)];
+}
+
+/** A check that could not even begin is a problem, not the end of the others. */
+async function attemptCheck(name: string, work: () => Promise<Check>): Promise<Check> {
+  try {
+    return await work();
+  } catch (thrown) {
+    return failed(name, thrown);
+  }
+}
+
+function attemptValue(name: string, work: () => Check): Check {
+  try {
+    return work();
+  } catch (thrown) {
+    return failed(name, thrown);
+  }
+}
+
+function attempt<T>(name: string, add: (check: Check) => void, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    add(failed(name, thrown));
+    return undefined;
+  }
+}
+
+function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
+  const { color } = terminal;
+  const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗') }[level];
+  terminal.line(`${mark} ${name.padEnd(15)} ${printable(message)}`);
+  if (todo !== undefined) terminal.line(`${' '.repeat(18)}→ ${printable(todo)}`);
+}

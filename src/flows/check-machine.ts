@@ -1,0 +1,109 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PasError } from '../base/errors.ts';
+import { findDamage } from '../store/database-file.ts';
+
+/** One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long. */
+export type Check = {
+  /** Stable, kebab-case, for programs. */
+  readonly name: string;
+  readonly level: 'ok' | 'warning' | 'problem';
+  readonly message: string;
+  /** What to do about it; undefined when all is well. */
+  readonly todo?: string;
+};
+
+export const ok = (name: string, message: string): Check => ({ name, level: 'ok', message });
+export const warning = (name: string, message: string, todo: string): Check => ({ name, level: 'warning', message, todo });
+export const problem = (name: string, message: string, todo: string): Check => ({ name, level: 'problem', message, todo });
+
+/** What stopped a check, as the check's result. */
+export function failed(name: string, thrown: unknown): Check {
+  if (!(thrown instanceof PasError)) throw thrown;
+  return problem(name, thrown.message, thrown.hint ?? 'Mend it and run `pas doctor` again.');
+}
+
+const OLDEST_NODE = 20;
+const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
+const NO_SPACE_BYTES = 20 * 1024 * 1024;
+
+export function checkNode(version: string): Check {
+  if (Number(version.split('.')[0]) >= OLDEST_NODE) return ok('node', `Node ${version}`);
+  return problem('node', `Node ${version} is too old.`, `Install Node ${OLDEST_NODE} or newer.`);
+}
+
+/** The data folder is there, is a folder, and can be written. */
+export function checkHome(home: string): Check {
+  if (!existsSync(home)) {
+    return warning('home', `There is no ${home} yet.`, 'Run `pas init`; if it was there before, its drive is not connected.');
+  }
+  try {
+    if (!statSync(home).isDirectory()) return problem('home', `${home} is not a folder.`, 'Point PAS_HOME at a folder.');
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok('home', home);
+  } catch {
+    return problem('home', `${home} cannot be written.`, 'Check its permissions and its drive, or point PAS_HOME at another.');
+  }
+}
+
+export function checkSpace(home: string): Check {
+  const place = nearestExisting(home);
+  const { bavail, bsize } = statfsSync(place);
+  const freeBytes = bavail * bsize;
+  const message = `${Math.floor(freeBytes / 1024 / 1024)} MiB free in ${place}`;
+  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, 'Free some space: the outbox could not grow.');
+  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, 'Free some space before photographs are queued.');
+  return ok('disk', message);
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+/** Whatever holds finds or secrets is for its owner alone: folders 0700, files 0600. */
+export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
+  if (platform === 'win32') return ok('permissions', 'left to the permissions of the user folder');
+  const open = places.filter((path) => existsSync(path)).flatMap(openToOthers);
+  const [first] = open;
+  if (first === undefined) return ok('permissions', 'files and folders are readable by you alone');
+  const others = open.length > 1 ? ` and ${open.length - 1} more` : '';
+  return problem('permissions', `Others may read ${first}${others}.`, `chmod -R go-rwx ${places.join(' ')}`);
+}
+
+function openToOthers(path: string): string[] {
+  const self = (statSync(path).mode & 0o077) === 0 ? [] : [path];
+  if (!statSync(path).isDirectory()) return self;
+  const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
+  return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];
+}
+
+/** @param todo what to do when the file is damaged */
+export function checkDatabase(name: string, path: string, todo: string): Check {
+  if (!existsSync(path)) return ok(name, `${path} is not made yet`);
+  try {
+    const damage = findDamage(path);
+    if (damage.length === 0) return ok(name, `${path} is sound (${Math.ceil(statSync(path).size / 1024)} KiB)`);
+    return problem(name, `${path} is damaged: ${damage.join('; ')}.`, todo);
+  } catch (thrown) {
+    const { message } = failed(name, thrown);
+    return problem(name, message, todo);
+  }
+}
+
+export type QueuedPhotograph = { readonly name: string; readonly path: string; readonly sizeBytes: number };
+
+/** Every photograph that waits is where it was when it was queued. Its bytes are checked when it is sent. */
+export function checkPhotographs(photographs: Iterable<QueuedPhotograph>): Check {
+  let count = 0;
+  const missing: string[] = [];
+  for (const { name, path, sizeBytes } of photographs) {
+    count += 1;
+    if (!existsSync(path) || statSync(path).size !== sizeBytes) missing.push(name);
+  }
+  if (missing.length === 0) return ok('photographs', `${count} wait to be sent and are in place`);
+  return problem(
+    'photographs',
+    `${missing.length} of ${count} queued photographs were removed or changed: ${missing.slice(0, 3).join(', ')}.`,
+    'Queue them again with `pas photo add FIND FILE`.',
+  );
+}

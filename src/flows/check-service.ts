@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import type { OaiClient } from '../oai/client.ts';
+import { readErrorBody } from '../pas-api/error-body.ts';
+import { accessProbe, userInfoRequest } from '../pas-api/requests.ts';
+import { authorised, type Session } from '../pas-api/session.ts';
+import type { Harvest } from '../vocabulary/harvests.ts';
+import { type Check, failed, ok, problem, warning } from './check-machine.ts';
+import { readAccount } from './read-account.ts';
+
+export type ServiceToCheck = {
+  readonly baseUrl: string;
+  readonly schemaBase: string;
+  readonly schemaVersion: string;
+  readonly prefix: string;
+  readonly session: Session;
+  readonly send: Exchange;
+  readonly clock: Clock;
+  /** Waits for a slot, as a write would: the probe counts against the service's interval. */
+  readonly depart: () => Promise<unknown>;
+};
+
+const MOST_CLOCK_ERROR_MS = 60_000;
+
+/** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
+export async function checkService(service: ServiceToCheck): Promise<Check[]> {
+  const { baseUrl, session, send, clock } = service;
+  let answer: HttpResponse;
+  try {
+    // Without a token, so that an answer comes whoever asks.
+    answer = await send(userInfoRequest(baseUrl));
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    return [problem('service', `${baseUrl} cannot be reached: ${thrown.message}.`, 'Check the network. The queue is kept.')];
+  }
+  const reached = [ok('service', `${baseUrl} answers`), checkClock(answer, clock.now())];
+  try {
+    const account = await readAccount({ baseUrl, session, send });
+    const limits = account.role === 'researcher' ? '; a researcher may import into state 1 only' : '';
+    const who = ok('account', `${account.name} (${account.identCely}), ${account.role}${limits}`);
+    return [...reached, who, await checkAccess(service)];
+  } catch (thrown) {
+    return [...reached, failed('account', thrown)];
+  }
+}
+
+/** A request that passes every gate of a write and does nothing: the method that it asks for does not exist there. */
+async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): Promise<Check> {
+  await depart();
+  try {
+    const response = await authorised(await session.token(), send)(accessProbe(baseUrl));
+    const body = readErrorBody(response);
+    const said = body.kind === 'detail' ? `: ${body.detail}` : '';
+    switch (response.status) {
+      case 405:
+      case 429:
+        return ok('writing', 'the write interface lets this account in');
+      case 403:
+        return problem('writing', `The account or address is refused${said}.`, 'Ask the operator of the service.');
+      case 503:
+        return problem('writing', `The write interface is closed${said}.`, 'Push later; the queue is kept.');
+      default:
+        return warning(
+          'writing',
+          `The write interface answered with status ${response.status}.`,
+          'Check base_url in the profile.',
+        );
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    return problem('writing', `The write interface did not answer: ${thrown.message}.`, 'Check the network.');
+  }
+}
+
+/** Photographs and datestamps are compared by time, and a clock that is far off confuses people and TLS. */
+function checkClock(response: HttpResponse, atMs: number): Check {
+  const serverMs = Date.parse(response.headers['date'] ?? '');
+  if (Number.isNaN(serverMs)) return warning('clock', 'The service does not say what time it is.', 'Check the clock yourself.');
+  const errorMs = atMs - serverMs;
+  const seconds = Math.round(Math.abs(errorMs) / 1000);
+  if (Math.abs(errorMs) <= MOST_CLOCK_ERROR_MS) return ok('clock', 'agrees with the service’s within a minute');
+  return warning(
+    'clock',
+    `This machine's clock is ${seconds} s ${errorMs > 0 ? 'ahead of' : 'behind'} the service's.`,
+    'Set the clock.',
+  );
+}
+
+/**
+ * Which schema a deployment accepts is known for sure only at the first import. But a version that pas cannot check
+ * offline, or that is not at the profile's schema location, is wrong already.
+ */
+export async function checkSchema({ schemaBase, schemaVersion, prefix, send }: ServiceToCheck): Promise<Check> {
+  if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
+    return problem('schema', `pas does not know schema version ${schemaVersion}.`, 'Correct schema_version in the profile.');
+  }
+  const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
+  const todo = 'Check schema_base, prefix and schema_version with the operator of the service.';
+  try {
+    const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
+    if (status !== 200) return warning('schema', `There is no schema at ${address} (status ${status}).`, todo);
+    if (!body.toString('utf8').includes(`${schemaBase}/${schemaVersion}/`)) {
+      return warning('schema', `The schema at ${address} is of another namespace.`, todo);
+    }
+    return ok('schema', `${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    return warning('schema', `${address} did not answer: ${thrown.message}.`, todo);
+  }
+}
+
+export async function checkHarvesting(open: () => Promise<OaiClient>): Promise<Check> {
+  try {
+    const { repositoryName, baseUrl } = await (await open()).identify();
+    return ok('harvesting', `${repositoryName} at ${baseUrl}`);
+  } catch (thrown) {
+    return failed('harvesting', thrown);
+  }
+}
+
+const OLD_VOCABULARY_DAYS = 90;
+
+export function checkVocabulary(harvests: readonly Harvest[], nowMs: number): Check {
+  const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
+  const todo = 'Run `pas harvest-vocab`.';
+  if (complete.length === 0)
+    return warning('vocabulary-age', 'No vocabulary was harvested: terms cannot be checked offline.', todo);
+  const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
+  const message = `${complete.length} sets harvested, the oldest ${days} days ago`;
+  return days > OLD_VOCABULARY_DAYS ? warning('vocabulary-age', message, todo) : ok('vocabulary-age', message);
+}
