@@ -1,6 +1,7 @@
 /** Cells of a text table (RFC 4180) that spreadsheets open as they are meant. */
 
-const FORMULA_START = /^[=+\-@\t\r]/;
+/** Also behind our own mark, so that what is read back is what was written. */
+const FORMULA_START = /^'*[=+\-@\t\r]/;
 
 /** Quoted where needed; a text that a spreadsheet would take for a formula is marked as text. */
 export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' = ','): string {

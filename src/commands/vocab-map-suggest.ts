@@ -65,7 +65,9 @@ function report({ terminal }: Context, found: Proposals, issues: readonly Issue[
   terminal.note(
     `${proposed} of ${proposals.length} terms have a proposal${alreadyMapped === 0 ? '' : `; ${alreadyMapped} more are mapped already`}.`,
   );
-  terminal.note('Review them: write yes under "confirmed" where the entry is right, then `pas vocab map import FILE`.');
+  if (proposed > 0) {
+    terminal.note('Review them: write yes under "confirmed" where the entry is right, then `pas vocab map import FILE`.');
+  }
   terminal.value({
     terms: proposals.length + alreadyMapped,
     proposed,

@@ -49,8 +49,8 @@ export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   const ofTerm = share(left.map(({ token, closeness }) => ({ weight: weightOf(token, words), value: closeness })));
   const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
   if (whole !== undefined && whole.score > score) return whole;
-  const leftOver = left.filter(({ closeness }) => closeness === 0).map(({ token }) => `"${token.word.text}"`);
-  const lacking = name.words.filter((_, index) => matches[index] === undefined).map(({ text }) => `"${text}"`);
+  const leftOver = left.filter(({ closeness }) => closeness === 0).map(({ token }) => `‘${token.word.text}’`);
+  const lacking = name.words.filter((_, index) => matches[index] === undefined).map(({ text }) => `‘${text}’`);
   return {
     score,
     why: [
@@ -83,7 +83,7 @@ function bestMatch(entry: Word, tokens: readonly Token[], words: Words): Match |
   for (const token of tokens) {
     for (const readAs of token.readings) {
       for (const own of readAs.words) {
-        const like = words.alike(own).get(entry.folded);
+        const like = likenessOf(own, readAs, entry, words);
         const closeness = (like?.closeness ?? 0) * TRUST[readAs.by];
         if (like !== undefined && closeness > (best?.closeness ?? 0))
           best = { closeness, token, own, entry, readAs, by: like.by };
@@ -93,14 +93,19 @@ function bestMatch(entry: Word, tokens: readonly Token[], words: Words): Match |
   return best;
 }
 
+/** What an abbreviation stands for was written by nobody, so it is not mistyped either: `zl.` is no `dláto`. */
+function likenessOf(own: Word, readAs: Reading, entry: Word, words: Words): Likeness | undefined {
+  const like = words.alike(own).get(entry.folded);
+  return like?.by === 'typing-error' && readAs.by !== 'itself' ? undefined : like;
+}
+
 /** How much of a word of the term the name has: of its best reading, all words count. */
 function closenessOf(token: Token, name: Name, words: Words): number {
-  const ofReading = ({ words: own, by }: Reading): number => {
-    const best = own.map((word) => {
-      const alike = words.alike(word);
-      return Math.max(0, ...name.words.map((entry) => alike.get(entry.folded)?.closeness ?? 0));
-    });
-    return (TRUST[by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
+  const ofReading = (readAs: Reading): number => {
+    const best = readAs.words.map((own) =>
+      Math.max(0, ...name.words.map((entry) => likenessOf(own, readAs, entry, words)?.closeness ?? 0)),
+    );
+    return (TRUST[readAs.by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
   };
   return Math.max(...token.readings.map(ofReading));
 }
@@ -117,19 +122,19 @@ function share(parts: readonly { readonly weight: number; readonly value: number
 
 function explain(matches: readonly Match[], name: Name): string[] {
   const said = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
-  if (name.kind !== 'Czech label') said.push(`its ${name.kind} is "${name.text}"`);
+  if (name.kind !== 'Czech label') said.push(`its ${name.kind} is ‘${name.text}’`);
   return [...new Set(said)];
 }
 
 function readingText({ token, readAs }: Match): string[] {
-  const own = `"${token.word.text}${token.word.cut ? '.' : ''}"`;
+  const own = `‘${token.word.text}${token.word.cut ? '.' : ''}’`;
   switch (readAs.by) {
     case 'itself':
       return [];
     case 'abbreviation':
-      return [`${own} stands for "${readAs.text}"`];
+      return [`${own} stands for ‘${readAs.text}’`];
     case 'other-word':
-      return [`${own} is another word for "${readAs.text}"`];
+      return [`${own} is another word for ‘${readAs.text}’`];
     case 'compound':
       return [`${own} is read as ${readAs.text}`];
   }
@@ -140,17 +145,17 @@ function likenessText({ own, entry, readAs, by }: Match): string[] {
   if (readAs.by !== 'itself') return [];
   switch (by) {
     case 'same':
-      return [`"${own.text}" is the same word`];
+      return [`‘${own.text}’ is the same word`];
     case 'form':
-      return [`"${own.text}" is a form of "${entry.text}"`];
+      return [`‘${own.text}’ is a form of ‘${entry.text}’`];
     case 'kin':
-      return [`"${own.text}" is kin to "${entry.text}"`];
+      return [`‘${own.text}’ is kin to ‘${entry.text}’`];
     case 'beginning':
-      return [`"${own.text}" and "${entry.text}" begin alike`];
+      return [`‘${own.text}’ and ‘${entry.text}’ begin alike`];
     case 'part':
-      return [`"${own.text}" is a part of "${entry.text}"`];
+      return [`‘${own.text}’ is a part of ‘${entry.text}’`];
     case 'typing-error':
-      return [`"${own.text}" may be "${entry.text}" mistyped`];
+      return [`‘${own.text}’ may be ‘${entry.text}’ mistyped`];
   }
 }
 

@@ -52,6 +52,9 @@ const LINKS = new Set([
 ]);
 const ENGLISH_LINKS = new Set(['and', 'for', 'of', 'the', 'with']);
 
+/** What is longer than this is a description, and the thing itself stands at its beginning. */
+const MOST_LETTERS = 120;
+
 const FIRST_WORD = 1.25;
 const DETAIL = 0.5;
 
@@ -59,7 +62,7 @@ const DETAIL = 0.5;
 export function tokensOf(own: string): Token[] {
   const tokens: Token[] = [];
   let detail = false;
-  for (const [part = ''] of own.matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
+  for (const [part = ''] of own.slice(0, MOST_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
     if (part === '(' || part === '[') {
       detail = true;
       continue;

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { checkMapping } from '../../../src/find/check-mapping.ts';
+import type { LookupTerm } from '../../../src/find/lookup.ts';
+import { type Mapping, mappingText, readMapping, setNamed, withMapping } from '../../../src/find/mapping.ts';
+import { readOwnTerms } from '../../../src/find/own-terms.ts';
+import { resolveTerm } from '../../../src/find/resolve-reference.ts';
+import { parseTable } from '../../../src/find/table.ts';
+
+const HEADER = 'set;term;id;label;note;confirmed';
+
+function mapping(...lines: string[]): Mapping {
+  return readMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...lines].join('\n'))));
+}
+
+const entry = (id: string, label: string, setSpec = 'heslo:obdobi') => ({ id, label, setSpec });
+
+/** One entry that is alive, one that was deleted, one that moved; everything else is unknown. */
+const lookupTerm: LookupTerm = (_set, cell) => {
+  if (cell === 'HES-000286' || cell === 'doba laténská') return { kind: 'found', term: entry('HES-000286', 'doba laténská') };
+  if (cell === 'HES-000001') return { kind: 'deleted', term: entry('HES-000001', 'stará') };
+  if (cell === 'HES-000002') return { kind: 'wrong-set', term: entry('HES-000002', 'hradiště', 'heslo:areal') };
+  if (cell === 'HES-000003') return { kind: 'not-harvested' };
+  return { kind: 'unknown', nearest: [] };
+};
+
+describe('a museum’s own term', () => {
+  const known = mapping(
+    'heslo:obdobi;laten;HES-000286;doba laténská;;yes',
+    'obdobi;halštat;HES-000283;;;',
+    'period;Pozdní  doba;HES-000286;;viz kartotéka;ANO',
+  );
+  const lookup = withMapping(lookupTerm, known);
+
+  test('stands for the entry that it is mapped to, whatever its case and white space', () => {
+    for (const own of ['laten', 'LATEN', ' Laten ', 'pozdní doba'])
+      expect(lookup('heslo:obdobi', own)).toMatchObject({ kind: 'found', term: { id: 'HES-000286' } });
+  });
+
+  test('counts only once a person has confirmed it', () => {
+    expect(known.rows.map(({ confirmed }) => confirmed)).toEqual([true, false, true]);
+    expect(lookup('heslo:obdobi', 'halštat').kind).toBe('unknown');
+  });
+
+  test('counts in its own set only', () => {
+    expect(lookup('heslo:predmet_druh', 'laten').kind).toBe('unknown');
+  });
+
+  test('is another one where an accent differs', () => {
+    expect(lookup('heslo:obdobi', 'latén').kind).toBe('unknown');
+  });
+
+  test('leaves everything else as it was', () => {
+    expect(lookup('heslo:obdobi', 'doba laténská')).toMatchObject({ kind: 'found' });
+    expect(lookup('heslo:obdobi', 'HES-000286')).toMatchObject({ kind: 'found' });
+  });
+
+  test.each([
+    ['deleted', 'HES-000001', /mapped to HES-000001 \(stará\), which was deleted from heslo:obdobi\..*pas vocab map set/],
+    ['moved', 'HES-000002', /which is an entry of heslo:areal now/],
+    ['never there', 'HES-999999', /mapped to HES-999999, which is no entry of heslo:obdobi/],
+  ])('whose entry was %s is refused with what to do', (_, id, message) => {
+    const reading = resolveTerm('heslo:obdobi', 'moje', withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)));
+    expect(reading).toMatchObject({ rule: 'term-mapped-astray', problem: expect.stringMatching(message) });
+  });
+
+  test('is taken by its identifier where the vocabulary is not here to look it up', () => {
+    const reading = resolveTerm('heslo:obdobi', 'moje', withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')));
+    expect(reading).toEqual({ value: { id: 'HES-000003', text: 'nová' } });
+  });
+
+  test('may be confirmed by the label of the entry alone', () => {
+    const only = withMapping(lookupTerm, mapping('obdobi;moje;;doba laténská;;yes'));
+    expect(only('heslo:obdobi', 'moje')).toMatchObject({ kind: 'found', term: { id: 'HES-000286' } });
+  });
+});
+
+describe('a mapping that a person has edited', () => {
+  test.each([
+    ['maps a term twice', ['obdobi;a;HES-000286;;;yes', 'obdobi;A;HES-000283;;;yes'], 'mapping-twice', 3],
+    ['has a word that is neither yes nor no', ['obdobi;a;HES-000286;;;perhaps'], 'mapping-row', 2],
+    ['names no set', ['Období doby;a;HES-000286;;;yes'], 'mapping-row', 2],
+    ['has no term', ['obdobi;;HES-000286;;;yes'], 'mapping-row', 2],
+    ['confirms nothing', ['obdobi;a;;;;yes'], 'mapping-row', 2],
+    ['gives an identifier another meaning', ['obdobi;HES-000286;HES-000283;;;yes'], 'mapping-row', 2],
+    ['has a row too long', ['obdobi;a;HES-000286;;;yes;more'], 'table-cells', 2],
+  ])('%s: the row is named and does not count', (_, lines, rule, row) => {
+    const { rows, issues } = mapping(...lines);
+    expect(rows).toEqual([]);
+    expect(issues).toMatchObject([{ rule, row, severity: 'error', file: 'mapping.csv' }]);
+  });
+
+  test('the same thing said twice is no contradiction', () => {
+    expect(mapping('obdobi;a;HES-000286;;;yes', 'obdobi;a;HES-000286;;;yes')).toMatchObject({ issues: [] });
+  });
+
+  test('lacks a column', () => {
+    const table = parseTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
+    expect(readMapping(table).issues.map(({ message }) => message)).toEqual([
+      expect.stringContaining('no column term'),
+      expect.stringContaining('no column id'),
+    ]);
+  });
+
+  test('is read with Czech headers and commas as well', () => {
+    const table = parseTable('mapping.csv', Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'));
+    expect(readMapping(table).rows).toMatchObject([{ set: 'heslo:obdobi', term: 'laten', confirmed: true }]);
+  });
+
+  test('comes back from its file as it was, formula-like and quoted terms included', () => {
+    const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map((term) => ({
+      ...{ set: 'heslo:obdobi', term, id: 'HES-000286', label: 'doba laténská', note: '', confirmed: true },
+    }));
+    const text = mappingText(rows);
+    expect(text).toContain("'=1+1");
+    const read = readMapping(parseTable('mapping.csv', Buffer.from(text)));
+    expect(read.rows.map(({ row: _row, ...rest }) => rest)).toEqual(rows);
+    expect(read.issues).toEqual([]);
+  });
+
+  test('may be empty', () => {
+    expect(readMapping(parseTable('mapping.csv', Buffer.from(mappingText([]))))).toMatchObject({ rows: [], issues: [] });
+  });
+});
+
+describe('checking a mapping', () => {
+  const issuesOf = (line: string) => checkMapping(mapping(line), lookupTerm);
+
+  test.each([
+    ['deleted', 'obdobi;a;HES-000001;stará;;yes', 'mapping-deleted', 'error'],
+    ['moved to another set', 'obdobi;a;HES-000002;hradiště;;yes', 'mapping-moved', 'error'],
+    ['unknown', 'obdobi;a;HES-999999;;;yes', 'mapping-unknown', 'error'],
+    ['renamed', 'obdobi;a;HES-000286;laténské období;;yes', 'mapping-renamed', 'warning'],
+    ['not to be looked up', 'obdobi;a;HES-000003;;;yes', 'mapping-unchecked', 'warning'],
+  ])('an entry that is %s is reported with its row', (_, line, rule, severity) => {
+    expect(issuesOf(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
+  });
+
+  test('what is well, and what nobody confirmed, is not', () => {
+    expect(issuesOf('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
+    expect(issuesOf('obdobi;a;HES-000001;stará;;')).toEqual([]);
+  });
+});
+
+describe('a list of terms', () => {
+  const listed = (...lines: string[]) => readOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
+
+  test('of one column needs no header that is known', () => {
+    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['laten', 'halštat']);
+  });
+
+  test('names each different term once', () => {
+    const { terms } = listed('term;element', 'laten;obdobi', 'Laten;obdobi', 'laten;druh_nalezu', ';obdobi', 'br.;');
+    expect(terms).toEqual([
+      { row: 2, term: 'laten', set: 'heslo:obdobi' },
+      { row: 4, term: 'laten', set: 'heslo:predmet_druh' },
+      { row: 6, term: 'br.' },
+    ]);
+  });
+
+  test('without a column of terms says so', () => {
+    expect(listed('a;b', '1;2').issues).toMatchObject([{ rule: 'list-column' }]);
+  });
+
+  test('with a set that is none says where', () => {
+    expect(listed('term;set', 'laten;Nesmysl!', 'br.;obdobi')).toMatchObject({
+      terms: [{ term: 'br.' }],
+      issues: [{ rule: 'list-set', row: 2 }],
+    });
+  });
+});
+
+test.each([
+  ['obdobi', 'heslo:obdobi'],
+  ['period', 'heslo:obdobi'],
+  ['Druh nálezu', 'heslo:predmet_druh'],
+  ['heslo:areal', 'heslo:areal'],
+  ['osoba', 'osoba'],
+  ['pocet!', undefined],
+  ['', undefined],
+])('"%s" names the set %s', (text, set) => {
+  expect(setNamed(text)).toBe(set);
+});
