@@ -38,3 +38,10 @@ export type AreaLookup =
 
 /** Which cadastral area holds a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
+
+/** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
+export type ProjectLookup =
+  | { readonly kind: 'found'; readonly survey: boolean; readonly type: string }
+  | { readonly kind: 'hidden' | 'deleted' | 'unknown' | 'not-harvested' };
+
+export type LookupProject = (ident: string) => ProjectLookup;

@@ -1,5 +1,5 @@
 import type { ElementName, FindElements } from './find.ts';
-import type { LookupArea, LookupTerm } from './lookup.ts';
+import type { LookupArea, LookupProject, LookupTerm } from './lookup.ts';
 
 /** What is known beside the find itself. What is absent is not checked. */
 export type RuleContext = {
@@ -7,6 +7,7 @@ export type RuleContext = {
   readonly role?: string;
   readonly lookupTerm?: LookupTerm;
   readonly lookupArea?: LookupArea;
+  readonly lookupProject?: LookupProject;
   /** YYYY-MM-DD where the user is. */
   readonly today: string;
 };

@@ -1,12 +1,13 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import type { Find } from './find.ts';
 import { PLACE_RULES } from './place-rules.ts';
+import { PROJECT_RULES } from './project-rules.ts';
 import type { Finding, Rule, RuleContext } from './rule.ts';
 import { STATE_RULES } from './state-rules.ts';
 import { VALUE_RULES } from './value-rules.ts';
 
 /** Every rule of the service that can be judged before sending. */
-export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PLACE_RULES];
+export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJECT_RULES, ...PLACE_RULES];
 
 /** What speaks against a find in its own target state, all of it at once, with the find's place. */
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
