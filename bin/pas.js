@@ -1,12 +1,18 @@
 #!/usr/bin/env node
 import { main } from '../dist/src/main.js';
 
-// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way.
+// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
+let unwritten;
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE') unwritten ??= error;
   });
 }
+process.on('exit', () => {
+  if (unwritten === undefined || process.exitCode !== 0) return;
+  process.stderr.write(`pas: the output could not be written: ${unwritten.message}\n`);
+  process.exitCode = 5;
+});
 
 process.exitCode = await main(process.argv.slice(2), {
   environment: process.env,

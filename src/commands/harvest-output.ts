@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { filesOutput } from '../flows/record-outputs/files.ts';
 import { type Growing, growingFile, growingStream } from '../flows/record-outputs/growing.ts';
 import { jsonlOutput } from '../flows/record-outputs/jsonl.ts';
-import type { RecordOutput } from '../flows/record-outputs/record-output.ts';
+import type { OpenedOutput, RecordOutput } from '../flows/record-outputs/record-output.ts';
 import { sqliteOutput } from '../flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../flows/record-outputs/xml-stream.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
@@ -14,8 +14,6 @@ import { type Subject, settleSubject } from '../ledger/subject.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { removeDrafts } from '../store/file-folder.ts';
-
-export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
 
 /**
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
@@ -93,13 +91,14 @@ async function outputOf(
   }
 }
 
-/** Waits until the reader took the text. @throws InterruptedError when the reader is gone */
+/** Waits until the reader took the text. @throws InterruptedError when the reader is gone; DatabaseError when the disk refuses */
 function writerTo(stream: NodeJS.WriteStream): (text: string) => Promise<void> {
   return (text) =>
     new Promise((done, fail) => {
       stream.write(text, (error) => {
         if (error == null) done();
-        else fail(new InterruptedError('Nobody reads the output any more.'));
+        else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError('Nobody reads the output any more.'));
+        else fail(toDatabaseError('stdout', error));
       });
     });
 }

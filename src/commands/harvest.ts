@@ -51,14 +51,11 @@ export async function harvest(context: Context, setSpec: string, options: Harves
   checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
   const interrupts = watchInterrupts(() => terminal.warn('\nStopping. What was harvested is kept.'));
   context.onClose(() => interrupts.close());
-  const client = await openHarvestClient(context, subject.version);
-  const { ledger, output } = await openOutput(context, options.out, subject);
   const show = progressPerSet(terminal);
   const result = await harvestRecords({
-    client,
+    client: await openHarvestClient(context, subject.version),
     clock,
-    ledger,
-    output,
+    openOutput: () => openOutput(context, options.out, subject),
     setSpec,
     metadataPrefix: subject.format,
     ...windowOf(options),

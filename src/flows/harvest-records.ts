@@ -4,7 +4,7 @@ import { beginPass, beginWalk, completePass, type Pass, passOf, watermarkOf } fr
 import { countHeld } from '../ledger/records.ts';
 import { datestampMs } from '../oai/datestamp.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
-import type { RecordOutput } from './record-outputs/record-output.ts';
+import type { OpenedOutput } from './record-outputs/record-output.ts';
 import { granularityOfService, type ListedService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
 import { windowLeft } from './walk-edge.ts';
 import { followUp, missingOf, underWay, type Walker, walk } from './walk-list.ts';
@@ -12,8 +12,8 @@ import { followUp, missingOf, underWay, type Walker, walk } from './walk-list.ts
 export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
 
 export type HarvestRecordsOptions = ListedService & {
-  readonly ledger: Ledger;
-  readonly output: RecordOutput;
+  /** Called when the service is known to have the set, so that a mistyped one leaves nothing behind. */
+  readonly openOutput: () => Promise<OpenedOutput>;
   readonly setSpec: string;
   /** `oai_dc`, or the native format such as `oai_svc`. */
   readonly metadataPrefix: string;
@@ -56,29 +56,38 @@ const MOST_REPETITIONS = 1;
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   await refuseUnknownSets(options, [options.setSpec]);
   const granularity = await granularityOfService(options);
-  const { ledger, clock } = options;
+  const { clock } = options;
   const startedMs = clock.monotonicMs();
+  const { ledger, output } = await options.openOutput();
   const tally: Tally = { written: 0, deleted: 0, masked: 0, broken: [] };
-  const { met: metBefore } = ledger.change(() => preparePass(options));
-  await walkUntilComplete({ ...options, granularity, onPage: reporter(options, tally, metBefore) });
-  const { kind, met } = underWay(ledger);
-  ledger.change(() => completePass(ledger, clock.now()));
-  const { written, deleted, masked, broken } = tally;
-  const elapsedMs = clock.monotonicMs() - startedMs;
-  return { pass: kind, records: met, written, deleted, masked, held: countHeld(ledger), broken, elapsedMs };
+  ledger.change(() => preparePass(ledger, options));
+  let pass = passOf(ledger);
+  if (pass !== undefined) {
+    await walkUntilComplete({ ...options, ledger, output, granularity, onPage: reporter(options, ledger, tally) });
+    pass = underWay(ledger);
+    ledger.change(() => completePass(ledger, clock.now()));
+  }
+  return {
+    pass: pass?.kind ?? 'changes',
+    records: pass?.met ?? 0,
+    ...tally,
+    held: countHeld(ledger),
+    elapsedMs: clock.monotonicMs() - startedMs,
+  };
 }
 
-/** Goes on with what was begun, or begins anew. */
-function preparePass(options: HarvestRecordsOptions): Pass {
-  const { ledger } = options;
-  if (passOf(ledger) === undefined) {
-    const fromMs = boundMs(options.from, 'first');
-    const untilMs = boundMs(options.until, 'last');
-    const watermarkMs = watermarkOf(ledger);
-    if (watermarkMs === null) beginPass(ledger, 'full', { fromMs, untilMs });
-    else beginPass(ledger, 'changes', { fromMs: Math.max(fromMs ?? 0, watermarkMs - OVERLAP_MS), untilMs });
+/** Goes on with what was begun, or begins anew; not where all that could change lies behind the window. */
+function preparePass(ledger: Ledger, { from, until }: HarvestRecordsOptions): void {
+  if (passOf(ledger) !== undefined) return;
+  const fromMs = boundMs(from, 'first');
+  const untilMs = boundMs(until, 'last');
+  const watermarkMs = watermarkOf(ledger);
+  if (watermarkMs === null) {
+    beginPass(ledger, 'full', { fromMs, untilMs });
+    return;
   }
-  return underWay(ledger);
+  const changedMs = Math.max(fromMs ?? 0, watermarkMs - OVERLAP_MS);
+  if (untilMs === null || changedMs <= untilMs) beginPass(ledger, 'changes', { fromMs: changedMs, untilMs });
 }
 
 /** A date alone means the whole day. */
@@ -140,8 +149,9 @@ function shortfall({ ledger }: Walker): string {
 
 type Tally = { written: number; deleted: number; masked: number; readonly broken: BrokenRecord[] };
 
-function reporter({ ledger, clock, onProgress }: HarvestRecordsOptions, tally: Tally, metBefore: number): Walker['onPage'] {
+function reporter({ clock, onProgress }: HarvestRecordsOptions, ledger: Ledger, tally: Tally): Walker['onPage'] {
   const startedMs = clock.monotonicMs();
+  const { met: metBefore } = underWay(ledger);
   return (taken, broken) => {
     tally.written += taken.written;
     tally.deleted += taken.deleted;

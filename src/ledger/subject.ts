@@ -44,11 +44,11 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
  * @throws UsageError where the output holds something else
  */
 export function settleSubject(ledger: Ledger, subject: Subject, output: string): void {
-  const known = subjectOf(ledger);
+  const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
   if (known === undefined) {
     ledger
       .sql(
-        `insert into harvest (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
+        `insert or replace into harvest (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
          values (1, :oaiBase, :version, :setSpec, :format, :fromBound, :untilBound, :account, :form)`,
       )
       .run(subject);
@@ -60,6 +60,12 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
   throw new UsageError(`${output} holds another harvest: its ${LABELS[differing]} is ${was}, not ${is}.`, {
     hint: 'Give the same flags as before to go on with it, or another --out.',
   });
+}
+
+/** Nothing was ever harvested into it, perhaps because the service refused: it may as well be for something else. */
+function isUntouched(ledger: Ledger): boolean {
+  const touched = ledger.sql('select 1 from harvest where watermark_at is not null or met > 0 or pass_began_at is not null');
+  return touched.get() === undefined;
 }
 
 /** Bytes of the output file that belong to committed pages. */

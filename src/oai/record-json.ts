@@ -38,13 +38,13 @@ function innermost(dc: XmlElement): XmlElement {
 
 /** Every field of Dublin Core may repeat, so every one is a list. */
 function dublinCoreJson({ children }: XmlElement): Json {
-  const fields: Record<string, Json[]> = Object.create(null);
+  const fields = new Map<string, Json[]>();
   for (const child of children) {
-    const list = fields[child.name];
-    if (list === undefined) fields[child.name] = [elementJson(child)];
+    const list = fields.get(child.name);
+    if (list === undefined) fields.set(child.name, [elementJson(child)]);
     else list.push(elementJson(child));
   }
-  return fields;
+  return Object.fromEntries(fields);
 }
 
 const NOTHING_REPEATS: RepeatedElements = new Set();
@@ -60,18 +60,24 @@ export function elementJson(element: XmlElement, repeated: RepeatedElements = NO
 }
 
 function contentJson(element: XmlElement, repeated: RepeatedElements): Json {
-  const content: Record<string, Json> = Object.create(null);
+  const content: Record<string, Json> = {};
   for (const { name, namespace, value } of element.attributes) {
     if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
   }
   for (const child of element.children) {
     const value = elementJson(child, repeated);
-    const before = content[child.name];
+    const before = Object.hasOwn(content, child.name) ? content[child.name] : undefined;
     if (Array.isArray(before)) before.push(value);
     else if (before !== undefined) content[child.name] = [before, value];
-    else content[child.name] = repeated.has(`${element.name}/${child.name}`) ? [value] : value;
+    else put(content, child.name, repeated.has(`${element.name}/${child.name}`) ? [value] : value);
   }
   const text = element.text.trim();
   if (text !== '') content['#text'] = text;
   return content;
+}
+
+/** A plain assignment to `__proto__` would not make a property. */
+function put(content: Record<string, Json>, name: string, value: Json): void {
+  if (name !== '__proto__') content[name] = value;
+  else Object.defineProperty(content, name, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -1,3 +1,4 @@
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { OaiRecord } from '../../oai/record.ts';
 import type { XmlDocument } from '../../xml/element.ts';
 
@@ -13,3 +14,6 @@ export type RecordOutput = {
   /** Leaves nothing in the output but what was committed. */
   close(): Promise<void>;
 };
+
+/** An output with the notes of how far it is. */
+export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
