@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { MUSEUM_TERMS, type MuseumTerm, readMuseumTerms, UNSEEN_MUSEUM_TERMS } from '../support/museum-terms.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess();
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+});
+afterAll(() => service.stop());
+
+type Proposal = { row: number; set: string; term: string; id: string | null; why: string[] };
+type Suggested = { terms: number; proposed: number; proposals: Proposal[] };
+type Issue = { rule: string; severity: string; row: number | null; element: string | null; find: string | null; message: string };
+type Listed = { local_id: string; state: string; elements: Record<string, { id: string } | undefined> };
+
+describe('a museum’s list of terms, with abbreviations and typing errors', () => {
+  test.each([
+    ['that was looked at', MUSEUM_TERMS, 200],
+    ['that was not looked at', UNSEEN_MUSEUM_TERMS, 100],
+  ])('%s: at least 85 % have the right entry first', async (_, path, least) => {
+    const terms = readMuseumTerms(path);
+    const named = terms.filter(({ id }) => id !== '');
+    expect(named.length).toBeGreaterThan(least);
+    const { proposals } = await home.json<Suggested>('vocab', 'map', 'suggest', path);
+    const byRow = new Map(proposals.map((proposal) => [proposal.row, proposal]));
+    const right = named.filter((term) => byRow.get(terms.indexOf(term) + 2)?.id === term.id);
+    expect(right.length / named.length).toBeGreaterThanOrEqual(0.85);
+    expect(proposals.filter(({ id, why }) => id !== null && why.length === 0)).toEqual([]);
+  });
+
+  test('takes no wrong entry without a person’s word', async () => {
+    const terms = [...readMuseumTerms(MUSEUM_TERMS), ...readMuseumTerms(UNSEEN_MUSEUM_TERMS)];
+    const unconfirmed = join(home.folder, 'proposals.csv');
+    await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS, '--out', unconfirmed));
+    const { added, unconfirmed: left } = await home.json<{ added: number; unconfirmed: number }>(
+      ...['vocab', 'map', 'import', unconfirmed],
+    );
+    expect({ added, left }).toEqual({ added: 0, left: readMuseumTerms(MUSEUM_TERMS).length });
+
+    const run = await home.pas('import', home.file('museum.csv', tableOf(terms)), '--json');
+    expect(run.code).toBe(3);
+    const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
+    const finds = new Map((await home.json<Listed[]>('list')).map((find) => [find.local_id, find]));
+    const refused = new Set(issues.map(({ find }) => find));
+    terms.forEach((term, index) => {
+      const find = finds.get(`M-${index}`);
+      if (find === undefined) expect(refused).toContain(`M-${index}`);
+      else expect([term.term, find.elements[term.element]?.id]).toEqual([term.term, term.id]);
+    });
+    // Only what is an entry's very name goes through by itself.
+    expect(finds.size).toBeGreaterThan(20);
+    expect(finds.size).toBeLessThan(terms.length / 2);
+  });
+});
+
+/** A table with one find a term, which stands in its own element; everything else is well. */
+function tableOf(terms: readonly MuseumTerm[]): string {
+  const good = {
+    ...{ projekt: 'C-202400101', stav: '1', geom_system: '4326', pristupnost: 'HES-000867', hloubka: '10' },
+    ...{ okolnosti: 'HES-000560', obdobi: 'HES-000253', druh_nalezu: 'HES-000605', specifikace: 'HES-000961' },
+    ...{ predano_organizace: 'ORG-000091', lon: '14.4', lat: '50.08', lokalizace: 'pole' },
+  };
+  const rows = terms.map(({ element, term }, index) =>
+    [`M-${index}`, ...Object.values({ ...good, [element]: term }).map((cell) => `"${cell}"`)].join(';'),
+  );
+  return [['local_id', ...Object.keys(good)].join(';'), ...rows].join('\n');
+}
+
+describe('a reviewed mapping', () => {
+  const table = (term: string) =>
+    home.file(
+      'season.csv',
+      `local_id;projekt;stav;geom_system;pristupnost;obdobi\nS-1;C-202400101;1;4326;HES-000867;${term}\nS-2;C-202400101;1;4326;HES-000867;HES-000253`,
+    );
+
+  test('is used by the import, and its entries are watched afterwards', async () => {
+    const proposals = join(home.folder, 'reviewed.csv');
+    await expectDone(
+      home.pas(
+        'vocab',
+        'map',
+        'suggest',
+        home.file('terms.csv', 'term;element\nlaten;obdobi\nprav.;obdobi\n'),
+        '--out',
+        proposals,
+      ),
+    );
+    // A person says yes to the first line alone.
+    const [header, first, ...rest] = readFileSync(proposals, 'utf8').trimEnd().split('\n');
+    home.file('reviewed.csv', [header, first?.replace(/;;$/, ';ano;z kartotéky'), ...rest].join('\n'));
+    await expectDone(home.pas('vocab', 'map', 'import', proposals));
+    expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(
+      '\ufeffset;term;id;label;note;confirmed\nheslo:obdobi;laten;HES-000286;doba laténská;z kartotéky;yes\n',
+    );
+
+    await expectDone(home.pas('import', table('Laten')));
+    const [find] = (await home.json<Listed[]>('list')).filter(({ local_id }) => local_id === 'S-1');
+    expect(find).toMatchObject({ state: 'queued', elements: { obdobi: { id: 'HES-000286', text: 'doba laténská' } } });
+    await expectDone(home.pas('vocab', 'map', 'check'));
+
+    await moveEntry('areal');
+    await reported('mapping-moved', /HES-000286.*entry of heslo:areal now.*pas vocab map set heslo:obdobi "laten" ID/);
+
+    await moveEntry('obdobi');
+    expect((await home.pas('validate')).code).toBe(0);
+    await service.control('POST', '/records/HES-000286/delete');
+    await expectDone(home.pas('harvest-vocab', 'heslo'));
+    await reported('mapping-deleted', /HES-000286.*was deleted from heslo:obdobi/);
+
+    const again = await home.pas('import', table('laten'), '--json');
+    expect(again.code).toBe(3);
+    const { issues } = JSON.parse(again.stdout) as { issues: Issue[] };
+    expect(issues).toMatchObject([{ rule: 'term-mapped-astray', row: 2, element: 'obdobi' }]);
+
+    await expectDone(home.pas('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná'));
+    await expectDone(home.pas('vocab', 'map', 'check'));
+    await expectDone(home.pas('import', table('laten')));
+    expect((await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1')).toMatchObject({
+      state: 'queued',
+      elements: { obdobi: { id: 'HES-000282' } },
+    });
+  });
+
+  async function moveEntry(vocabulary: string): Promise<void> {
+    const changes = { nazev_heslare: { '@lang': 'cs', '#': vocabulary } };
+    await service.control('POST', '/records', { ident: 'HES-000286', changes });
+    await expectDone(home.pas('harvest-vocab', 'heslo'));
+  }
+
+  /** By the check with its row, and by `validate` for the mapping as well as for the find that was made with it. */
+  async function reported(rule: string, message: RegExp): Promise<void> {
+    const check = await home.pas('vocab', 'map', 'check', '--json');
+    expect(check.code).toBe(3);
+    expect((JSON.parse(check.stdout) as { issues: Issue[] }).issues).toMatchObject([
+      { rule, row: 2, severity: 'error', message: expect.stringMatching(message) },
+    ]);
+    const run = await home.pas('validate', '--json');
+    expect(run.code).toBe(3);
+    const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
+    expect(issues.find((issue) => issue.rule === rule)).toMatchObject({ severity: 'warning', row: 2 });
+    expect(issues.find(({ find, element }) => find === 'S-1' && element === 'obdobi')?.message).toMatch(/HES-000286/);
+    const state = (await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1')?.state;
+    expect(state).toBe('draft');
+  }
+
+  test('refuses what a person cannot have meant, and keeps what was there', async () => {
+    const before = readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8');
+    const rows = [
+      'obdobi;halštat;HES-000283;doba laténská;;yes',
+      'obdobi;spona;HES-000605;spona;;yes',
+      'obdobi;nikde;HES-999999;;;yes',
+    ];
+    const given = home.file('wrong.csv', ['set;term;id;label;note;confirmed', ...rows].join('\n'));
+    const run = await home.pas('vocab', 'map', 'import', given, '--json');
+    expect(run.code).toBe(3);
+    const { added, issues } = JSON.parse(run.stdout) as { added: number; issues: Issue[] };
+    expect(added).toBe(0);
+    expect(issues.map(({ rule, row }) => [rule, row])).toEqual([
+      ['mapping-label', 2],
+      ['mapping-moved', 3],
+      ['mapping-unknown', 4],
+    ]);
+    for (const [set, entry] of [
+      ['obdobi', 'HES-000605'],
+      ['obdobi', 'nesmysl'],
+      ['okres!', 'HES-000283'],
+    ] as const) {
+      expect((await home.pas('vocab', 'map', 'set', set, 'x', entry)).code).toBe(2);
+    }
+    expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(before);
+  });
+
+  test('that was damaged by hand stops the import’s use of it loudly, and is not overwritten', async () => {
+    const path = join('pas', 'mapping.csv');
+    const before = readFileSync(join(home.folder, path), 'utf8');
+    const damaged = `${before}obdobi;halštat;HES-000283;doba halštatská;;perhaps\n`;
+    home.file(path, damaged);
+    expect((await home.pas('import', table('doba halštatská'))).code).toBe(3);
+    const run = await home.pas('vocab', 'map', 'set', 'obdobi', 'x', 'HES-000283');
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(/mapping\.csv, row 3: confirmed is "perhaps"/);
+    expect(readFileSync(join(home.folder, path), 'utf8')).toBe(damaged);
+    home.file(path, before);
+  });
+
+  test('goes out and comes back the same, and a term can be taken out', async () => {
+    const exported = join(home.folder, 'exported.csv');
+    await expectDone(home.pas('vocab', 'map', 'export', '--out', exported));
+    expect(readFileSync(exported, 'utf8')).toBe(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8'));
+    expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({ added: 0, changed: 0, unchanged: 1 });
+    expect(await home.json('vocab', 'map', 'remove', 'obdobi', 'LATEN')).toMatchObject({ removed: 1 });
+    expect(await home.json('vocab', 'map', 'list')).toEqual([]);
+    expect(await home.json('vocab', 'map', 'import', exported, '--confirmed')).toMatchObject({ added: 1 });
+  });
+});
+
+test('nothing is proposed from vocabularies that were never harvested', async () => {
+  const fresh = await signedIn(service);
+  const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(/harvest-vocab/);
+});
+
+test('proposals can be piped', async () => {
+  const run = await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS));
+  expect(run.stdout.split('\n')[0]).toBe('\ufeffset;term;id;label;score;why;others;confirmed;note');
+  expect(run.stderr).toMatch(/terms have a proposal/);
+});
