@@ -11,8 +11,9 @@ import { ClockPanel, SettingsPanel, showServer } from './settings.js';
 /** @import { FaultRule, Finds, Pulse, Settings } from './control.js' */
 
 const REFRESH_MS = 1000;
-/** The page leaves the server at least this many times as long alone as its last questions took. */
+/** The page leaves the server this many times as long alone as its last questions took, within bounds. */
 const REST_PER_WORK = 10;
+const LONGEST_REST_MS = 4000;
 const NOTICE_MS = 5000;
 
 const map = new FindMap(part('map', SVGSVGElement), part('map-scale', HTMLElement), choose);
@@ -49,7 +50,7 @@ async function refresh() {
     else throw error;
   } finally {
     const tookMs = performance.now() - startedAt;
-    nextRefresh = setTimeout(refreshOnce, Math.max(REFRESH_MS, tookMs * REST_PER_WORK));
+    nextRefresh = setTimeout(refreshOnce, Math.min(Math.max(REFRESH_MS, tookMs * REST_PER_WORK), LONGEST_REST_MS));
   }
 }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { evaluateScript } from '../support/browser.ts';
@@ -114,8 +116,8 @@ describe('the map and the finds', () => {
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await expectText(page.locator('#notice'), 'C-202400101-N00004 lacks a photograph');
     suite.expectComplaint('error: Failed to load resource: the server responded with a status of 409 (Conflict)');
-    await page.getByRole('button', { name: 'Return' }).click();
-    await page.getByRole('button', { name: 'Confirm' }).waitFor();
+    await page.getByRole('button', { name: 'Return', exact: true }).click();
+    await page.getByRole('button', { name: 'Confirm', exact: true }).waitFor();
     expect((await suite.finds()).find(({ ident }) => ident === 'C-202400101-N00004')?.state).toBe(2);
   });
 
@@ -166,11 +168,17 @@ describe('the journal', () => {
   });
 
   test('fills in the answer of a request that was still at work', async () => {
-    await suite.mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 2500 }]);
-    const answered = suite.importFind();
-    await rows().first().filter({ hasText: 'at work' }).waitFor();
+    const slow = request(`${suite.mock().url}/api/token-auth/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': 2 },
+    });
+    const answered = once(slow, 'response');
+    slow.write('{');
+    await rows().filter({ hasText: 'at work' }).waitFor();
+    slow.end('}');
     await answered;
-    await rows().first().filter({ hasText: '201' }).filter({ hasText: 'slow' }).waitFor();
+    await rows().first().filter({ hasText: '400' }).waitFor();
+    expect(await rows().filter({ hasText: 'at work' }).count()).toBe(0);
   });
 });
 

@@ -54,7 +54,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 async function openPage(context: BrowserContext, address: string): Promise<WatchedPage> {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const requested: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => void requested.push(request.url()));

@@ -80,7 +80,7 @@ function present<T>(value: T | undefined): T {
 
 /** The page asks once a second; whatever it shall show may take a few of those. */
 export function eventually<T>(find: () => T | Promise<T>) {
-  return expect.poll(find, { timeout: 8000 });
+  return expect.poll(find, { timeout: 20_000 });
 }
 
 export async function expectText(place: Locator, text: string): Promise<void> {
