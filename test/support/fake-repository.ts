@@ -24,7 +24,7 @@ export class FakeRepository {
   beforeAnswer: (request: HttpRequest) => void = () => {};
   nowMs = Date.UTC(2025, 5, 1);
   readonly #records = new Map<string, Kept>();
-  readonly #tokens = new Map<string, { readonly fromMs: number; readonly offset: number }>();
+  readonly #tokens = new Map<string, { readonly fromMs: number; readonly untilMs: number; readonly offset: number }>();
   #tokensGiven = 0;
 
   constructor(habits: Partial<RepositoryHabits> = {}) {
@@ -80,27 +80,29 @@ export class FakeRepository {
 
   #list(query: URLSearchParams, responseDate: string): string {
     const token = query.get('resumptionToken');
-    const known = token === null ? { fromMs: Date.parse(query.get('from') ?? '1970-01-01'), offset: 0 } : this.#tokens.get(token);
+    const asked = { fromMs: Date.parse(query.get('from') ?? '1970-01-01'), untilMs: Date.parse(query.get('until') ?? '2100-01-01') };
+    const known = token === null ? { ...asked, offset: 0 } : this.#tokens.get(token);
     if (known === undefined) return oaiError('badResumptionToken');
-    const { fromMs, offset } = known;
+    const { fromMs, untilMs, offset } = known;
     const sign = this.habits.order === 'newest-first' ? -1 : 1;
     const all = [...this.#records]
-      .filter(([, { datestampMs }]) => datestampMs >= fromMs)
+      .filter(([, { datestampMs }]) => datestampMs >= fromMs && datestampMs <= untilMs)
       .sort(([a, { datestampMs: x }], [b, { datestampMs: y }]) => sign * (x - y) || a.localeCompare(b));
     if (all.length === 0) return oaiXml('<error code="noRecordsMatch"/>', { responseDate });
     const page = all.slice(offset, offset + this.habits.pageSize);
-    const next = this.#next(all.length, fromMs, offset + page.length, page.length);
+    const next = this.#next(all.length, { fromMs, untilMs, offset: offset + page.length }, page.length);
     return oaiXml(`<ListRecords>${page.map(([ident, kept]) => this.#record(ident, kept)).join('')}${next}</ListRecords>`, {
       responseDate,
     });
   }
 
-  #next(total: number, fromMs: number, offset: number, onPage: number): string {
+  #next(total: number, rest: { fromMs: number; untilMs: number; offset: number }, onPage: number): string {
+    const { offset } = rest;
     const attributes = `completeListSize="${total}" cursor="${offset - onPage}"`;
     const goesOn = offset < total || (this.habits.end === 'empty-page' && onPage > 0 && total > this.habits.pageSize);
     if (!goesOn) return this.habits.end === 'empty-token' ? `<resumptionToken ${attributes}/>` : '';
     const token = `T${++this.#tokensGiven}`;
-    this.#tokens.set(token, { fromMs, offset });
+    this.#tokens.set(token, rest);
     return `<resumptionToken ${attributes}>${token}</resumptionToken>`;
   }
 
