@@ -47,8 +47,12 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
     server.closeAllConnections();
     throw thrown;
   });
-  // Compiling the schema takes longer than anything else: it is ready before the first import, and nobody waits for it.
-  const warmUp = setTimeout(() => void mock.schemas.warmUp('2.2').catch(() => {}), 50);
+  // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first
+  // import, so that nobody waits for them and no request that comes meanwhile is noticed late.
+  const warmUp = setTimeout(() => {
+    mock.areas.placementOf([0, 0]);
+    void mock.schemas.warmUp('2.2').catch(() => {});
+  }, 50);
   warmUp.unref();
   const close = async (): Promise<void> => {
     clearTimeout(warmUp);
