@@ -27,7 +27,7 @@ export type HarvestRecordsOptions = ListedService & {
 
 export type RecordHarvest = {
   readonly pass: Pass['kind'];
-  /** Records met in this pass, those of an earlier interrupted run included. */
+  /** Records met in the pass, those of an earlier interrupted run included; in the interrupted one where there was one. */
   readonly records: number;
   /** New or changed records that went into the output in this run; deleted and masked ones among them. */
   readonly written: number;
@@ -60,20 +60,23 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput();
   const tally: Tally = { written: 0, deleted: 0, masked: 0, broken: [] };
+  const walker: Walker = { ...options, ledger, output, granularity, onPage: reporter(options, ledger, tally) };
+  // What was begun some time ago is complete as of then: what changed since is still to be asked for.
+  const begun = passOf(ledger) === undefined ? undefined : await completeOnePass(walker, options);
+  const last = await completeOnePass(walker, options);
+  const { kind, met } = begun ?? last ?? { kind: 'changes', met: 0 };
+  return { pass: kind, records: met, ...tally, held: countHeld(ledger), elapsedMs: clock.monotonicMs() - startedMs };
+}
+
+/** @returns undefined where there is nothing to ask for */
+async function completeOnePass(walker: Walker, options: HarvestRecordsOptions): Promise<Pass | undefined> {
+  const { ledger, clock } = walker;
   ledger.change(() => preparePass(ledger, options));
-  let pass = passOf(ledger);
-  if (pass !== undefined) {
-    await walkUntilComplete({ ...options, ledger, output, granularity, onPage: reporter(options, ledger, tally) });
-    pass = underWay(ledger);
-    ledger.change(() => completePass(ledger, clock.now()));
-  }
-  return {
-    pass: pass?.kind ?? 'changes',
-    records: pass?.met ?? 0,
-    ...tally,
-    held: countHeld(ledger),
-    elapsedMs: clock.monotonicMs() - startedMs,
-  };
+  if (passOf(ledger) === undefined) return undefined;
+  await walkUntilComplete(walker);
+  const pass = underWay(ledger);
+  ledger.change(() => completePass(ledger, clock.now()));
+  return pass;
 }
 
 /** Goes on with what was begun, or begins anew; not where all that could change lies behind the window. */
@@ -151,7 +154,7 @@ type Tally = { written: number; deleted: number; masked: number; readonly broken
 
 function reporter({ clock, onProgress }: HarvestRecordsOptions, ledger: Ledger, tally: Tally): Walker['onPage'] {
   const startedMs = clock.monotonicMs();
-  const { met: metBefore } = underWay(ledger);
+  const metBefore = passOf(ledger)?.met ?? 0;
   return (taken, broken) => {
     tally.written += taken.written;
     tally.deleted += taken.deleted;

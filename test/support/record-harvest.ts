@@ -1,0 +1,140 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../src/flows/harvest-records.ts';
+import { filesOutput } from '../../src/flows/record-outputs/files.ts';
+import { growingFile } from '../../src/flows/record-outputs/growing.ts';
+import { jsonlOutput } from '../../src/flows/record-outputs/jsonl.ts';
+import type { OpenedOutput, RecordOutput } from '../../src/flows/record-outputs/record-output.ts';
+import { sqliteOutput } from '../../src/flows/record-outputs/sqlite.ts';
+import { xmlStreamOutput } from '../../src/flows/record-outputs/xml-stream.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { type OutputForm, settleSubject } from '../../src/ledger/subject.ts';
+import { openOaiClient } from '../../src/oai/client.ts';
+import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
+import { manualClock } from './manual-clock.ts';
+import { OAI_BASE } from './scripted-oai.ts';
+import { tempFolder } from './temp-outbox.ts';
+
+export const SET = 'heslo:predmet_druh';
+
+export type RunOptions = {
+  readonly form?: OutputForm;
+  readonly from?: string;
+  readonly until?: string;
+  readonly skipBroken?: boolean;
+  /** Leaves half a page behind the end, as a process that was killed may. */
+  readonly killed?: boolean;
+  readonly onProgress?: (progress: RecordProgress) => void;
+};
+
+/** An output in a folder of its own, harvested into again and again. */
+export type HarvestPlace = {
+  readonly folder: string;
+  readonly path: string;
+  run(exchange: Exchange, options?: RunOptions): Promise<RecordHarvest>;
+  /** What `look` sees in the ledger. */
+  ledger<T>(look: (ledger: Ledger) => T): T;
+  /** Every line of JSON so far. */
+  lines(): JsonLine[];
+};
+
+export type JsonLine = {
+  readonly identifier: string;
+  readonly datestamp: string;
+  readonly deleted?: true;
+  readonly masked?: true;
+  readonly metadata?: unknown;
+};
+
+export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
+  const folder = tempFolder();
+  const path = join(folder, name);
+  const ledgerPath = (form: OutputForm): string =>
+    form === 'sqlite' ? path : form === 'files' ? join(folder, '.harvest') : `${path}.harvest`;
+  return {
+    folder,
+    path,
+    run: (exchange, options = {}) => runOnce({ folder, path, ledger: ledgerPath(options.form ?? 'jsonl') }, exchange, options),
+    ledger: (look) => {
+      const ledger = openLedger(ledgerPath('jsonl'));
+      try {
+        return look(ledger);
+      } finally {
+        ledger.close();
+      }
+    },
+    lines: () =>
+      (existsSync(path) ? readFileSync(path, 'utf8') : '')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as JsonLine),
+  };
+}
+
+type Paths = { readonly folder: string; readonly path: string; readonly ledger: string };
+
+async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): Promise<RecordHarvest> {
+  const { form = 'jsonl', from, until, killed = false, onProgress } = options;
+  const clock = manualClock();
+  let opened: OpenedOutput | undefined;
+  const running = harvestRecords({
+    client: openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' } }),
+    clock,
+    openOutput: async () => {
+      opened = await open(paths, form, options);
+      return opened;
+    },
+    setSpec: SET,
+    metadataPrefix: 'oai_svc',
+    ...(from === undefined ? {} : { from }),
+    ...(until === undefined ? {} : { until }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+    skipBroken: options.skipBroken === true,
+  });
+  let over = false;
+  const settled = running.finally(() => {
+    over = true;
+  });
+  settled.catch(() => {});
+  while (!over) await clock.advance(10_000);
+  await opened?.output.close();
+  opened?.ledger.close();
+  if (killed && existsSync(paths.path)) appendFileSync(paths.path, '{"identifier":"half a pa');
+  return settled;
+}
+
+async function open({ folder, path, ledger: ledgerPath }: Paths, form: OutputForm, options: RunOptions): Promise<OpenedOutput> {
+  const ledger = openLedger(ledgerPath);
+  const { from = '', until = '' } = options;
+  ledger.change(() =>
+    settleSubject(
+      ledger,
+      {
+        oaiBase: OAI_BASE,
+        version: '2.2',
+        setSpec: SET,
+        format: 'oai_svc',
+        fromBound: from,
+        untilBound: until,
+        account: '',
+        form,
+      },
+      path,
+    ),
+  );
+  return { ledger, output: await outputOf(form, { folder, path }, ledger) };
+}
+
+async function outputOf(form: OutputForm, paths: Omit<Paths, 'ledger'>, ledger: Ledger): Promise<RecordOutput> {
+  switch (form) {
+    case 'jsonl':
+      return jsonlOutput(await growingFile(paths.path, ledger), repeatedElementsOf('2.2'));
+    case 'xml':
+      return xmlStreamOutput(await growingFile(paths.path, ledger));
+    case 'files':
+      return filesOutput(paths.folder, `${OAI_BASE}/id/`);
+    case 'sqlite':
+      return sqliteOutput(ledger, repeatedElementsOf('2.2'));
+  }
+}
