@@ -58,8 +58,12 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       return value;
     };
   };
-  let profile: Profile | undefined;
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
+  let chosen: Profile | undefined;
+  const profile = (): Profile => {
+    chosen ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
+    return chosen;
+  };
   return {
     ...world,
     clock: systemClock,
@@ -72,12 +76,11 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     }),
     secrets: openSecrets(places.secretsFile, systemKeyring(environment)),
     config: readConfig,
-    profile: () => {
-      profile ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
-      return profile;
-    },
+    profile,
     outbox: opened(async () => {
       const { openOutbox } = await import('./outbox/outbox.ts');
+      // An empty outbox is never made where a drive is not connected: there would be no profile either.
+      profile();
       const outbox = openOutbox(places.outboxFile, systemClock);
       onClose(() => outbox.close());
       return outbox;

@@ -4,6 +4,7 @@ import { packageVersion } from './base/package-root.ts';
 import { registerCommands } from './commands/all.ts';
 import type { Runner } from './commands/command.ts';
 import { makeContext, type World } from './context.ts';
+import { toDatabaseError } from './store/database.ts';
 import { printable } from './ui/terminal.ts';
 
 /**
@@ -16,6 +17,9 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     const context = makeContext(world, options);
     try {
       ended.reason = await work(context);
+    } catch (thrown) {
+      // What no layer below made readable: a page of a database that is damaged, a disk that is full or gone.
+      throw toDatabaseError(context.places.home, thrown);
     } finally {
       await context.close();
     }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PasError } from '../base/errors.ts';
+import { toDatabaseError } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 
 /** One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long. */
@@ -19,8 +20,9 @@ export const problem = (name: string, message: string, todo: string): Check => (
 
 /** What stopped a check, as the check's result. */
 export function failed(name: string, thrown: unknown): Check {
-  if (!(thrown instanceof PasError)) throw thrown;
-  return problem(name, thrown.message, thrown.hint ?? 'Mend it and run `pas doctor` again.');
+  const error = toDatabaseError('the data folder', thrown);
+  if (!(error instanceof PasError)) throw error;
+  return problem(name, error.message, error.hint ?? 'Mend it and run `pas doctor` again.');
 }
 
 const OLDEST_NODE = 20;

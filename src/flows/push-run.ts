@@ -77,6 +77,8 @@ export type PushRun = {
   readonly serialProjects: Set<string>;
   readonly counts: { accepted: number; refused: number; requests: number; throttled: number; locked: number };
   stopCause: StopCause | undefined;
+  /** What broke while an answer was written down: nothing more is sent, and the push ends with it. */
+  failure: { readonly thrown: unknown } | undefined;
   /** Nothing is sent before, after the network failed. */
   holdUntilMs: number;
   connectFailures: number;
@@ -95,6 +97,7 @@ export function startRun(context: PushContext): PushRun {
     serialProjects: new Set(),
     counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
     stopCause: undefined,
+    failure: undefined,
     holdUntilMs: 0,
     connectFailures: 0,
     inDoubtInARow: 0,

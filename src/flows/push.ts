@@ -48,6 +48,7 @@ export async function push(context: PushContext): Promise<PushResult> {
 async function sendAll(run: PushRun): Promise<void> {
   const { outbox, stop } = run.context;
   for (;;) {
+    if (run.failure !== undefined) throw run.failure.thrown;
     if (stop.aborted) run.stopCause ??= { kind: 'interrupted' };
     const entry = mayStart(run) ? nextDue(outbox, dueQuery(run)) : undefined;
     if (entry !== undefined) await launch(run, entry);
@@ -113,7 +114,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   }
   const token = await session.token();
   await untilAborted(pace.approach(stop));
-  if (stop.aborted || run.stopCause !== undefined) return;
+  if (stop.aborted || run.stopCause !== undefined || run.failure !== undefined) return;
 
   const request = requestOf(run.context, entry);
   const claimed = claim(outbox, entry, { method: request.method, path: new URL(request.url).pathname });
@@ -128,6 +129,10 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   }
   const done = sendClaimed(run.context, claimed, request, token)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
+    .catch((thrown: unknown) => {
+      // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.
+      run.failure ??= { thrown };
+    })
     .finally(() => run.flights.delete(entry.id));
   run.flights.set(entry.id, { flight, done });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { OutboxLeasedError } from '../base/errors.ts';
+import { refuseDamaged } from '../store/database-file.ts';
 import type { Outbox } from './outbox.ts';
 
 type LeaseRow = { pid: number; host: string; processMark: string; takenAt: number };
@@ -18,8 +19,10 @@ export type ProcessTable = {
 /**
  * Takes the outbox for pushing. A lease whose holder no longer runs on this machine is taken over.
  * @throws OutboxLeasedError naming the holder's pid and start time
+ * @throws DatabaseError when the file is damaged: what it says of entries could then be wrong, and finds be sent twice
  */
 export function takeLease(outbox: Outbox, processes: ProcessTable): Lease {
+  refuseDamaged(outbox.path);
   const mark = processes.markOf(processes.pid) ?? 'unknown';
   outbox.change(() => {
     const held = outbox.sql(`select pid, host, process_mark as processMark, taken_at as takenAt from lease`).get() as

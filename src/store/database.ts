@@ -56,11 +56,13 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
   return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing });
 }
 
-const PASSING: readonly string[] = ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
+const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
 
 const REASONS: ReadonlyArray<readonly [string, string, string]> = [
   ['SQLITE_FULL', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
   ['ENOSPC', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  // The memory that processes share could not be given its room.
+  ['SQLITE_IOERR_SHMSIZE', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
   [
     'EDQUOT',
     'your share of the disk is used up',

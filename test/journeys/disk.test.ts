@@ -1,0 +1,188 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { canMountDisks, damage, digestOf, pasAsOrdinaryUser, pasOnFullDisk, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+let outbox: string;
+let findsBefore = 0;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  findsBefore = (await service.state()).finds;
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  outbox = join(home.folder, 'pas', 'outbox.sqlite');
+});
+
+/** One clear sentence, no stack, and a hint. */
+function expectClear(run: Run, code: number, words: RegExp): void {
+  expect(run.stderr).toMatch(words);
+  expect(run.stderr).not.toMatch(/\n\s+at |bug in pas/);
+  expect(run.code).toBe(code);
+}
+
+describe('a disk without room', () => {
+  // Continuous integration must be able to mount; elsewhere the two tests after this one stand for it.
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
+    'stops an import with a clear error, keeps what was there, and the import works once there is room',
+    async () => {
+      await expectDone(home.pas('import', writeSeason(home, 5)));
+      const { full, again, list } = pasOnFullDisk(home, 'import', writeSeason(home, 200));
+      expectClear(full, 5, /the disk is full.*\n.*Free some space/);
+      expect(again.code).toBe(0);
+      expect(JSON.parse(list.stdout)).toHaveLength(200);
+    },
+  );
+
+  test('where files may not grow is said to be so, keeps what was there, and is sound', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 5)));
+    const season = writeSeason(home, 400);
+    expectClear(pasWithFilesUpTo(home, 300, 'import', season), 12, /the disk reported an error/);
+    expect(await home.json<unknown[]>('list')).toHaveLength(5);
+    await expectDone(home.pas('import', season));
+    expect(await home.json<unknown[]>('list')).toHaveLength(400);
+    expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ outbox/);
+  });
+
+  test('leaves no half photograph behind', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
+    expectClear(pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo), 5, /may not become larger/);
+    const store = join(home.folder, 'pas', 'photos');
+    expect(existsSync(store) ? readdirSync(store) : []).toEqual([]);
+    await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  });
+
+  test('ends a push before anything leaves that could not be written down', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 10)));
+    expectClear(pasWithFilesUpTo(home, 1, 'push'), 5, /the disk is full/);
+    expect((await service.state()).finds).toBe(findsBefore);
+    await expectDone(home.pas('push'));
+    expect((await service.state()).finds - findsBefore).toBe(10);
+  });
+
+  test('in the middle of a push leaves in doubt what could not be written down, and nothing is made twice', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 30)));
+    expectClear(pasWithFilesUpTo(home, 160, 'push'), 12, /the disk reported an error/);
+    const made = (await service.state()).finds - findsBefore;
+    expect(made).toBeGreaterThan(0);
+    expect(made).toBeLessThan(30);
+    await expectDone(home.pas('push'));
+    expect((await service.state()).finds - findsBefore).toBe(30);
+  });
+});
+
+describe('a data folder', () => {
+  test('that may not be written stops every command that would, exit 12', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    pasAsOrdinaryUser(home, 'status');
+    chmodSync(outbox, 0o400);
+    chmodSync(join(home.folder, 'pas'), 0o500);
+    for (const args of [
+      ['import', 'season.csv'],
+      ['push'],
+      ['init', '--name', 'b', '--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'],
+    ]) {
+      const run = pasAsOrdinaryUser(home, ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)));
+      expectClear(run, 12, /permission|cannot be written|cannot be opened/);
+    }
+    const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
+    expect(doctor.code).toBe(3);
+    expect(doctor.stdout).toMatch(/✗ home .*cannot be written/);
+    chmodSync(join(home.folder, 'pas'), 0o700);
+  });
+
+  test('that is gone, as a drive that is not connected, is not made anew and empty', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    const pas = join(home.folder, 'pas');
+    renameSync(pas, `${pas}-elsewhere`);
+    for (const args of [['status'], ['list'], ['push'], ['import', 'season.csv']]) {
+      expectClear(await home.pas(...args), 12, /no profile/);
+    }
+    expect(existsSync(outbox)).toBe(false);
+    renameSync(`${pas}-elsewhere`, pas);
+    expect(await home.json<unknown[]>('list')).toHaveLength(2);
+  });
+
+  test('that is a file is named', async () => {
+    const path = home.file('notes.txt', 'no folder');
+    expectClear(
+      await home
+        .with({ PAS_HOME: path })
+        .pas('init', '--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'),
+      12,
+      /not a folder|cannot be read/,
+    );
+  });
+
+  test('that vanishes in the middle of a push and comes back has lost nothing', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 20)));
+    const running = home.start('push', '--json');
+    while (jsonLines(running.stdout()).length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    const pas = join(home.folder, 'pas');
+    renameSync(pas, `${pas}-away`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    renameSync(`${pas}-away`, pas);
+    await running.ended;
+    await home.pas('push');
+    const accepted = (await home.json<{ state: string }[]>('list')).filter(({ state }) => state === 'accepted');
+    expect(accepted).toHaveLength(20);
+    expect((await service.state()).finds - findsBefore).toBe(20);
+  });
+});
+
+describe('a damaged outbox', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 60)));
+    await expectDone(home.pas('backup', 'good.sqlite'));
+    damage(outbox);
+  });
+
+  test('is said to be damaged, exit 12, and is left as it is', async () => {
+    const before = digestOf(outbox);
+    for (const args of [['list'], ['push'], ['import', 'season.csv'], ['backup', 'other.sqlite']]) {
+      expectClear(await home.pas(...args), 12, /damaged|not a database/);
+      expect(digestOf(outbox)).toBe(before);
+    }
+    expect(existsSync(join(home.folder, 'other.sqlite'))).toBe(false);
+    expect((await service.state()).finds).toBe(findsBefore);
+  });
+
+  test('is found by the doctor, who says what to do, and the backup takes its place', async () => {
+    const run = await home.pas('doctor', '--offline');
+    expect(run.code).toBe(3);
+    expect(run.stdout).toMatch(/✗ outbox .*damaged: Tree.*\n.*pas backup/);
+    copyFileSync(join(home.folder, 'good.sqlite'), outbox);
+    expect(await home.json<unknown[]>('list')).toHaveLength(60);
+  });
+
+  test('that is no database at all is named', async () => {
+    writeFileSync(outbox, 'a text, or what a broken drive returned for one. '.repeat(50));
+    const before = digestOf(outbox);
+    expectClear(await home.pas('status'), 12, /not a database/);
+    expect(digestOf(outbox)).toBe(before);
+  });
+});
+
+test('a damaged vocabulary is only a cache, and the doctor says so', async () => {
+  writeFileSync(join(home.folder, 'pas', 'vocabulary.sqlite'), 'no database '.repeat(500));
+  const run = await home.pas('doctor', '--offline');
+  expect(run.code).toBe(3);
+  expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*Delete it and run `pas harvest-vocab`/);
+});
+
+test('a damaged secrets file is named and none of it is shown', async () => {
+  mkdirSync(join(home.folder, 'pas'), { recursive: true });
+  writeFileSync(join(home.folder, 'pas', 'secrets.json'), '{"mock":{"password":"archaeologist-planted"');
+  const run = await makeHome({}, home.folder).pas('push', '--json', '--verbose');
+  expectClear(run, 12, /secrets\.json is damaged/);
+  expect(run.stdout + run.stderr).not.toContain('planted');
+});

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Home, PROJECT, type Run } from './run-pas.ts';
+
+const BIN = join(PROJECT, 'bin', 'pas.js');
+/** `nobody`: the superuser may write anywhere, so what may not be written is tried as somebody else. */
+const ORDINARY_USER = 65_534;
+
+/** Runs `pas` as a user whom permissions hold back. */
+export function pasAsOrdinaryUser(home: Home, ...args: string[]): Run {
+  const superuser = process.getuid?.() === 0;
+  if (superuser) for (const path of everythingIn(home.folder)) chownSync(path, ORDINARY_USER, ORDINARY_USER);
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    env: home.env,
+    cwd: '/',
+    encoding: 'utf8',
+    ...(superuser ? { uid: ORDINARY_USER, gid: ORDINARY_USER } : {}),
+  });
+  return { code: status, signal, stdout, stderr };
+}
+
+/** Runs `pas` while no file may grow beyond `kilobytes`. */
+export function pasWithFilesUpTo(home: Home, kilobytes: number, ...args: string[]): Run {
+  const script = `ulimit -f ${kilobytes}; exec "$0" "$@"`;
+  const { status, signal, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, BIN, ...args], {
+    env: home.env,
+    cwd: home.folder,
+    encoding: 'utf8',
+  });
+  return { code: status, signal, stdout, stderr };
+}
+
+const namespace = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
+
+/** Whether a small disk of our own can be mounted: not in every container, and on Linux only. */
+export const canMountDisks =
+  spawnSync('unshare', [...namespace, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], { stdio: 'ignore' }).status === 0;
+
+/**
+ * Moves the home to a disk of two megabytes that only its own processes see, fills that up, and runs `pas` three times:
+ * on the full disk, again when there is room, and `pas list`. The disk is gone afterwards.
+ */
+export function pasOnFullDisk(home: Home, ...args: string[]): { readonly full: Run; readonly again: Run; readonly list: Run } {
+  const script = `
+    cp -a "$PAS_HOME" "$HOME/template"
+    mount -t tmpfs -o size=2m,mode=700 none "$PAS_HOME"
+    cp -a "$HOME/template/." "$PAS_HOME"
+    dd if=/dev/zero of="$PAS_HOME/filler" bs=4k 2>/dev/null
+    pas() { number=$1; shift; "$NODE" "$PAS" "$@" >"$HOME/$number.out" 2>"$HOME/$number.err"; echo $? >"$HOME/$number.code"; }
+    pas 1 "$@"
+    rm "$PAS_HOME/filler"
+    pas 2 "$@"
+    pas 3 list --json`;
+  spawnSync('unshare', [...namespace, 'bash', '-c', script, 'bash', ...args], {
+    env: { ...home.env, NODE: process.execPath, PAS: BIN },
+    cwd: home.folder,
+  });
+  const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
+  const run = (number: number): Run => ({
+    code: Number(read(`${number}.code`)),
+    signal: null,
+    stdout: read(`${number}.out`),
+    stderr: read(`${number}.err`),
+  });
+  return { full: run(1), again: run(2), list: run(3) };
+}
+
+export function everythingIn(folder: string): string[] {
+  return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+}
+
+/** Overwrites the middle third of a file with nonsense. */
+export function damage(path: string): void {
+  const file = openSync(path, 'r+');
+  const { size } = fstatSync(file);
+  writeSync(file, Buffer.alloc(Math.floor(size / 3), 0xa5), 0, Math.floor(size / 3), Math.floor(size / 3));
+  closeSync(file);
+}
+
+export function digestOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+export function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
