@@ -54,11 +54,12 @@ create table harvest (
   edge_at integer
 ) strict;
 
--- every record that is in the output, as it was met last
+-- every record that was met, as it was met last
 create table met_records (
   identifier text primary key,
   datestamp_at integer not null,
-  -- of the record's text, since two changes may fall into one second, or one day where the service knows only days
+  -- of the record's text, since two changes may fall into one second, or one day where the service knows only days; empty
+  -- where the record could not be read and so is not in the output
   digest blob not null,
   -- the last walk that met it
   walk integer not null

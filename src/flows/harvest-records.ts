@@ -159,7 +159,8 @@ function reporter({ clock, onProgress }: HarvestRecordsOptions, ledger: Ledger, 
     tally.written += taken.written;
     tally.deleted += taken.deleted;
     tally.masked += taken.masked;
-    tally.broken.push(...broken);
+    // A record may be met in several walks.
+    for (const one of broken) if (!tally.broken.some(({ identifier }) => identifier === one.identifier)) tally.broken.push(one);
     if (onProgress === undefined) return;
     const { met, listSize } = underWay(ledger);
     const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.ts';
 export type MetRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
-  /** Of the record's text. */
+  /** Of the record's text; empty where it could not be read and so is not in the output. */
   readonly digest: Buffer;
   readonly walk: number;
 };
@@ -29,5 +29,5 @@ export function countMet(ledger: Ledger, more: number): void {
 
 /** How many records the output holds. */
 export function countHeld(ledger: Ledger): number {
-  return Number(ledger.sql('select count(*) from met_records').pluck().get());
+  return Number(ledger.sql('select count(*) from met_records where length(digest) > 0').pluck().get());
 }

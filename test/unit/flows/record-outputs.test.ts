@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
+import { childOf, childrenOf, childText } from '../../../src/xml/element.ts';
+import { parseXml } from '../../../src/xml/parse.ts';
+import { FakeRepository } from '../../support/fake-repository.ts';
+import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
+import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
+
+const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
+
+function aRepository(): FakeRepository {
+  const repository = new FakeRepository({ pageSize: 2 });
+  for (const name of NAMES) repository.put(name, `věc ${name}`);
+  return repository;
+}
+
+/** The page as the repository sends it, under a root that declares what its records use. */
+function withOuterPrefix(repository: FakeRepository): Exchange {
+  return async (request) => {
+    const given = await repository.exchange(request);
+    const text = given.body
+      .toString()
+      .replace('<OAI-PMH ', '<OAI-PMH xmlns:s="urn:svc/2.2/" ')
+      .replaceAll(/<(\/?)svc( xmlns="urn:svc\/2.2\/")?>/g, '<$1s:svc>');
+    return { ...given, body: Buffer.from(text) };
+  };
+}
+
+function xmlRecords(path: string): Map<string, string> {
+  const document = parseXml(readFileSync(path));
+  const records = childrenOf(document.root, 'ListRecords', 'http://www.openarchives.org/OAI/2.0/').flatMap(
+    ({ children }) => children,
+  );
+  return new Map(
+    records.map((record) => {
+      const header = childOf(record, 'header');
+      return [
+        (header === undefined ? undefined : childText(header, 'identifier')) ?? '',
+        document.source.slice(record.start, record.end),
+      ];
+    }),
+  );
+}
+
+/** The bytes of every record of the repository now, by identifier. */
+async function asSent(exchange: Exchange): Promise<Map<string, string>> {
+  const sent = new Map<string, string>();
+  for (let query = `verb=ListRecords&metadataPrefix=oai_svc&set=${SET}`; query !== ''; ) {
+    const { body } = await exchange({ method: 'GET', url: `${OAI_BASE}/2.2/oai?${query}` });
+    for (const [record] of body.toString().matchAll(/<record>.*?<\/record>/gs)) {
+      sent.set(/<identifier>(.*?)</.exec(record)?.[1] ?? '', record);
+    }
+    const token = /<resumptionToken[^>]*>([^<]+)</.exec(body.toString())?.[1];
+    query = token === undefined ? '' : `verb=ListRecords&resumptionToken=${token}`;
+  }
+  return sent;
+}
+
+function cut(repository: FakeRepository, after: number): Exchange {
+  let pages = 0;
+  return async (request) => {
+    if (request.url.includes('ListRecords') && ++pages > after) throw new NoAnswerError('reset', true, 'gone');
+    return repository.exchange(request);
+  };
+}
+
+test('one XML stream holds the bytes of every record, and can be read alone', async () => {
+  const place = harvestPlace('out.xml');
+  const repository = aRepository();
+  const exchange = withOuterPrefix(repository);
+  await place.run(exchange, { form: 'xml' });
+  expect(xmlRecords(place.path)).toEqual(await asSent(exchange));
+});
+
+test('an XML stream is whole after an interruption and after the run that goes on', async () => {
+  const place = harvestPlace('out.xml');
+  const repository = aRepository();
+  await place.run(cut(repository, 1), { form: 'xml' }).catch(() => {});
+  expect(xmlRecords(place.path).size).toBe(2);
+  await place.run(repository.exchange, { form: 'xml' });
+  expect(xmlRecords(place.path)).toEqual(await asSent(repository.exchange));
+  expect(readFileSync(place.path, 'utf8').match(/<harvest>/g)).toHaveLength(1);
+});
+
+test('an XML stream of nothing is a document all the same', async () => {
+  const place = harvestPlace('out.xml');
+  await place.run(new FakeRepository().exchange, { form: 'xml' });
+  expect(xmlRecords(place.path).size).toBe(0);
+});
+
+function files(place: HarvestPlace): string[] {
+  return readdirSync(place.folder).filter((name) => name.endsWith('.xml'));
+}
+
+test('files hold one record each, as it is now and as it came', async () => {
+  const place = harvestPlace('unused');
+  const repository = aRepository();
+  await place.run(repository.exchange, { form: 'files' });
+  expect(files(place).sort()).toEqual(NAMES.map((name) => `${name}.xml`));
+  repository.nowMs += 3600_000;
+  repository.put('A-2', 'změněno');
+  repository.remove('A-4');
+  await place.run(repository.exchange, { form: 'files' });
+  const sent = await asSent(repository.exchange);
+  for (const name of NAMES) {
+    const document = parseXml(readFileSync(join(place.folder, `${name}.xml`)));
+    const [record] = document.root.children;
+    expect(document.source.slice(record?.start, record?.end)).toBe(sent.get(`${OAI_BASE}/id/${name}`));
+  }
+  expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
+});
+
+test('identifiers with path characters make files in the folder and nowhere else', async () => {
+  const place = harvestPlace('unused');
+  const names = ['../../escaped', '..', '/etc/cron.d/x', 'a/../../b', 'C:\\x', '.harvest', 'A-1'];
+  const repository = new FakeRepository({ pageSize: 3 });
+  for (const name of names) repository.put(name, name);
+  const before = readdirSync(join(place.folder, '..')).length;
+  await place.run(repository.exchange, { form: 'files' });
+  expect(files(place)).toHaveLength(names.length);
+  expect(readdirSync(join(place.folder, '..'))).toHaveLength(before);
+});
+
+test('an SQLite file holds every record as it is now, ready for queries', async () => {
+  const place = harvestPlace('out.sqlite');
+  const repository = aRepository();
+  await place.run(cut(repository, 1), { form: 'sqlite' }).catch(() => {});
+  await place.run(repository.exchange, { form: 'sqlite' });
+  repository.nowMs += 3600_000;
+  repository.put('A-2', 'změněno');
+  repository.remove('A-4');
+  await place.run(repository.exchange, { form: 'sqlite' });
+  const database = new Sqlite(place.path, { readonly: true });
+  const rows = database
+    .prepare(
+      `select identifier, deleted, metadata ->> '$.heslo.heslo' as label, xml, json_array_length(sets) as sets from records order by 1`,
+    )
+    .all() as { identifier: string; deleted: number; label: string | null; xml: string; sets: number }[];
+  database.close();
+  const sent = await asSent(repository.exchange);
+  expect(rows.map(({ label }) => label)).toEqual(['věc A-1', 'změněno', 'věc A-3', null, 'věc A-5']);
+  expect(rows.map(({ deleted }) => deleted)).toEqual([0, 0, 0, 1, 0]);
+  expect(rows.map(({ sets }) => sets)).toEqual([1, 1, 1, 0, 1]);
+  for (const { identifier, xml } of rows) expect(xml).toBe(sent.get(identifier));
+});
+
+test('a page that is broken ends the harvest with nothing lost, and can be skipped record by record', async () => {
+  const place = harvestPlace();
+  const repository = aRepository();
+  const damaged: Exchange = async (request) => {
+    const given = await repository.exchange(request);
+    return { ...given, body: Buffer.from(given.body.toString().replace('věc A-2', 'věc & A-2')) };
+  };
+  await expect(place.run(damaged)).rejects.toMatchObject({ oaiCode: 'malformed', exitCode: 14, record: `${OAI_BASE}/id/A-2` });
+  const stored = place.lines().length;
+  const result = await place.run(damaged, { skipBroken: true });
+  expect(result).toMatchObject({ records: 5, held: 4, broken: [{ identifier: `${OAI_BASE}/id/A-2` }] });
+  expect(place.lines()).toHaveLength(4);
+  expect(stored).toBeLessThan(4);
+});
+
+test('a service without records of the set makes an empty output', async () => {
+  const place = harvestPlace();
+  const exchange: Exchange = async ({ url }) => {
+    if (url.includes('ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(oaiXml(url.includes('Identify') ? '<Identify/>' : '<error code="noRecordsMatch"/>'));
+  };
+  expect(await place.run(exchange)).toMatchObject({ records: 0, held: 0 });
+  expect(readFileSync(place.path, 'utf8')).toBe('');
+});

@@ -1,0 +1,103 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import { beginPass, completePass, notePage, passOf, watermarkOf } from '../../../src/ledger/pass.ts';
+import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
+
+const SUBJECT: Subject = {
+  oaiBase: 'https://harvest.example.org',
+  version: '2.2',
+  setSpec: 'projekt',
+  format: 'oai_svc',
+  fromBound: '',
+  untilBound: '',
+  account: '',
+  form: 'jsonl',
+};
+const ANY_PAGE = { token: 'T', listSize: 5, responseDateMs: 1000, direction: null, edgeMs: null } as const;
+const OPEN = { fromMs: null, untilMs: null };
+
+describe('the notes of a harvest', () => {
+  test('are for one process at a time', () => {
+    const path = aPath();
+    const ledger = openLedger(path);
+    const failure = ((): unknown => {
+      try {
+        return openLedger(path);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(String(failure)).toMatch(/another program/);
+    ledger.close();
+    openLedger(path).close();
+  });
+
+  test('are not written into another program’s database', () => {
+    const path = aPath();
+    const other = new Sqlite(path);
+    other.exec('create table precious (x)');
+    other.close();
+    expect(() => openLedger(path)).toThrow(UsageError);
+    const again = new Sqlite(path);
+    expect(again.prepare('select name from sqlite_master').pluck().all()).toEqual(['precious']);
+    again.close();
+  });
+
+  test('are not written into what is no database', () => {
+    const path = aPath();
+    writeFileSync(path, 'x'.repeat(5000));
+    expect(() => openLedger(path)).toThrow(/not a database/);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+describe('an output', () => {
+  test('keeps what it is for', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      beginPass(ledger, 'full', OPEN);
+      notePage(ledger, ANY_PAGE);
+    });
+    for (const change of [{ setSpec: 'pian' }, { format: 'oai_dc' }, { account: 'somebody' }, { untilBound: '2025-01-01' }]) {
+      expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
+    }
+    ledger.change(() => settleSubject(ledger, SUBJECT, 'out.jsonl'));
+    expect(passOf(ledger)?.token).toBe('T');
+    ledger.close();
+  });
+
+  test('into which nothing was harvested may be for something else', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      beginPass(ledger, 'full', OPEN);
+    });
+    ledger.change(() => settleSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    expect(subjectOf(ledger)?.format).toBe('oai_dc');
+    expect(passOf(ledger)).toBeUndefined();
+    ledger.close();
+  });
+
+  test('that was empty when it was harvested is for that all the same', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      beginPass(ledger, 'full', OPEN);
+      notePage(ledger, { ...ANY_PAGE, token: undefined, listSize: undefined });
+      completePass(ledger, 2000);
+    });
+    expect(watermarkOf(ledger)).toBe(1000);
+    expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, setSpec: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
+    ledger.close();
+  });
+});

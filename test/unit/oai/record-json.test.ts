@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { type OaiRecord, readRecord } from '../../../src/oai/record.ts';
+import { metadataJson, recordJson } from '../../../src/oai/record-json.ts';
+import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
+import { parseXml } from '../../../src/xml/parse.ts';
+
+const repeated = repeatedElementsOf('2.2');
+
+function record(metadata: string, header = '', attributes = ''): OaiRecord {
+  const text = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header${attributes}><identifier>https://h/id/X-1</identifier><datestamp>2025-01-02T03:04:05Z</datestamp>${header}</header>${metadata === '' ? '' : `<metadata>${metadata}</metadata>`}</record>`;
+  const read = readRecord(parseXml(Buffer.from(text)).root);
+  if (read === undefined) throw new Error('no record');
+  return read;
+}
+
+const svc = (content: string): OaiRecord =>
+  record(
+    `<svc:svc xmlns:svc="urn:svc/2.2/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b">${content}</svc:svc>`,
+    '<setSpec>heslo:obdobi</setSpec>',
+  );
+const dc = (content: string): OaiRecord =>
+  record(
+    `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
+  );
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test('a record is its header with its metadata by the names of the service', () => {
+  const find = svc(
+    `<svc:samostatny_nalez><svc:ident_cely>X-1</svc:ident_cely><svc:okolnosti id="HES-1" xml:lang="cs"> pole </svc:okolnosti>
+      <svc:poznamka/><svc:chranene_udaje><svc:geom_wkt EPSG="4326">POINT (1 2)</svc:geom_wkt></svc:chranene_udaje></svc:samostatny_nalez>`,
+  );
+  expect(plain(recordJson(find, repeated))).toEqual({
+    identifier: 'https://h/id/X-1',
+    datestamp: '2025-01-02T03:04:05Z',
+    sets: ['heslo:obdobi'],
+    namespace: 'urn:svc/2.2/',
+    metadata: {
+      samostatny_nalez: {
+        ident_cely: 'X-1',
+        okolnosti: { '@id': 'HES-1', '@lang': 'cs', '#text': 'pole' },
+        poznamka: null,
+        chranene_udaje: { geom_wkt: { '@EPSG': '4326', '#text': 'POINT (1 2)' } },
+      },
+    },
+  });
+});
+
+test('an element that may repeat is a list even where there is one, and only where its parent lets it', () => {
+  const document = svc(
+    `<svc:dokument><svc:tvar><svc:tvar id="HES-2">x</svc:tvar></svc:tvar><svc:historie><svc:id>hist-1</svc:id></svc:historie></svc:dokument>`,
+  );
+  expect(plain(metadataJson(document, repeated))).toEqual({
+    dokument: { tvar: [{ tvar: { '@id': 'HES-2', '#text': 'x' } }], historie: [{ id: 'hist-1' }] },
+  });
+  const term = svc(
+    '<svc:heslo><svc:heslo xml:lang="cs">raný středověk</svc:heslo><svc:odkaz><svc:id>1</svc:id></svc:odkaz></svc:heslo>',
+  );
+  expect(plain(metadataJson(term, repeated))).toEqual({
+    heslo: { heslo: { '@lang': 'cs', '#text': 'raný středověk' }, odkaz: [{ id: '1' }] },
+  });
+});
+
+test('an element that repeats against the schema is a list all the same', () => {
+  expect(plain(metadataJson(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'), repeated))).toEqual({
+    x: { y: ['1', '2', '3'] },
+  });
+});
+
+describe('what this account may not see', () => {
+  const refusal = 'HTTP/1.1 403 Forbidden';
+
+  test('is marked where a part is refused, and its text is nowhere', () => {
+    const find = svc(`<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`);
+    const json = recordJson(find, repeated);
+    expect(plain(json)).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
+    expect(JSON.stringify(json)).not.toContain('403');
+  });
+
+  test.each([
+    ['the native format', svc(` ${refusal} `)],
+    ['Dublin Core', dc(refusal)],
+    ['a field of Dublin Core', dc(`<dc:type>${refusal}</dc:type>`)],
+  ])('is marked where the whole record is refused, in %s', (_, refused) => {
+    const json = recordJson(refused, repeated);
+    expect(json).toMatchObject({ identifier: 'https://h/id/X-1', masked: true });
+    expect(json).not.toHaveProperty('metadata');
+    expect(metadataJson(refused, repeated)).toBeNull();
+  });
+});
+
+test('a deleted record says so and has no metadata', () => {
+  expect(recordJson(record('', '', ' status="deleted"'), repeated)).toEqual({
+    identifier: 'https://h/id/X-1',
+    datestamp: '2025-01-02T03:04:05Z',
+    sets: [],
+    deleted: true,
+  });
+});
+
+test('every field of Dublin Core is a list, also where the service nests it twice', () => {
+  const fields = '<dc:title xml:lang="cs">Nález</dc:title><dc:title xml:lang="en">Find</dc:title><dc:type>t</dc:type>';
+  const expected = {
+    title: [
+      { '@lang': 'cs', '#text': 'Nález' },
+      { '@lang': 'en', '#text': 'Find' },
+    ],
+    type: ['t'],
+  };
+  expect(plain(metadataJson(dc(fields), repeated))).toEqual(expected);
+  expect(plain(metadataJson(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`), repeated))).toEqual(expected);
+});
+
+test('names that mean something to JavaScript are only names', () => {
+  const json = metadataJson(
+    svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>'),
+    repeated,
+  );
+  expect(JSON.stringify(json)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
+});

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
+
+test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])('what may repeat is read out of the schema of version %s', (version) => {
+  const repeated = repeatedElementsOf(version);
+  for (const path of [
+    'samostatny_nalez/soubor',
+    'soubor/historie',
+    'heslo/odkaz',
+    'projekt/dokument',
+    'komponenta/nalez_predmet',
+  ]) {
+    expect(repeated).toContain(path);
+  }
+  for (const path of ['extra_data/odkaz', 'samostatny_nalez/projekt', 'adb/dokumentacni_jednotka', 'tvar/tvar', 'svc/dokument']) {
+    expect(repeated).not.toContain(path);
+  }
+});

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError } from '../../../src/base/errors.ts';
+import { removeDrafts, safeFileName, writeFiles } from '../../../src/store/file-folder.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+describe('the name of a file', () => {
+  test.each(['C-202400101-N00001', 'HES-000253', 'ruian-676730', 'ADB-PRAH21-000001'])('is the identifier %s itself', (ident) => {
+    expect(safeFileName(ident, '.xml')).toBe(`${ident}.xml`);
+  });
+
+  test.each([
+    '../../etc/passwd',
+    '..\\..\\windows',
+    '/etc/passwd',
+    'C:\\x',
+    '..',
+    '.',
+    '',
+    '.harvest',
+    'a/b',
+    'NUL',
+    'COM1',
+    'A\u0000B',
+    'A\nB',
+    'x'.repeat(5000),
+    'Č-1',
+    'HES-1 ',
+    'hes-1a',
+    'a%2Fb',
+  ])('of %j stays in its folder and shows that it is not the plain one', (ident) => {
+    const name = safeFileName(ident, '.xml');
+    expect(name).toMatch(/^[A-Za-z0-9_-]{0,120}~[0-9a-f]{16}\.xml$/);
+  });
+
+  test('never leaves its folder and stands for one identifier only, also where case does not count', () => {
+    const ident = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[A-Za-z0-9./\\-]{0,12}$/));
+    fc.assert(
+      fc.property(ident, ident, (a, b) => {
+        const folder = resolve('/somewhere/out');
+        for (const text of [a, b]) {
+          const path = resolve(folder, safeFileName(text, '.xml'));
+          expect(path.startsWith(folder + sep)).toBe(true);
+          expect(path.slice(folder.length + 1)).not.toMatch(/[/\\]|^\.|^\s/);
+        }
+        const [one, other] = [a, b].map((text) => safeFileName(text, '.xml').toLowerCase());
+        if (a.toLowerCase() !== b.toLowerCase()) expect(one).not.toBe(other);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('files are written whole, over what was there, and leave no drafts', async () => {
+  const folder = join(tempFolder(), 'deep', 'out');
+  const files = Array.from({ length: 40 }, (_, n) => ({ name: `F-${n}.xml`, content: `obsah ${n}` }));
+  await writeFiles(folder, files);
+  await writeFiles(folder, [{ name: 'F-3.xml', content: 'nový' }]);
+  expect(readdirSync(folder)).toHaveLength(40);
+  expect(readFileSync(join(folder, 'F-3.xml'), 'utf8')).toBe('nový');
+  expect(readFileSync(join(folder, 'F-39.xml'), 'utf8')).toBe('obsah 39');
+});
+
+test('a link that waits under the name of a file is replaced, not followed', async () => {
+  const folder = tempFolder();
+  const outside = join(tempFolder(), 'precious');
+  writeFileSync(outside, 'precious');
+  symlinkSync(outside, join(folder, 'A-1.xml'));
+  await writeFiles(folder, [{ name: 'A-1.xml', content: 'record' }]);
+  expect(readFileSync(outside, 'utf8')).toBe('precious');
+  expect(readFileSync(join(folder, 'A-1.xml'), 'utf8')).toBe('record');
+});
+
+test('what a process that died left half written is taken away, and nothing else', async () => {
+  const folder = tempFolder();
+  for (const name of ['.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.tmp', 'A-1.xml', '.hidden', 'notes.tmp']) {
+    writeFileSync(join(folder, name), '');
+  }
+  await removeDrafts(folder);
+  expect(readdirSync(folder).sort()).toEqual(['.hidden', 'A-1.xml', 'notes.tmp']);
+});
+
+test('a folder that cannot be is a clear error', async () => {
+  const file = join(tempFolder(), 'file');
+  writeFileSync(file, '');
+  await expect(writeFiles(file, [{ name: 'A.xml', content: '' }])).rejects.toBeInstanceOf(DatabaseError);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { declarationsWithin } from '../../../src/xml/declarations.ts';
+import { childOf } from '../../../src/xml/element.ts';
+import { parseXml } from '../../../src/xml/parse.ts';
+
+function declarations(text: string): string {
+  const document = parseXml(Buffer.from(text));
+  const list = childOf(document.root, 'list');
+  return declarationsWithin(document, list === undefined ? [document.root] : [document.root, list]);
+}
+
+test('declarations of all elements round a record are gathered as they are typed', () => {
+  expect(declarations(`<a xmlns="urn:a" xmlns:x='urn:x'><list xmlns:y="urn:y"/></a>`)).toBe(
+    ` xmlns="urn:a" xmlns:x='urn:x' xmlns:y="urn:y"`,
+  );
+});
+
+test('an inner declaration takes the place of the outer one', () => {
+  expect(declarations('<o:a xmlns:o="urn:o" xmlns="urn:1"><list xmlns="urn:o"/></o:a>')).toBe(' xmlns:o="urn:o" xmlns="urn:o"');
+  expect(declarations('<a xmlns="urn:1" xmlns:p="urn:1"><list xmlns:p="urn:2"/></a>')).toBe(' xmlns="urn:1" xmlns:p="urn:2"');
+});
+
+test('what only looks like a declaration inside the value of an attribute is none', () => {
+  expect(declarations(`<a t=" xmlns:no='urn:no' > " xmlns="urn:a"><list u=' xmlns:nor="urn:nor"'/></a>`)).toBe(' xmlns="urn:a"');
+});
