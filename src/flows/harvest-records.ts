@@ -160,7 +160,8 @@ function reporter({ clock, onProgress }: HarvestRecordsOptions, ledger: Ledger, 
     tally.deleted += taken.deleted;
     tally.masked += taken.masked;
     // A record may be met in several walks.
-    for (const one of broken) if (!tally.broken.some(({ identifier }) => identifier === one.identifier)) tally.broken.push(one);
+    const isListed = (one: BrokenRecord): boolean => tally.broken.some(({ identifier }) => identifier === one.identifier);
+    tally.broken.push(...broken.filter((one) => one.identifier === undefined || !isListed(one)));
     if (onProgress === undefined) return;
     const { met, listSize } = underWay(ledger);
     const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
