@@ -231,10 +231,15 @@ function oaiAuth(value: string | undefined): Profile['oaiAuth'] {
   return value === 'basic' || value === 'bearer' ? value : 'none';
 }
 
+/** With TLS, on this machine, or in a network that the profile calls its own. */
+export function isProtected(address: string, allowHttp: boolean): boolean {
+  const { protocol, hostname } = new URL(address);
+  const loopback = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && (loopback || allowHttp));
+}
+
 function requireTls(where: string, address: string, allowHttp: boolean): void {
-  const url = new URL(address);
-  const loopback = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\./.test(url.hostname);
-  if (url.protocol === 'https:' || loopback || allowHttp) return;
+  if (isProtected(address, allowHttp)) return;
   throw new ConfigError(`${where}: ${address} would send the password in the open.`, {
     hint: 'Use the https:// address, or set allow_http = true if the network is your own.',
   });

@@ -14,6 +14,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['login', 'logout', 'whoami'], () => import('./login.ts')],
   [['harvest-vocab'], () => import('./harvest-vocab.ts')],
   [['vocab'], () => import('./vocab.ts')],
+  [['schema'], () => import('./schema.ts')],
   [['harvest'], () => import('./harvest.ts')],
   [['oai'], () => import('./oai.ts')],
   [['import'], () => import('./import.ts')],

@@ -15,15 +15,12 @@ import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds
 import type { Outbox } from '../outbox/outbox.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { readMappingFile } from './mapping-file.ts';
+import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
 /** All that is known here for validating: the profile's schema, the account's role, what was harvested. */
 export async function openValidationContext(context: Context): Promise<ValidationContext> {
   const profile = context.profile();
-  const schema = await openFindSchema({
-    prefix: profile.prefix,
-    schemaBase: profile.schemaBase,
-    schemaVersion: profile.schemaVersion,
-  });
+  const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
   const lookups = await openLookups(context, profile);
   const role = knownAccount(await context.outbox(), profile.name)?.role;
   return { schema, ...lookups, today: localDate(context.clock.now()), ...(role === undefined ? {} : { role }) };

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../base/errors.ts';
+import { ConfigError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { SchemaViolation } from '../xml/xsd.ts';
 import type { DocumentProfile } from './find.ts';
+import { compileLocally } from './schema-imports.ts';
 
-/** The bundled schema of one profile, ready to judge documents. */
+/** The schema of one profile, ready to judge documents. */
 export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Issues carry `line`, `element` and a message in words. */
@@ -14,21 +15,29 @@ export type FindSchema = {
   [Symbol.dispose](): void;
 };
 
+/** A schema and the address that its imports start from. */
+export type SchemaSource = { readonly url: string; readonly bytes: Buffer };
+
+/** The deployment's own schema, where it was fetched. */
+export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
+
 /**
- * Opens the schema that comes with pas; nothing is fetched. The XML library is loaded only here, since most commands need none.
+ * Opens the deployment's own schema where there is one, else the one that comes with pas; nothing is fetched. The XML
+ * library is loaded only here, since most commands need none.
  *
- * @throws ConfigError where pas has no schema of the profile's version
+ * @throws ConfigError where there is no schema of the profile's version, or the deployment's own cannot be used
  */
-export async function openFindSchema(profile: DocumentProfile): Promise<FindSchema> {
-  const { compileSchema, fillPlaceholders } = await import('../xml/xsd.ts');
-  const template = await readSchema(profile.schemaVersion);
-  const validator = compileSchema(
-    {
-      url: `svc/${profile.schemaVersion}/svc.xsd`,
-      bytes: fillPlaceholders(template, { schema_base: profile.schemaBase, prefix: profile.prefix }),
-    },
-    [{ url: 'xml/xml.xsd', bytes: await readFile(join(packageRoot, 'schemas/xml/xml.xsd')) }],
-  );
+export async function openFindSchema(
+  profile: DocumentProfile,
+  readOwn: ReadOwnSchema = async () => undefined,
+): Promise<FindSchema> {
+  const own = await readOwn(profile);
+  const validator = await compileLocally(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
+    throw new ConfigError(messageOf(thrown), {
+      cause: thrown,
+      hint: 'Fetch it again with `pas schema update`, or go back to the one that comes with pas: pas schema update --bundled',
+    });
+  });
   return {
     profile,
     check(document) {
@@ -36,6 +45,16 @@ export async function openFindSchema(profile: DocumentProfile): Promise<FindSche
       return violations.map((violation) => toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'));
     },
     [Symbol.dispose]: () => validator[Symbol.dispose](),
+  };
+}
+
+/** @throws ConfigError where pas has no schema of the profile's version */
+export async function bundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
+  const template = await readSchema(profile.schemaVersion);
+  const { fillPlaceholders } = await import('../xml/xsd.ts');
+  return {
+    url: `svc/${profile.schemaVersion}/svc.xsd`,
+    bytes: fillPlaceholders(template, { schema_base: profile.schemaBase, prefix: profile.prefix }),
   };
 }
 

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { ConfigError } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context } from '../context.ts';
+import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
+import type { ReadOwnSchema } from '../find/schema.ts';
+import { readKept } from '../store/kept-files.ts';
+
+export function documentProfileOf({ prefix, schemaBase, schemaVersion }: Profile): DocumentProfile {
+  return { prefix, schemaBase, schemaVersion };
+}
+
+/** Where the deployment's own schema is kept: named after its address, so that two deployments are never mixed up. */
+export function ownSchemaFolder({ places }: Context, profile: DocumentProfile): string {
+  const { host, pathname } = new URL(schemaLocationOf(profile));
+  const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
+  return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
+}
+
+/** The deployment's own schema as it was fetched last. One that was damaged since is not used, and that is said. */
+export function ownSchemaReader(context: Context): ReadOwnSchema {
+  return async (profile) => {
+    try {
+      return readKept(ownSchemaFolder(context, profile));
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown;
+      context.terminal.warn(`${thrown.message} The schema that comes with pas is used. ${thrown.hint ?? ''}`);
+      return undefined;
+    }
+  };
+}

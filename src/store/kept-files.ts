@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../base/errors.ts';
+import { writePrivateFile } from './files.ts';
+
+/** A file that was fetched, with where it came from. Times are milliseconds since 1970 UTC by this machine's clock. */
+export type KeptFile = {
+  readonly path: string;
+  readonly url: string;
+  readonly bytes: Buffer;
+  readonly sha512Hex: string;
+  readonly fetchedAtMs: number;
+  /** When the source was last asked, whether it had changed or not. */
+  readonly checkedAtMs: number;
+};
+
+type Card = { file: string; url: string; sha512: string; fetched_at: string; checked_at: string };
+
+const CARD = 'current.json';
+
+/**
+ * The file that is kept in a folder, or undefined where there is none.
+ * @throws ConfigError where it is no longer what was fetched
+ */
+export function readKept(folder: string): KeptFile | undefined {
+  const card = readCard(folder);
+  if (card === undefined) return undefined;
+  const path = join(folder, card.file);
+  const bytes = readOrUndefined(path);
+  if (bytes === undefined || sha512Hex(bytes) !== card.sha512) {
+    throw damaged(bytes === undefined ? `${path} is missing` : `${path} was changed since it was fetched`);
+  }
+  return {
+    ...{ path, url: card.url, bytes, sha512Hex: card.sha512 },
+    ...{ fetchedAtMs: Date.parse(card.fetched_at), checkedAtMs: Date.parse(card.checked_at) },
+  };
+}
+
+/**
+ * Keeps a file in place of the one before. The card that names it is changed last and at once, so that a kill leaves
+ * the old one or the new one.
+ */
+export function keep(folder: string, name: string, url: string, bytes: Buffer, nowMs: number): void {
+  const before = cardOrUndefined(folder);
+  const sha512 = sha512Hex(bytes);
+  const now = new Date(nowMs).toISOString();
+  const same = before?.sha512 === sha512;
+  const file = `${sha512.slice(0, 16)}-${name}`;
+  writePrivateFile(join(folder, file), bytes);
+  const card: Card = { file, url, sha512, fetched_at: same ? before.fetched_at : now, checked_at: now };
+  writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
+  if (before !== undefined && before.file !== file) rmSync(join(folder, before.file), { force: true });
+}
+
+/** @returns whether there was one */
+export function forget(folder: string): boolean {
+  const card = cardOrUndefined(folder);
+  const had = readOrUndefined(join(folder, CARD)) !== undefined;
+  // The card first: without it, the file is not in use.
+  rmSync(join(folder, CARD), { force: true });
+  if (card !== undefined) rmSync(join(folder, card.file), { force: true });
+  return had;
+}
+
+function readCard(folder: string): Card | undefined {
+  const path = join(folder, CARD);
+  const text = readOrUndefined(path)?.toString('utf8');
+  if (text === undefined) return undefined;
+  try {
+    const card: unknown = JSON.parse(text);
+    if (isCard(card)) return card;
+  } catch {
+    // Told below, together with what is JSON and no card.
+  }
+  throw damaged(`${path} is damaged`);
+}
+
+/** For replacing it, a damaged card is as good as none. */
+function cardOrUndefined(folder: string): Card | undefined {
+  try {
+    return readCard(folder);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
+}
+
+function isCard(value: unknown): value is Card {
+  const card = value as Partial<Record<keyof Card, unknown>> | null;
+  const texts = [card?.file, card?.url, card?.sha512, card?.fetched_at, card?.checked_at];
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    /^[\w.-]+$/.test(String(card?.file)) &&
+    ![card?.fetched_at, card?.checked_at].some((time) => Number.isNaN(Date.parse(String(time))))
+  );
+}
+
+function readOrUndefined(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')) return undefined;
+    throw new ConfigError(`${path} cannot be read.`, { cause: thrown, hint: 'Check its permissions.' });
+  }
+}
+
+function damaged(what: string): ConfigError {
+  return new ConfigError(`${what}.`, { hint: 'Fetch it again with `pas schema update`.' });
+}
+
+function sha512Hex(bytes: Buffer): string {
+  return createHash('sha512').update(bytes).digest('hex');
+}
