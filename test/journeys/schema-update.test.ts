@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+
+type Shown = {
+  change?: string;
+  in_use: 'own' | 'bundled';
+  file: string | null;
+  sha512: string;
+  fetched_at: string | null;
+  differences: { kind: string; path: string; what: string }[];
+};
+
+/** A deployment that serves whatever schema the test gives it. */
+let server: Server;
+let answer: (response: ServerResponse) => void;
+let schemaBase: string;
+let home: Home;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/moved.xsd') response.end(deployed());
+    else answer(response);
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  schemaBase = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema/svc`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(async () => {
+  home = makeHome();
+  answer = (response) => response.end(deployed());
+  await expectDone(
+    home.pas('init', '--name', 'here', '--kind', 'training', '--base-url', 'http://127.0.0.1:9', '--schema-base', schemaBase),
+  );
+});
+
+/** The deployment's schema: ours with its addresses, and with one element that ours has not. */
+function deployed(change: (text: string) => string = (text) => text): string {
+  const ours = readFileSync(join(PROJECT, 'schemas', 'svc', '2.2', 'svc.xsd'), 'utf8');
+  const text = ours
+    .replaceAll('{schema_base}', schemaBase)
+    .replaceAll('{prefix}', 'svc')
+    .replace('../../xml/xml.xsd', 'https://www.w3.org/2001/xml.xsd')
+    .replace(
+      '<xs:element name="poznamka" type="xs:string" minOccurs="0"/>\n      <xs:element name="nalezce"',
+      '<xs:element name="nove" type="xs:string" minOccurs="0"/>\n      <xs:element name="nalezce"',
+    );
+  return change(text);
+}
+
+const document = (element: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+<svc:svc xmlns:svc="${schemaBase}/2.2/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${schemaBase}/2.2/ ${schemaBase}/2.2/svc.xsd">
+  <svc:samostatny_nalez>
+    <svc:ident_cely>:tba</svc:ident_cely>
+    <svc:projekt id="C-202400101">C-202400101</svc:projekt>
+    <svc:${element}>slovo</svc:${element}>
+    <svc:stav>1</svc:stav>
+    <svc:geom_system>4326</svc:geom_system>
+    <svc:pristupnost xml:lang="cs" id="HES-000867">archeolog</svc:pristupnost>
+  </svc:samostatny_nalez>
+</svc:svc>`;
+
+/** Whether a document with this element satisfies the schema in use. */
+async function accepts(element: string): Promise<boolean> {
+  const run = await home.pas('validate', home.file(`${element}.xml`, document(element)), '--json');
+  const { issues } = JSON.parse(run.stdout) as { issues: { rule: string; element: string | null }[] };
+  return !issues.some((issue) => issue.rule === 'schema');
+}
+
+describe('the deployment’s own schema', () => {
+  test('is fetched, told apart from the bundled one, and used from then on without a network', async () => {
+    expect(await home.json<Shown>('schema', 'show')).toMatchObject({ in_use: 'bundled', file: null, differences: [] });
+    expect([await accepts('poznamka'), await accepts('nove')]).toEqual([true, false]);
+
+    const updated = await home.json<Shown>('schema', 'update');
+    expect(updated).toMatchObject({
+      change: 'fetched',
+      in_use: 'own',
+      differences: [
+        { kind: 'added', path: 'samostatny_nalez/nove', what: 'string, at most once' },
+        { kind: 'removed', path: 'samostatny_nalez/poznamka', what: 'string, at most once' },
+      ],
+    });
+    expect(readFileSync(updated.file ?? '', 'utf8')).toBe(deployed());
+    answer = (response) => response.destroy();
+    expect([await accepts('poznamka'), await accepts('nove')]).toEqual([false, true]);
+    const { change: _change, ...shown } = updated;
+    expect(await home.json('schema', 'show')).toEqual(shown);
+  });
+
+  test('is fetched anew when it changes, and only then', async () => {
+    const first = await home.json<Shown>('schema', 'update');
+    expect(await home.json('schema', 'update')).toMatchObject({ change: 'unchanged', fetched_at: first.fetched_at });
+    answer = (response) => response.end(deployed((text) => text.replaceAll('nove', 'novejsi')));
+    expect(await home.json('schema', 'update')).toMatchObject({ change: 'updated', in_use: 'own' });
+    expect([await accepts('nove'), await accepts('novejsi')]).toEqual([false, true]);
+  });
+
+  test('can be given up for the bundled one', async () => {
+    await expectDone(home.pas('schema', 'update'));
+    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'forgotten', in_use: 'bundled' });
+    expect(await accepts('poznamka')).toBe(true);
+    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'unchanged' });
+  });
+
+  test('belongs to its deployment and version', async () => {
+    await expectDone(home.pas('schema', 'update'));
+    await expectDone(
+      home.pas(
+        'init',
+        '--name',
+        'other',
+        '--kind',
+        'training',
+        '--base-url',
+        'http://127.0.0.1:9',
+        '--schema-base',
+        `${schemaBase}2`,
+      ),
+    );
+    expect(await home.json('schema', 'show', '--profile', 'other')).toMatchObject({ in_use: 'bundled' });
+    expect(await home.json('schema', 'show', '--profile', 'here')).toMatchObject({ in_use: 'own' });
+  });
+
+  test('is followed where it moved to, but not to where it is unprotected', async () => {
+    answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
+    expect(await home.json('schema', 'update')).toMatchObject({ change: 'fetched' });
+    answer = (response) => response.writeHead(302, { location: 'http://schema.example.org/svc.xsd' }).end();
+    const run = await home.pas('schema', 'update');
+    expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/not protected by TLS/)]);
+  });
+});
+
+describe('what is no schema is refused, and the one before stays', () => {
+  const redirect = (response: ServerResponse) => response.writeHead(302, { location: `${schemaBase}/2.2/svc.xsd` }).end();
+
+  test.each<[string, (response: ServerResponse) => void, number, RegExp]>([
+    ['HTML', (response) => response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><p>Maintenance</p>'), 15, /DTD/],
+    ['cut off at its end', (response) => response.end(deployed().slice(0, 9000)), 15, /no whole XML document/],
+    [
+      'cut off on its way',
+      (response) => void response.writeHead(200, { 'content-length': 90_000 }).write('<xs:', () => response.destroy()),
+      5,
+      /did not answer/,
+    ],
+    [
+      'with a DTD',
+      (response) => response.end(deployed((text) => text.replace('<xs:schema', '<!DOCTYPE a><xs:schema'))),
+      15,
+      /DTD/,
+    ],
+    ['faulty', (response) => response.end(deployed((text) => text.replaceAll('refType"/>', 'gone"/>'))), 15, /gone/],
+    ['for another version', (response) => response.end(deployed((text) => text.replaceAll('/2.2/', '/2.1/'))), 15, /2\.1/],
+    ['too big', (response) => response.end(`${deployed()}${' '.repeat(2_000_000)}`), 15, /larger than/],
+    ['not there', (response) => response.writeHead(404).end('no'), 15, /status 404/],
+    ['out of order', (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<p>'), 5, /status 503/],
+    ['going round in circles', redirect, 15, /circle/],
+  ])('%s', async (_, wrong, code, message) => {
+    const { sha512 } = await home.json<Shown>('schema', 'update');
+    answer = wrong;
+    const run = await home.pas('schema', 'update');
+    expect([run.code, run.stderr]).toEqual([code, expect.stringMatching(message)]);
+    expect(run.stderr).toMatch(/stays in use/);
+    expect(await home.json('schema', 'show')).toMatchObject({ in_use: 'own', sha512 });
+    expect(await accepts('nove')).toBe(true);
+  });
+
+  test('out of reach', async () => {
+    answer = (response) => response.destroy();
+    expect((await home.pas('schema', 'update')).code).toBe(5);
+    expect(await home.json('schema', 'show')).toMatchObject({ in_use: 'bundled' });
+  });
+
+  test('changed on this disk: the bundled one is used, that is said, and the next update mends it', async () => {
+    const { file } = await home.json<Shown>('schema', 'update');
+    writeFileSync(
+      file ?? '',
+      deployed((text) => text.replace('nove', 'jine')),
+    );
+    const run = await home.pas('validate', home.file('a.xml', document('poznamka')));
+    expect(run.stderr).toMatch(/was changed since it was fetched.*pas schema update/s);
+    expect(await accepts('poznamka')).toBe(true);
+    expect((await home.pas('schema', 'show')).code).toBe(12);
+    expect(await home.json('schema', 'update')).toMatchObject({ in_use: 'own' });
+    expect(readdirSync(join(file ?? '', '..'))).toHaveLength(2);
+  });
+});
+
+describe('against the mock server', () => {
+  let service: MockProcess;
+  beforeAll(async () => {
+    service = await startMockProcess();
+  });
+  afterAll(() => service.stop());
+
+  test.each(['2.0', '2.1', '2.2'])(
+    'its schema %s says the same as the bundled one, and finds are validated with it',
+    async (version) => {
+      const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
+      expect(await signed.json('schema', 'update')).toMatchObject({ change: 'fetched', compared_with: version, differences: [] });
+      await expectDone(signed.pas('import', writeSeason(signed, 2)));
+      expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
+    },
+  );
+});

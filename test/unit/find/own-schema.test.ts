@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.ts';
+import { buildDocument } from '../../../src/find/document.ts';
+import { schemaLocationOf } from '../../../src/find/find.ts';
+import { compareWithBundled, findSchemaProblem, MAX_SCHEMA_BYTES } from '../../../src/find/own-schema.ts';
+import { bundledSchema, openFindSchema } from '../../../src/find/schema.ts';
+import { aFind, PROFILE } from './a-find.ts';
+
+const url = schemaLocationOf(PROFILE);
+const XML_IMPORT = /<xs:import [^>]*\/>/;
+
+async function ownSchema(change: (text: string) => string = (text) => text) {
+  const { bytes } = await bundledSchema(PROFILE);
+  const text = bytes.toString().replace('../../xml/xml.xsd', 'https://www.w3.org/2001/xml.xsd');
+  return { url, bytes: Buffer.from(change(text)) };
+}
+
+test('a schema is used whose imports lie anywhere, since they are answered from copies', async () => {
+  const gml =
+    '<xs:import namespace="http://www.opengis.net/gml/3.2" schemaLocation="https://schemas.opengis.net/gml/3.2.1/gml.xsd"/>';
+  const own = await ownSchema((text) =>
+    text.replace(XML_IMPORT, (found) => `${found}${gml}`).replace('processContents="skip"', 'processContents="strict"'),
+  );
+  expect(await findSchemaProblem(own, PROFILE)).toBeUndefined();
+  using schema = await openFindSchema(PROFILE, async () => own);
+  expect(schema.check(buildDocument(aFind(), PROFILE))).toEqual([]);
+});
+
+test('documents are judged by it', async () => {
+  const own = await ownSchema((text) => text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'));
+  using schema = await openFindSchema(PROFILE, async () => own);
+  expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([{ rule: 'schema', element: 'hloubka' }]);
+  expect(await compareWithBundled(own, PROFILE)).toEqual({
+    version: '2.2',
+    differences: [{ kind: 'changed', path: 'samostatny_nalez/hloubka', what: 'integer → date' }],
+  });
+});
+
+test('a version that pas does not have is judged by it, and compared with the newest that pas has', async () => {
+  const newer = { ...PROFILE, schemaVersion: '2.3' };
+  await expect(openFindSchema(newer)).rejects.toThrow(ConfigError);
+  const own = await ownSchema((text) =>
+    text.replaceAll('/2.2/', '/2.3/').replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:decimal"'),
+  );
+  expect(await findSchemaProblem(own, newer)).toBeUndefined();
+  using schema = await openFindSchema(newer, async () => own);
+  expect(schema.check(buildDocument(aFind(), newer))).toEqual([]);
+  expect(await compareWithBundled(own, newer)).toEqual({
+    version: '2.2',
+    differences: [{ kind: 'changed', path: 'samostatny_nalez/hloubka', what: 'integer → decimal' }],
+  });
+});
+
+describe('refused as a schema', () => {
+  test.each([
+    ['a page of HTML', () => '<!DOCTYPE html><html><body>404</body></html>', /no whole XML document: .*DTD/],
+    ['XHTML', () => '<html xmlns="http://www.w3.org/1999/xhtml"/>', /it is <html>/],
+    ['one that is cut off', (text: string) => text.slice(0, text.length / 2), /no whole XML document/],
+    ['nothing', () => '', /no whole XML document/],
+    ['JSON', () => '{"detail":"no"}', /no whole XML document/],
+    ['one with a DTD', (text: string) => text.replace('<xs:schema', '<!DOCTYPE xs:schema [<!ENTITY a "b">]><xs:schema'), /DTD/],
+    ['one of another version', (text: string) => text.replaceAll('/2.2/', '/2.1/'), /is for .*\/2\.1\/, not for .*\/2\.2\//],
+    [
+      'one with another root',
+      (text: string) => text.replace('<xs:element name="svc">', '<xs:element name="other">'),
+      /declares no element svc/,
+    ],
+    ['one that is faulty', (text: string) => text.replaceAll('type="refType"', 'type="noType"'), /cannot be used: .*noType/s],
+    [
+      'one of several files',
+      (text: string) => text.replace(XML_IMPORT, '<xs:include schemaLocation="more.xsd"/>'),
+      /not one file/,
+    ],
+    [
+      'one that imports what is not here',
+      (text: string) => text.replace(XML_IMPORT, '<xs:import namespace="urn:y" schemaLocation="y.xsd"/>'),
+      /urn:y, of which pas has no copy/,
+    ],
+    [
+      'one that unfolds without end',
+      (text: string) =>
+        text
+          .replace('</xs:schema>', '<xs:group name="g"><xs:sequence><xs:group ref="g"/></xs:sequence></xs:group></xs:schema>')
+          .replace('<xs:choice minOccurs="0">', '<xs:choice minOccurs="0"><xs:group ref="g"/>'),
+      /unfolds without end/,
+    ],
+    ['one that is too big', (text: string) => text + ' '.repeat(MAX_SCHEMA_BYTES), /bytes/],
+    [
+      'one in another encoding than it says',
+      (text: string) => text.replace('<!--', '<!-- \u00e1').replace('UTF-8', 'US-ASCII-NOT'),
+      /encoding/,
+    ],
+  ])('%s', async (_, change, problem) => {
+    expect(await findSchemaProblem(await ownSchema(change), PROFILE)).toMatch(problem);
+  });
+
+  test('a damaged one that was kept is a matter of configuration, with the way out', async () => {
+    const opening = openFindSchema(PROFILE, async () => ({ url, bytes: Buffer.from('<x/') }));
+    await expect(opening).rejects.toMatchObject({ exitReason: 'config', hint: expect.stringContaining('--bundled') });
+  });
+});

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.ts';
+import { forget, keep, readKept } from '../../../src/store/kept-files.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const URL = 'https://schema.example.org/svc/2.2/svc.xsd';
+const [MONDAY, TUESDAY] = [Date.UTC(2025, 5, 2), Date.UTC(2025, 5, 3)];
+
+function keptFolder(): string {
+  const folder = join(tempFolder(), 'schemas', 'x');
+  keep(folder, 'svc.xsd', URL, Buffer.from('one'), MONDAY);
+  return folder;
+}
+
+test('nothing is kept at first', () => {
+  expect(readKept(join(tempFolder(), 'none'))).toBeUndefined();
+});
+
+test('a file is kept with where it came from and when, for its owner alone', () => {
+  const kept = readKept(keptFolder());
+  expect(kept).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
+  expect(kept?.bytes.toString()).toBe('one');
+  expect(kept?.sha512Hex).toMatch(/^[0-9a-f]{128}$/);
+  expect(statSync(kept?.path ?? '').mode & 0o777).toBe(0o600);
+});
+
+test('the same again is only newly checked, another takes its place and leaves nothing behind', () => {
+  const folder = keptFolder();
+  keep(folder, 'svc.xsd', URL, Buffer.from('one'), TUESDAY);
+  expect(readKept(folder)).toMatchObject({ fetchedAtMs: MONDAY, checkedAtMs: TUESDAY });
+  keep(folder, 'svc.xsd', URL, Buffer.from('two'), TUESDAY);
+  expect(readKept(folder)).toMatchObject({ bytes: Buffer.from('two'), fetchedAtMs: TUESDAY });
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+test('forgetting it says whether there was one', () => {
+  const folder = keptFolder();
+  expect(forget(folder)).toBe(true);
+  expect(readKept(folder)).toBeUndefined();
+  expect(forget(folder)).toBe(false);
+});
+
+describe('what was damaged since', () => {
+  test.each([
+    ['the file is gone', (path: string) => rmSync(path), /is missing/],
+    ['the file was edited', (path: string) => writeFileSync(path, 'won'), /was changed since it was fetched/],
+    ['the card is cut', (path: string) => writeFileSync(join(path, '..', 'current.json'), '{"file"'), /is damaged/],
+    ['the card names another place', (path: string) => edit(path, { file: '../../../etc/passwd' }), /is damaged/],
+    ['the card has no time', (path: string) => edit(path, { fetched_at: 'yesterday' }), /is damaged/],
+  ])('is not taken: %s', (_, damage, message) => {
+    const folder = keptFolder();
+    damage(readKept(folder)?.path ?? '');
+    expect(() => readKept(folder)).toThrow(ConfigError);
+    expect(() => readKept(folder)).toThrow(message);
+    keep(folder, 'svc.xsd', URL, Buffer.from('new'), TUESDAY);
+    expect(readKept(folder)?.bytes.toString()).toBe('new');
+  });
+
+  function edit(path: string, changes: Record<string, string>): void {
+    const card = join(path, '..', 'current.json');
+    writeFileSync(card, JSON.stringify({ ...(JSON.parse(readFileSync(card, 'utf8')) as object), ...changes }));
+  }
+});
