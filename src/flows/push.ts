@@ -116,12 +116,19 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   await untilAborted(pace.approach(stop));
   if (stop.aborted || run.stopCause !== undefined || run.failure !== undefined) return;
 
-  const request = requestOf(run.context, entry);
-  const claimed = claim(outbox, entry, { method: request.method, path: new URL(request.url).pathname });
-  const pacedMs = pauseMs + (await pace.depart());
+  const claimed = claim(outbox, entry.id, (current) => {
+    const { method, url } = requestOf(run.context, current);
+    return { method, path: new URL(url).pathname };
+  });
+  if (claimed === undefined) return;
+  const request = requestOf(run.context, claimed.entry);
+  const departMs = await departOrGiveBack(run, claimed);
+  if (departMs === undefined) return;
+  const pacedMs = pauseMs + departMs;
   run.counts.requests += 1;
 
-  const flight: Flight = { entry: claimed.entry, project: entry.kind === 'import' ? entry.project : null, overlapped: false };
+  const project = claimed.entry.kind === 'import' ? claimed.entry.project : null;
+  const flight: Flight = { entry: claimed.entry, project, overlapped: false };
   for (const { flight: other } of run.flights.values()) {
     if (flight.project === null || other.project !== flight.project) continue;
     other.overlapped = true;
@@ -135,6 +142,22 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
     })
     .finally(() => run.flights.delete(entry.id));
   run.flights.set(entry.id, { flight, done });
+}
+
+/** Takes the slot. Stopped before it could leave, the entry is as it was: nobody need wonder what became of it. */
+async function departOrGiveBack({ context }: PushRun, claimed: Claim): Promise<number | undefined> {
+  try {
+    return await context.pace.depart(context.stop);
+  } catch (thrown) {
+    settle(
+      context.outbox,
+      claimed,
+      { state: 'queued', reason: 'stopped before it was sent', notBeforeAt: 0 },
+      { outcome: 'never-left' },
+    );
+    if (thrown instanceof Error && thrown.name === 'AbortError') return undefined;
+    throw thrown;
+  }
 }
 
 async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Issue } from '../base/issue.ts';
-import { entriesInState, issuesText, move, selectEntries } from './entries.ts';
+import { entriesInState, entryById, issuesText, move, selectEntries } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
-import { closeAttempt, openAttempt, reasonOfLostAttempt } from './journal.ts';
+import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
 import type { Outbox } from './outbox.ts';
 
 export type DueQuery = {
@@ -15,15 +15,22 @@ export type DueQuery = {
   readonly busyProjects: readonly string[];
 };
 
+/** Of two numbers for one record the later is to stay, so it waits until it is known what became of the earlier. */
+const MAY_BE_SENT = `profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
+  and kind in (select value from json_each(:kinds))
+  and (:findIds is null or find_id in (select value from json_each(:findIds)))
+  and record_key not in (select value from json_each(:busyRecords))
+  and (project is null or project not in (select value from json_each(:busyProjects)))
+  and (kind <> 'number' or not exists (
+    select 1 from entries as earlier
+    where earlier.find_id is entries.find_id and earlier.profile = entries.profile and earlier.record_key = entries.record_key
+      and earlier.kind = 'number' and earlier.state in ('queued', 'sending', 'uncertain') and earlier.id < entries.id))`;
+
 /** The oldest entry that may be sent now. A number or a photograph is due once its record has an identifier. */
 export function nextDue(outbox: Outbox, query: DueQuery): Entry | undefined {
   return selectEntries(
     outbox,
-    `profile = :profile and state = 'queued' and not_before_at <= :now and (kind = 'import' or ident_cely is not null)
-       and kind in (select value from json_each(:kinds))
-       and (:findIds is null or find_id in (select value from json_each(:findIds)))
-       and record_key not in (select value from json_each(:busyRecords))
-       and (project is null or project not in (select value from json_each(:busyProjects)))`,
+    `${MAY_BE_SENT} and not_before_at <= :now`,
     { ...dueValues(query), now: Math.floor(outbox.clock.now()) },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
@@ -31,16 +38,9 @@ export function nextDue(outbox: Outbox, query: DueQuery): Entry | undefined {
 
 /** When the next of those that must wait becomes due; undefined when none waits for time alone. */
 export function nextDueAt(outbox: Outbox, query: DueQuery): number | undefined {
-  const row = outbox
-    .sql(
-      `select min(not_before_at) as at from entries
-       where profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
-         and kind in (select value from json_each(:kinds))
-         and (:findIds is null or find_id in (select value from json_each(:findIds)))
-         and record_key not in (select value from json_each(:busyRecords))
-         and (project is null or project not in (select value from json_each(:busyProjects)))`,
-    )
-    .get(dueValues(query)) as { at: number | null };
+  const row = outbox.sql(`select min(not_before_at) as at from entries where ${MAY_BE_SENT}`).get(dueValues(query)) as {
+    at: number | null;
+  };
   return row.at ?? undefined;
 }
 
@@ -57,11 +57,17 @@ function dueValues(query: DueQuery): Record<string, unknown> {
 /** An entry that is being sent, and the journal's line for this attempt. */
 export type Claim = { readonly entry: Entry; readonly attemptId: number };
 
-/** Marks the entry as `sending` and opens its attempt. Both are on disk when this returns, before anything is sent. */
-export function claim(outbox: Outbox, entry: Entry, request: { readonly method: string; readonly path: string }): Claim {
+/**
+ * Marks the entry as `sending` and opens its attempt. Both are on disk when this returns, before anything is sent. What
+ * is to be sent must be taken from the claim, since the entry may have been given other content since it was read.
+ * @returns undefined where it is no longer queued: another pas dropped it, or made it a draft
+ */
+export function claim(outbox: Outbox, id: number, requestLine: (entry: Entry) => RequestLine): Claim | undefined {
   return outbox.change(() => {
+    const entry = entryById(outbox, id);
+    if (entry?.state !== 'queued') return undefined;
     move(outbox, entry, 'sending', { reason: null, issues: null });
-    return { entry: { ...entry, state: 'sending' }, attemptId: openAttempt(outbox, entry.id, request) };
+    return { entry: { ...entry, state: 'sending' }, attemptId: openAttempt(outbox, id, requestLine(entry)) };
   });
 }
 

@@ -1,12 +1,10 @@
 import type { Attempt } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
+export type RequestLine = { readonly method: string; readonly path: string };
+
 /** Writes down that a request is about to leave. Rows are closed once and never changed after. */
-export function openAttempt(
-  outbox: Outbox,
-  entryId: number,
-  request: { readonly method: string; readonly path: string },
-): number {
+export function openAttempt(outbox: Outbox, entryId: number, request: RequestLine): number {
   const row = outbox
     .sql(`insert into attempts (entry_id, started_at, method, path) values (:entryId, :now, :method, :path) returning id`)
     .get({ entryId, now: Math.floor(outbox.clock.now()), ...request }) as { id: number };

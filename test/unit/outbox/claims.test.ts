@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { claim, type DueQuery, nextDue, nextDueAt, recoverInterrupted, settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, entryById, move } from '../../../src/outbox/entries.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { type Claim, claim, type DueQuery, nextDue, nextDueAt, recoverInterrupted, settle } from '../../../src/outbox/claims.ts';
+import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
@@ -23,6 +24,12 @@ function due(outbox: Outbox, query: Partial<DueQuery> = {}): Entry {
   return entry;
 }
 
+function claimed(outbox: Outbox, query: Partial<DueQuery> = {}): Claim {
+  const made = claim(outbox, due(outbox, query).id, () => POST);
+  if (made === undefined) throw new Error('the entry is no longer queued');
+  return made;
+}
+
 function state(outbox: Outbox, id: number): string | undefined {
   return entryById(outbox, id)?.state;
 }
@@ -40,12 +47,7 @@ describe('what is due', () => {
     const { findId } = queueImport(outbox, 'K-1');
     const number = addNumber(outbox, { profile: PROFILE, findId, identCely: null }, 'A 1');
     expect(nextDue(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
-    settle(
-      outbox,
-      claim(outbox, due(outbox), POST),
-      { state: 'accepted', identCely: IDENT },
-      { outcome: 'accepted', status: 201 },
-    );
+    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
   });
 
@@ -63,12 +65,7 @@ describe('what is due', () => {
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
     const untilMs = clock.now() + 5000;
-    settle(
-      outbox,
-      claim(outbox, due(outbox), POST),
-      { state: 'queued', reason: 'lock', notBeforeAt: untilMs },
-      { outcome: 'busy' },
-    );
+    settle(outbox, claimed(outbox), { state: 'queued', reason: 'lock', notBeforeAt: untilMs }, { outcome: 'busy' });
     expect(nextDue(outbox, ALL)).toBeUndefined();
     expect(nextDueAt(outbox, ALL)).toBe(untilMs);
     await clock.advance(5000);
@@ -76,11 +73,40 @@ describe('what is due', () => {
   });
 });
 
+describe('of two numbers for one record', () => {
+  const target = { profile: PROFILE, findId: null, identCely: IDENT };
+
+  test('the later waits while the earlier must wait, so that it is the one that stays', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    addNumber(outbox, target, 'A 1');
+    const first = claimed(outbox);
+    const later = addNumber(outbox, target, 'A 2');
+    expect(nextDue(outbox, ALL)).toBeUndefined();
+    const untilMs = clock.now() + 1000;
+    settle(outbox, first, { state: 'queued', reason: 'lock', notBeforeAt: untilMs }, { outcome: 'busy' });
+    expect(nextDue(outbox, ALL)).toBeUndefined();
+    expect(nextDueAt(outbox, ALL)).toBe(untilMs);
+    await clock.advance(1000);
+    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(due(outbox).id).toBe(later);
+  });
+
+  test('the later goes when the earlier was refused', () => {
+    using outbox = tempOutbox();
+    addNumber(outbox, target, 'A 1');
+    const first = claimed(outbox);
+    const later = addNumber(outbox, target, 'A 2');
+    settle(outbox, first, { state: 'refused', reason: 'no', issues: [] }, { outcome: 'refused' });
+    expect(due(outbox).id).toBe(later);
+  });
+});
+
 describe('a claim', () => {
   test('is on disk with its attempt before anything is sent', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    claim(outbox, due(outbox), POST);
+    claimed(outbox);
     expect(state(outbox, entryId)).toBe('sending');
     expect(attemptsOf(outbox, entryId)).toMatchObject([{ method: 'POST', path: '/api/pas/import-xml', endedAt: null }]);
   });
@@ -88,9 +114,31 @@ describe('a claim', () => {
   test('cannot be made twice', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
-    const entry = due(outbox);
-    claim(outbox, entry, POST);
-    expect(() => claim(outbox, entry, POST)).toThrow(/in the state it was read in/);
+    const { id } = due(outbox);
+    claimed(outbox);
+    expect(claim(outbox, id, () => POST)).toBeUndefined();
+  });
+
+  test('holds what the entry is to send now, not what it was when it was looked at', () => {
+    using outbox = tempOutbox();
+    const { findId } = queueImport(outbox, 'K-1');
+    const { id } = due(outbox);
+    const entry = importOfFind(outbox, findId, PROFILE);
+    if (entry === undefined) throw new Error('the entry is gone');
+    const document = Buffer.from('<document>edited</document>');
+    replaceImport(outbox, entry, { document, documentSha512: sha512Of(document), project: 'C-202400101', issues: [] });
+    expect(claim(outbox, id, () => POST)?.entry).toMatchObject({ document });
+  });
+
+  test('is not made of an entry that became a draft meanwhile', () => {
+    using outbox = tempOutbox();
+    const { findId } = queueImport(outbox, 'K-1');
+    const { id } = due(outbox);
+    const entry = importOfFind(outbox, findId, PROFILE);
+    if (entry === undefined) throw new Error('the entry is gone');
+    replaceImport(outbox, entry, { document: null, documentSha512: null, project: null, issues: [] });
+    expect(claim(outbox, id, () => POST)).toBeUndefined();
+    expect(attemptsOf(outbox, id)).toEqual([]);
   });
 
   test('that a dead process left makes an import and a photograph uncertain, and queues a number again', () => {
@@ -102,7 +150,7 @@ describe('a claim', () => {
       number: addNumber(outbox, target, 'A 1'),
       photo: addPhoto(outbox, target, photograph),
     };
-    for (const kind of ['import', 'number', 'photo'] as const) claim(outbox, due(outbox, { kinds: [kind] }), POST);
+    for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
     recoverInterrupted(outbox, PROFILE);
     expect(state(outbox, ids.import)).toBe('uncertain');
     expect(state(outbox, ids.photo)).toBe('uncertain');
@@ -114,7 +162,7 @@ describe('a claim', () => {
 test('no way leads from accepted back to the queue', () => {
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
-  settle(outbox, claim(outbox, due(outbox), POST), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
   const entry = entryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   expect(() => move(outbox, entry, 'queued')).toThrow(/may not go/);
