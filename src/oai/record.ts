@@ -56,11 +56,13 @@ export function readRecord(element: XmlElement): OaiRecord | undefined {
   return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), element };
 }
 
-/** Native format: the root holds the text alone. Dublin Core: the text stands in the root or in its only field. */
+/** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */
 function showsNothing(metadata: XmlElement): boolean {
   if (isRefused(metadata)) return true;
   const only = metadata.children.length === 1 ? metadata.children[0] : undefined;
-  return only !== undefined && only.namespace !== metadata.namespace && isRefused(only);
+  if (only === undefined) return false;
+  if (only.namespace !== metadata.namespace) return isRefused(only);
+  return only.name === metadata.name && showsNothing(only);
 }
 
 /** The one entity inside a native record's root, whatever version its namespace names. */

@@ -80,6 +80,7 @@ describe('what this account may not see', () => {
   test.each([
     ['the native format', svc(` ${refusal} `)],
     ['Dublin Core', dc(refusal)],
+    ['Dublin Core that is nested twice', dc(`<oai_dc:dc>${refusal}</oai_dc:dc>`)],
     ['a field of Dublin Core', dc(`<dc:type>${refusal}</dc:type>`)],
   ])('is marked where the whole record is refused, in %s', (_, refused) => {
     const json = recordJson(refused, repeated);
