@@ -1,4 +1,4 @@
-import { ConfigError } from '../base/errors.ts';
+import { ConfigError, UsageError } from '../base/errors.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
@@ -12,9 +12,12 @@ export const NEWEST = 'newest';
 /**
  * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
- * @throws ConfigError when the profile has no harvesting interface
+ * @throws ConfigError when the profile has no harvesting interface; UsageError when the version is none
  */
 export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
+  if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
+    throw new UsageError(`"${version}" is no schema version.`, { hint: `Write it as 2.2, or ${NEWEST}.` });
+  }
   const profile = context.profile();
   const { send } = await context.connections();
   return openOaiClient({

@@ -1,0 +1,211 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ask, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+type Line = {
+  readonly identifier: string;
+  readonly deleted?: true;
+  readonly masked?: true;
+  readonly sets: readonly string[];
+  readonly metadata?: Record<string, unknown>;
+};
+type Summary = {
+  readonly records: number;
+  readonly written: number;
+  readonly deleted: number;
+  readonly masked: number;
+  readonly held: number;
+};
+
+const REFUSAL = 'HTTP/1.1 403 Forbidden';
+
+const lines = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+const linesOf = (home: Home, name: string): Line[] => lines(readFileSync(join(home.folder, name), 'utf8'));
+const identOf = ({ identifier }: Line): string => identifier.split('/').at(-1) ?? '';
+
+/** Every record that the mock lists, as the text between its tags, by identifier. */
+async function served(mock: TestMock, set: string, prefix: string, options: { version?: string; as?: string } = {}) {
+  const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=${prefix}&set=${set}`, options);
+  return new Map(pages.flatMap((page) => [...recordsOf(page)]));
+}
+
+describe.each([
+  ['in strict mode', false],
+  ['as deployed', true],
+])('a service %s', (_, deployed) => {
+  let mock: TestMock;
+  let home: Home;
+  beforeAll(async () => {
+    mock = await startMock({ deployed, pageSize: 20 });
+    home = await signedIn(mock.server);
+    for (const ident of ['HES-000300', 'HES-000301']) await mock.control('POST', `/records/${ident}/delete`);
+  });
+  afterAll(() => mock.close());
+
+  describe.each(['2.0', '2.1', '2.2'])('in version %s', (version) => {
+    test.each([
+      ['heslo', 'oai_svc'],
+      ['heslo', 'oai_dc'],
+      ['samostatny_nalez', 'oai_svc'],
+      ['samostatny_nalez', 'oai_dc'],
+      ['dokument', 'oai_svc'],
+      ['let', 'oai_svc'],
+    ])('gives its set %s in %s whole, as lines and as the bytes that it sent', async (set, prefix) => {
+      const expected = await served(mock, set, prefix, { version, as: 'archaeologist' });
+      const flags = ['--format', prefix, '--schema-version', version];
+      const [name, xml] = ['jsonl', 'xml'].map((ending) => `${set}-${prefix}-${version}.${ending}`);
+      const summary = await home.json<Summary>('harvest', set, ...flags, '--out', name ?? '');
+      expect(summary).toMatchObject({ records: expected.size, written: expected.size, held: expected.size });
+      const found = linesOf(home, name ?? '');
+      expect(found.map(identOf).sort()).toEqual([...expected.keys()].sort());
+      for (const line of found) {
+        const source = expected.get(identOf(line)) ?? '';
+        expect(line.deleted === true).toBe(source.includes('status="deleted"'));
+        expect(JSON.stringify(line)).not.toContain(REFUSAL);
+        expect(JSON.stringify(line).includes('"masked":true')).toBe(source.includes(REFUSAL));
+      }
+      const run = await home.pas('harvest', set, ...flags, '--out', xml ?? '');
+      expect(run.code, run.stderr).toBe(0);
+      expect(recordsOf(readFileSync(join(home.folder, xml ?? ''), 'utf8'))).toEqual(expected);
+    });
+  });
+
+  test('is asked through its generic endpoint with one redirect per harvest', async () => {
+    await mock.control('DELETE', '/journal');
+    await home.json('harvest', 'heslo', '--schema-version', 'newest', '--out', 'newest.jsonl');
+    const { value } = await mock.control('GET', '/journal');
+    const entries = (Array.isArray(value) ? value : (value as { entries: unknown[] }).entries) as {
+      path: string;
+      status: number;
+    }[];
+    expect(entries.filter(({ status }) => status === 302)).toHaveLength(1);
+    expect(entries.filter(({ path }) => path.includes('verb=ListRecords')).length).toBeGreaterThan(15);
+  });
+
+  test('that changes between two runs is asked only for what changed', async () => {
+    await home.json('harvest', 'heslo', '--out', 'kept.jsonl');
+    await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+    await mock.control('POST', '/records', {
+      ident: 'HES-000253',
+      changes: { heslo: { '@lang': 'cs', '#': 'starší doba kamenná' } },
+    });
+    await mock.control('POST', '/records/HES-000312/delete');
+    await mock.control('DELETE', '/journal');
+    const summary = await home.json<Summary>('harvest', 'heslo', '--out', 'kept.jsonl');
+    expect(summary).toMatchObject({ written: 2, deleted: 1 });
+    expect(summary.records).toBeLessThan(10);
+    const last = new Map(linesOf(home, 'kept.jsonl').map((line) => [identOf(line), line]));
+    expect(last.get('HES-000253')?.metadata).toMatchObject({ heslo: { heslo: { '#text': 'starší doba kamenná' } } });
+    expect(last.get('HES-000312')).toMatchObject({ deleted: true });
+    expect(last.size).toBe(summary.held);
+  });
+
+  test('gives the same records as files and as an SQLite file', async () => {
+    const expected = await served(mock, 'projekt', 'oai_svc', { as: 'archaeologist' });
+    await home.json('harvest', 'projekt', '--out', 'projects');
+    await home.json('harvest', 'projekt', '--out', 'projects.sqlite');
+    const folder = join(home.folder, 'projects');
+    const files = readdirSync(folder).filter((name) => name.endsWith('.xml'));
+    expect(files.sort()).toEqual([...expected.keys()].map((ident) => `${ident}.xml`).sort());
+    for (const name of files) {
+      expect(recordsOf(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(expected.get(name.slice(0, -4)));
+    }
+    const database = new Sqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
+    const rows = database.prepare('select identifier, xml, masked from records').all() as { identifier: string; xml: string }[];
+    database.close();
+    const stored = rows.map(({ identifier, xml }) => [
+      identifier.split('/').at(-1),
+      xml.slice('<record>'.length, -'</record>'.length),
+    ]);
+    expect(new Map(stored as [string, string][])).toEqual(expected);
+  });
+
+  test('shows more to who is signed in, and the two are not mixed in one output', async () => {
+    const { base_url, oai_base, schema_base } = mock.server;
+    const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
+    await anonymous.pas(
+      'init',
+      ...['--name', 'a', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+    );
+    const masks = async (at: Home, out: string): Promise<number> => {
+      await at.json('harvest', 'samostatny_nalez', '--out', out);
+      return (readFileSync(join(home.folder, out), 'utf8').match(/"masked":true/g) ?? []).length;
+    };
+    expect(await masks(anonymous, 'anonymous.jsonl')).toBeGreaterThan(await masks(home, 'known.jsonl'));
+    const mixed = await home.pas('harvest', 'samostatny_nalez', '--out', 'anonymous.jsonl');
+    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringMatching(/its account is none, not archaeologist/)]);
+  });
+});
+
+describe('what is given on the command line', () => {
+  let mock: TestMock;
+  let home: Home;
+  beforeAll(async () => {
+    mock = await startMock({ pageSize: 50 });
+    home = await signedIn(mock.server);
+  });
+  afterAll(() => mock.close());
+  afterEach(() => mock.control('PUT', '/faults', []));
+
+  test('without --out prints lines, and what is said beside them goes to stderr', async () => {
+    const run = await home.pas('harvest', 'heslo:obdobi', '--json');
+    expect(run.code, run.stderr).toBe(0);
+    expect(lines(run.stdout).map(identOf).sort()).toEqual([...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort());
+    expect(run.stderr).toMatch(/heslo:obdobi: \d+ records/);
+  });
+
+  test('--to xml prints a document', async () => {
+    const run = await home.pas('harvest', 'let', '--to', 'xml');
+    expect(recordsOf(run.stdout)).toEqual(await served(mock, 'let', 'oai_svc'));
+    expect(run.stdout).toMatch(/^<\?xml .*<\/harvest>\n$/s);
+  });
+
+  test('--from and --until bound what is harvested', async () => {
+    const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo&from=2024-10-01&until=2024-12-31');
+    const size = Number(/completeListSize="(\d+)"/.exec(text)?.[1] ?? (text.match(/<header>/g) ?? []).length);
+    const summary = await home.json<Summary>(
+      'harvest',
+      'heslo',
+      '--from',
+      '2024-10-01',
+      '--until',
+      '2024-12-31',
+      '--out',
+      'autumn.jsonl',
+    );
+    expect(summary.records).toBe(size);
+  });
+
+  test.each([
+    [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
+    [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
+    [2, /does not say what to write/, ['heslo', '--out', 'x.csv']],
+    [2, /needs a place/, ['heslo', '--to', 'sqlite']],
+    [2, /Allowed choices/, ['heslo', '--to', 'csv']],
+    [2, /did not harvest into it/, ['heslo', '--out', 'mine.jsonl']],
+    [2, /did not harvest into it/, ['heslo', '--out', '.']],
+    [2, /database of something else/, ['heslo', '--out', 'pas/outbox.sqlite']],
+    [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
+  ])('that cannot be ends with %i: %s', async (code, words, args) => {
+    home.file('mine.jsonl', 'mine\n');
+    await home.pas('status');
+    const run = await home.pas('harvest', ...args);
+    expect(run.stderr).toMatch(words);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+    expect(run.code).toBe(code);
+    expect(readFileSync(join(home.folder, 'mine.jsonl'), 'utf8')).toBe('mine\n');
+  });
+
+  test('that was refused by the service leaves the place free for what is right', async () => {
+    expect((await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code).toBe(14);
+    expect((await home.pas('harvest', 'let', '--out', 'free.jsonl')).code).toBe(0);
+  });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, tokenOf } from '../support/raw-harvest.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+let mock: TestMock;
+let home: Home;
+
+beforeAll(async () => {
+  mock = await startMock();
+  home = await signedIn(mock.server);
+});
+afterAll(() => mock.close());
+
+const base = (): string => mock.server.oai_base;
+const oai = (...args: string[]) => home.pas('oai', ...args);
+
+/** The answer without what differs from one moment to the next. */
+const timeless = (text: string): string =>
+  text.replace(/<responseDate>[^<]*/, '').replace(/<resumptionToken[^>]*>[^<]*/, '<resumptionToken>');
+
+describe('each verb prints the answer as it came', () => {
+  test.each([
+    [['identify'], 'verb=Identify'],
+    [['formats'], 'verb=ListMetadataFormats'],
+    [['sets'], 'verb=ListSets'],
+    [['identifiers', '--set', 'pian'], 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=pian'],
+    [
+      ['records', '--set', 'heslo:obdobi', '--metadata-prefix', 'oai_dc', '--from', '2020-01-01', '--until', '2030-01-01'],
+      'verb=ListRecords&metadataPrefix=oai_dc&set=heslo%3Aobdobi&from=2020-01-01&until=2030-01-01',
+    ],
+  ])('pas oai %j --xml', async (args, query) => {
+    const run = await oai(...args, '--xml');
+    expect(run.code, run.stderr).toBe(0);
+    expect(timeless(run.stdout)).toBe(timeless((await ask(mock, query, { as: 'archaeologist' })).text));
+  });
+
+  test('pas oai get, by the bare identifier as well as by the full one', async () => {
+    const query = `verb=GetRecord&identifier=${encodeURIComponent(`${base()}/id/HES-000253`)}&metadataPrefix=oai_svc`;
+    const { text } = await ask(mock, query, { as: 'archaeologist' });
+    for (const identifier of ['HES-000253', `${base()}/id/HES-000253`]) {
+      expect(timeless((await oai('get', '--identifier', identifier, '--xml')).stdout)).toBe(timeless(text));
+    }
+  });
+});
+
+describe('each verb prints its answer as JSON', () => {
+  test('identify', async () => {
+    expect(await home.json('oai', 'identify')).toMatchObject({
+      base_url: `${base()}/2.2/oai`,
+      protocol_version: '2.0',
+      deleted_record: 'persistent',
+      granularity: 'YYYY-MM-DDThh:mm:ssZ',
+    });
+  });
+
+  test('formats, also of one record', async () => {
+    const formats = [{ prefix: 'oai_dc' }, { prefix: 'oai_svc', namespace: `${mock.server.schema_base}/2.2/` }];
+    expect(await home.json('oai', 'formats')).toMatchObject({ formats });
+    expect(await home.json('oai', 'formats', '--identifier', 'HES-000253')).toMatchObject({ formats });
+  });
+
+  test('sets with their names and descriptions', async () => {
+    const { sets } = await home.json<{ sets: { set: string; name: string; descriptions: unknown[] }[] }>('oai', 'sets');
+    expect(sets.find(({ set }) => set === 'heslo:obdobi')).toMatchObject({
+      name: expect.stringContaining('Period'),
+      descriptions: [{ dc: { description: expect.anything() } }],
+    });
+  });
+
+  test('identifiers and records, page by page with the token', async () => {
+    type Page = { resumption_token: string | null; complete_list_size: number | null; headers: { identifier: string }[] };
+    const met = new Set<string>();
+    let page = await home.json<Page>('oai', 'identifiers', '--set', 'heslo', '--metadata-prefix', 'oai_dc');
+    const size = page.complete_list_size;
+    for (;;) {
+      for (const { identifier } of page.headers) met.add(identifier);
+      if (page.resumption_token === null) break;
+      page = await home.json<Page>('oai', 'identifiers', '--resumption-token', page.resumption_token);
+    }
+    expect(met.size).toBe(size);
+    const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo');
+    expect(tokenOf(text)?.size).toBe(size);
+  });
+
+  test('one record, with what may repeat as lists', async () => {
+    expect(await home.json('oai', 'get', '--identifier', 'HES-000253')).toMatchObject({
+      identifier: `${base()}/id/HES-000253`,
+      sets: ['heslo:obdobi'],
+      metadata: { heslo: { ident_cely: 'HES-000253', nazev_heslare: { '#text': 'obdobi' } } },
+    });
+  });
+});
+
+describe('each verb prints its answer for people', () => {
+  test.each([
+    [['identify'], /repository_name: Mock finds archive/],
+    [['formats'], /PREFIX +NAMESPACE.*\noai_dc /s],
+    [['sets'], /heslo:obdobi +.*Period/],
+    [['identifiers', '--set', 'pian'], /IDENTIFIER +DATESTAMP +SETS\n.*\/id\/P-/s],
+    [['records', '--set', 'let'], /\n +let:\n/],
+    [['get', '--identifier', 'HES-000253'], /heslo: .*\(cs\)/],
+  ])('pas oai %j', async (args, words) => {
+    const run = await oai(...args);
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stdout).toMatch(words);
+  });
+
+  test('which says how to go on, and marks what this account may not see', async () => {
+    const anonymous = home.with({ PAS_HOME: `${home.folder}/anonymous` });
+    const { base_url, oai_base, schema_base } = mock.server;
+    await anonymous.pas(
+      'init',
+      ...['--name', 'a', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+    );
+    const run = await anonymous.pas('oai', 'get', '--identifier', 'M-202400202-N00003');
+    expect(run.stdout).toMatch(/chranene_udaje: \(not shown to this account\)/);
+    expect(run.stdout).not.toContain('403');
+    const page = await anonymous.pas('oai', 'identifiers', '--set', 'heslo');
+    expect(page.stderr).toMatch(/100 of \d+\. Next page: pas oai identifiers --resumption-token/);
+  });
+});
+
+test('another schema version, and the newest behind the generic endpoint', async () => {
+  expect(await home.json('oai', 'identify', '--schema-version', '2.0')).toMatchObject({ base_url: `${base()}/2.0/oai` });
+  expect(await home.json('oai', 'identify', '--schema-version', 'newest')).toMatchObject({ base_url: `${base()}/2.2/oai` });
+});
+
+describe('what cannot be asked is refused', () => {
+  test.each([
+    [2, /no argument|goes alone/, ['records', '--resumption-token', 'T', '--set', 'pian']],
+    [2, /not a date/, ['identifiers', '--from', 'yesterday']],
+    [2, /later than/, ['records', '--from', '2025-02-01', '--until', '2025-01-01']],
+    [2, /schema version/, ['sets', '--schema-version', '../2.2']],
+    [2, /required option.*--identifier/, ['get']],
+    [2, /empty/, ['get', '--identifier', ' ']],
+    [2, /cannot be used with/, ['sets', '--xml', '--json']],
+    [14, /idDoesNotExist/, ['get', '--identifier', 'HES-999999']],
+    [14, /cannotDisseminateFormat/, ['records', '--metadata-prefix', 'marc21']],
+    [14, /badResumptionToken/, ['records', '--resumption-token', 'nonsense']],
+    [14, /badResumptionToken|token/, ['sets', '--resumption-token', 'nonsense']],
+  ])('with %i: %s', async (code, words, args) => {
+    const run = await oai(...args);
+    expect(run.stderr).toMatch(words);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+    expect(run.code).toBe(code);
+  });
+});
