@@ -34,8 +34,8 @@ async function add(context: Context, find: string, files: readonly string[], opt
     issues.push(...inspected.issues);
     if (inspected.photograph === undefined || hasErrors(inspected.issues)) continue;
     const change = enqueuePhoto(outbox, target, await keeping.keepPhotograph(file, inspected.photograph.mimeType));
-    if (change === 'queued') queued += 1;
-    else terminal.note(`${file} is queued for ${find} already.`);
+    if (change === 'kept') terminal.note(`${file} is queued for ${find} already, or sent.`);
+    else queued += 1;
   }
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(`${queued} of ${files.length} photographs queued for ${find}.`);

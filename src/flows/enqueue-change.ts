@@ -6,6 +6,7 @@ import {
   entriesOfRecord,
   importOfFind,
   replaceNumber,
+  replacePhoto,
   type Target,
 } from '../outbox/entries.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
@@ -53,23 +54,36 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
       replaceNumber(outbox, last, value);
       return 'replaced';
     }
-    addNumber(outbox, target, value);
+    addNumber(outbox, asItIsNow(outbox, target), value);
     return 'queued';
   });
 }
 
-export type PhotoChange = 'queued' | 'kept';
+export type PhotoChange = 'queued' | 'requeued' | 'kept';
 
-/** Queues a photograph, unless the same bytes are queued or sent for this record already. */
+/**
+ * Queues a photograph, unless the same bytes are queued or sent for this record already. One that was refused is queued
+ * again: whoever asks for it has mended what was wrong.
+ */
 export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Photograph): PhotoChange {
   return outbox.change(() => {
-    const same = entriesOf(outbox, target).some(
+    const same = entriesOf(outbox, target).find(
       (entry) => entry.kind === 'photo' && entry.state !== 'dropped' && entry.photograph.sha512.equals(photograph.sha512),
     );
-    if (same) return 'kept';
-    addPhoto(outbox, target, photograph);
+    if (same?.state === 'refused') {
+      replacePhoto(outbox, same, photograph);
+      return 'requeued';
+    }
+    if (same !== undefined) return 'kept';
+    addPhoto(outbox, asItIsNow(outbox, target), photograph);
     return 'queued';
   });
+}
+
+/** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */
+function asItIsNow(outbox: Outbox, target: Target): Target {
+  if (target.findId === null) return target;
+  return { ...target, identCely: importOfFind(outbox, target.findId, target.profile)?.identCely ?? null };
 }
 
 function entriesOf(outbox: Outbox, { findId, identCely, profile }: Target): Entry[] {

@@ -55,13 +55,21 @@ export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void
 }
 
 export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph): number {
-  return insert(outbox, target, 'photo', 'queued', {
+  return insert(outbox, target, 'photo', 'queued', photoChanges(photograph));
+}
+
+export function replacePhoto(outbox: Outbox, entry: Entry, photograph: Photograph): void {
+  move(outbox, entry, 'queued', { ...photoChanges(photograph), notBeforeAt: 0, reason: null, issues: null });
+}
+
+function photoChanges(photograph: Photograph): Changes {
+  return {
     photoName: photograph.name,
     photoType: photograph.mediaType,
     photoSha512: photograph.sha512,
     photoBytes: photograph.sizeBytes,
     photoLink: photograph.link ?? null,
-  });
+  };
 }
 
 type Changes = Partial<Record<keyof typeof COLUMN_OF, unknown>>;
