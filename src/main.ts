@@ -47,7 +47,7 @@ async function buildProgram(run: Runner, world: World, args: readonly string[]):
     .configureHelp({ helpWidth: Math.min(world.streams.stdout.columns ?? 100, 120), showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => world.streams.stdout.write(text),
-      writeErr: (text) => world.streams.stderr.write(text),
+      writeErr: (text) => world.streams.stderr.write(printable(text)),
     })
     .addHelpText('after', exitCodeHelp());
   program.exitOverride();

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DatabaseError, type ExitReason, FileError, UsageError } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
@@ -55,6 +55,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
 
 function refuseTarget({ places }: Context, target: string, force: boolean): void {
   if (!existsSync(places.outboxFile)) throw new UsageError(`There is no outbox in ${places.home} yet.`);
+  if (!existsSync(dirname(target))) throw new FileError(target, `There is no folder ${dirname(target)}.`);
   if (!existsSync(target)) return;
   const found = statSync(target);
   const own = statSync(places.outboxFile);

@@ -1,5 +1,6 @@
 import { OaiError } from '../base/errors.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.ts';
+import { discreet } from '../http/without-secrets.ts';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -18,10 +19,11 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, options) => {
+    const send = authorization === undefined ? exchange : discreet(authorization.replace(/^\w+ /, ''), exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
       const mayKnow = authorization !== undefined && new URL(url).origin === origin;
-      const response = await exchange({
+      const response = await send({
         method: 'GET',
         url,
         headers: {

@@ -1,5 +1,6 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { discreet, withoutSecret } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
@@ -46,9 +47,10 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-/** Adds the bearer header to whatever passes. */
+/** Adds the bearer header to whatever passes. No answer tells the token back. */
 export function authorised(token: string, send: Exchange): Exchange {
-  return (request) => send({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+  const sendDiscreetly = discreet(token, send);
+  return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
 const LOGIN_HINT = 'Run `pas login`, or set PAS_USERNAME and PAS_PASSWORD.';
@@ -56,17 +58,17 @@ const LOGIN_HINT = 'Run `pas login`, or set PAS_USERNAME and PAS_PASSWORD.';
 async function requestToken({ baseUrl, username, password, send }: SessionOptions): Promise<string> {
   if (username === undefined || password === undefined) throw new AuthError('Not signed in.', { hint: LOGIN_HINT });
   const response = await answerOrUnavailable(baseUrl, () => send(tokenRequest(baseUrl, username, password)));
-  if (response.status === 200) return tokenOf(baseUrl, response);
+  if (response.status === 200) return tokenOf(baseUrl, response, password);
   if (response.status === 503) {
     throw new UnavailableError(`${baseUrl} is closed at the moment.`, { hint: 'The queue is kept. Try again later.' });
   }
   if (response.status === 400 || response.status === 401 || response.status === 403) {
     throw new AuthError(`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
-  throw notTheService(baseUrl, response);
+  throw notTheService(baseUrl, withoutSecret(response, password));
 }
 
-function tokenOf(baseUrl: string, response: HttpResponse): string {
+function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
   try {
     const answer: unknown = JSON.parse(response.body.toString('utf8'));
     // A token goes into a header line, so it must be one word of visible characters.
@@ -76,7 +78,7 @@ function tokenOf(baseUrl: string, response: HttpResponse): string {
   } catch {
     // Reported below, like any other answer without a token.
   }
-  throw notTheService(baseUrl, response);
+  throw notTheService(baseUrl, withoutSecret(response, password));
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {

@@ -40,7 +40,9 @@ export type Terminal = {
 
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
-  const write = (stream: NodeJS.WriteStream, text: string) => stream.write(`${text}\n`);
+  // Texts of others are escaped where they are put in; this is the net below. It lets only our own colours through.
+  const write = (stream: NodeJS.WriteStream, text: string) =>
+    stream.write(`${options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text)}\n`);
   return {
     json: options.json,
     color,
@@ -85,9 +87,12 @@ function makeProgress(stream: NodeJS.WriteStream, label: string, silent: boolean
   };
 }
 
+/** Runs of text between the sequences that chalk writes. */
+const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
+
 /** Shows what others wrote (server messages, file names) without letting it steer the terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return `\\u${code.toString(16).padStart(4, '0')}`;
   });

@@ -1,0 +1,83 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+let copy: string;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  copy = join(home.folder, 'copy.sqlite');
+});
+
+const outboxFile = (): string => join(home.folder, 'pas', 'outbox.sqlite');
+
+test('a copy made while a push runs is whole, sound and private', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 25)));
+  const running = home.start('push', '--json');
+  for (let turn = 1; turn <= 3; turn += 1) {
+    while (jsonLines(running.stdout()).length < turn * 8) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expectDone(home.pas('backup', copy, '--force'));
+    const database = new Sqlite(copy, { readonly: true });
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(database.prepare('select count(*) as n from finds').get()).toEqual({ n: 25 });
+    database.close();
+    expect(modeOf(copy)).toBe('600');
+  }
+  expect((await running.ended).code).toBe(0);
+  expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('a file that is there is not replaced without --force, and never the outbox itself', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  writeFileSync(copy, 'my notes');
+  const refused = await home.pas('backup', copy);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/--force/);
+  expect(readFileSync(copy, 'utf8')).toBe('my notes');
+  await expectDone(home.pas('backup', copy, '--force'));
+  expect((await home.pas('backup', outboxFile(), '--force')).stderr).toMatch(/is the outbox itself/);
+  expect((await home.pas('backup', home.folder, '--force')).code).toBe(2);
+  expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(/There is no folder .*nowhere/);
+});
+
+test('the photographs that wait are said to be left out, or are copied as well', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+  await expectDone(home.pas('photo', 'add', 'K-1', home.file('linked.png', tinyPng(9)), '--link'));
+  expect((await expectDone(home.pas('backup', copy))).stderr).toMatch(/4 photographs that are not sent yet/);
+  expect(existsSync(`${copy}.photos`)).toBe(false);
+  const report = await home.json<{ photos: number; photos_left_out: number }>('backup', copy, '--force', '--photos');
+  expect(report).toMatchObject({ photos: 3, photos_left_out: 1 });
+});
+
+test('a home that is lost is put back from the copy, and everything is sent', async () => {
+  const before = await service.state();
+  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+  await expectDone(home.pas('backup', copy, '--photos'));
+  const pas = join(home.folder, 'pas');
+  for (const name of ['outbox.sqlite', 'photos']) rmSync(join(pas, name), { recursive: true });
+  cpSync(copy, outboxFile());
+  renameSync(`${copy}.photos`, join(pas, 'photos'));
+  await expectDone(home.pas('push'));
+  const after = await service.state();
+  expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({ finds: 3, photos: 3 });
+});
+
+test('a photograph that was damaged since is not copied as if it were sound', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  const [stored = ''] = everythingIn(join(home.folder, 'pas', 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
+  writeFileSync(stored, tinyPng(200));
+  const run = await home.pas('backup', copy, '--photos');
+  expect(run.code).toBe(12);
+  expect(run.stderr).toMatch(/photo-1\.png was removed or changed/);
+});

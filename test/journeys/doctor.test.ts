@@ -1,0 +1,142 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  home = await signedIn(service);
+});
+
+type Report = { ok: boolean; checks: { name: string; level: string; message: string; todo: string | null }[] };
+
+async function diagnose(
+  where: Home,
+  ...flags: string[]
+): Promise<{ code: number | null; levels: Record<string, string>; report: Report }> {
+  const run = await where.pas('doctor', '--json', ...flags);
+  const report = JSON.parse(run.stdout) as Report;
+  return { code: run.code, report, levels: Object.fromEntries(report.checks.map(({ name, level }) => [name, level])) };
+}
+
+test('all is well: every line says so, and nothing was changed at the service', async () => {
+  await expectDone(home.pas('harvest-vocab', 'organizace'));
+  const before = await service.state();
+  const { code, levels, report } = await diagnose(home);
+  expect(Object.entries(levels).filter(([, level]) => level !== 'ok')).toEqual([]);
+  expect(Object.keys(levels)).toEqual(
+    expect.arrayContaining([
+      'node',
+      'home',
+      'disk',
+      'permissions',
+      'outbox',
+      'pace',
+      'profile',
+      'secrets',
+      'vocabulary-age',
+      'service',
+      'clock',
+      'account',
+      'writing',
+      'schema',
+      'harvesting',
+    ]),
+  );
+  expect(report.ok).toBe(true);
+  expect(code).toBe(0);
+  const after = await service.state();
+  expect({ finds: after.finds, photos: after.photos }).toEqual({ finds: before.finds, photos: before.photos });
+});
+
+test('what is wrong with the machine is named with what to do', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const photo = home.file('p.png', tinyPng(1));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo, '--link'));
+  rmSync(photo);
+  chmodSync(join(home.folder, 'pas', 'outbox.sqlite'), 0o644);
+  const { code, levels, report } = await diagnose(home, '--offline');
+  expect(levels).toMatchObject({ permissions: 'problem', photographs: 'problem', outbox: 'ok', 'vocabulary-age': 'warning' });
+  expect(levels).not.toHaveProperty('service');
+  expect(report.checks.filter(({ level, todo }) => level !== 'ok' && todo === null)).toEqual([]);
+  expect(code).toBe(3);
+});
+
+test.each([
+  ['a closed interface', { access_mode: 'closed' }, 'writing'],
+  ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 'writing'],
+])('%s is a problem of writing, while the account is fine', async (_name, settings, problem) => {
+  await service.control('PUT', '/settings', settings);
+  const { code, levels } = await diagnose(home);
+  expect(levels).toMatchObject({ service: 'ok', account: 'ok', [problem]: 'problem' });
+  expect(code).toBe(3);
+});
+
+test('a clock that is off, a role with limits and a wrong schema location are said', async () => {
+  await service.control('POST', '/clock', { advance_ms: 3_600_000 });
+  const researcher = await signedIn(service, 'researcher', ['--schema-base', `${service.base_url}/elsewhere`]);
+  const { levels, report } = await diagnose(researcher);
+  expect(levels).toMatchObject({ clock: 'warning', schema: 'warning' });
+  expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
+  expect(report.checks.find(({ name }) => name === 'account')?.message).toMatch(/state 1 only/);
+});
+
+test('nobody signed in, a service out of reach, no profile: each is one problem and not the end of the check', async () => {
+  const stranger = makeHome();
+  expect((await diagnose(stranger)).levels).toMatchObject({ profile: 'problem', node: 'ok' });
+  const address = ['--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/s'];
+  await expectDone(stranger.pas('init', '--kind', 'training', '--username', 'a', ...address));
+  const offline = await diagnose(stranger);
+  expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', harvesting: 'warning' });
+  expect(offline.code).toBe(3);
+  await expectDone(
+    stranger.pas(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      '--base-url',
+      service.base_url,
+      '--schema-base',
+      service.schema_base,
+    ),
+  );
+  expect((await diagnose(stranger)).levels).toMatchObject({ service: 'ok', account: 'problem' });
+});
+
+test('a server that is not the service is told from one', async () => {
+  const server = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stray = makeHome({ PAS_PASSWORD: 'x' });
+  await expectDone(
+    stray.pas(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      '--base-url',
+      address,
+      '--oai-base',
+      address,
+      '--schema-base',
+      address,
+    ),
+  );
+  const { levels } = await diagnose(stray);
+  server.close();
+  expect(levels).toMatchObject({ account: 'problem', harvesting: 'problem', schema: 'warning' });
+});

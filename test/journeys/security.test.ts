@@ -1,0 +1,290 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, makeHome, type Run, type Service, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+const closers: (() => void)[] = [];
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(() => service.control('POST', '/reset'));
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function homeAt(
+  addresses: Partial<Service> & { base_url: string },
+  more: NodeJS.ProcessEnv,
+  ...flags: string[]
+): Promise<Home> {
+  const home = makeHome(more);
+  const { base_url, oai_base = base_url, schema_base = base_url } = addresses;
+  await expectDone(
+    home.pas(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'eva',
+      ...['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+      ...flags,
+    ),
+  );
+  return home;
+}
+
+/** Everything that `pas` left on the disk but the one file that is for secrets. */
+function written(home: Home): string {
+  return everythingIn(home.folder)
+    .filter((path) => statSync(path).isFile() && !path.endsWith('secrets.json'))
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n');
+}
+
+describe('secrets', () => {
+  const PASSWORD = 'archaeologist';
+
+  test('are in nothing that pas prints or writes, and in no process list', async () => {
+    const home = await signedIn(service);
+    const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as { mock: { token: string } };
+    const { token } = secrets.mock;
+    expect(token).toMatch(/^[0-9a-f]{40}$/);
+    const own = makeHome({}, home.folder);
+    const runs: Run[] = [];
+    const seenArguments: string[] = [];
+    const run = async (...args: string[]): Promise<void> => {
+      const started = own.start(...args, '--verbose');
+      seenArguments.push(readFileSync(`/proc/${started.child.pid}/cmdline`, 'latin1'));
+      runs.push(await started.ended);
+    };
+    await run('import', writeSeason(home, 4, { photos: true }));
+    await service.faults(
+      { endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-after-save' },
+      { endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'token-expired' },
+      { endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'malformed' },
+    );
+    for (const args of [['push', '--json'], ['push'], ['reconcile'], ['status', '--json'], ['list'], ['show', 'K-1', '--json']])
+      await run(...args);
+    for (const args of [
+      ['whoami', '--json'],
+      ['doctor'],
+      ['doctor', '--json'],
+      ['profile', 'show', '--json'],
+      ['harvest-vocab', 'organizace'],
+    ])
+      await run(...args);
+    await run('backup', 'copy.sqlite', '--photos');
+    const renewed = (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets).mock.token;
+    expect(renewed).not.toBe(token);
+    const all = [...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...seenArguments, written(home)].join('\n');
+    for (const secret of [token, renewed, Buffer.from(`archaeologist:${PASSWORD}`).toString('base64')]) {
+      expect(all.includes(secret)).toBe(false);
+    }
+    // The account is called like its password, so that is looked for where the name has no business.
+    expect(all).not.toMatch(/"?password"?\s*[:=]\s*"?archaeologist/);
+  });
+
+  test('that the service repeats in its answers are struck out', async () => {
+    const planted = 'planted-Pa55word';
+    const parrot = await serve((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const page = `<html><body>debug ${Buffer.concat(chunks)} ${JSON.stringify(request.headers)}</body></html>`;
+        response.writeHead(418, { 'content-type': 'text/html', 'x-you-said': String(request.headers.authorization) }).end(page);
+      });
+    });
+    const home = await homeAt({ base_url: parrot }, { PAS_PASSWORD: planted }, '--oai-auth', 'basic');
+    const token = 'planted-token-0123456789abcdef';
+    const withToken = home.with({ PAS_TOKEN: token });
+    const runs = [
+      await home.pas('login', '--verbose', '--json'),
+      await withToken.pas('whoami', '--verbose', '--json'),
+      await withToken.pas('harvest-vocab', '--verbose', '--json'),
+      await withToken.pas('doctor', '--verbose', '--json'),
+    ];
+    await withToken.pas('import', writeSeason(home, 2));
+    runs.push(
+      await withToken.pas('push', '--verbose', '--json'),
+      await withToken.pas('status'),
+      await withToken.pas('show', 'K-1'),
+    );
+    const all = runs.map(({ stdout, stderr }) => stdout + stderr).join('\n') + written(home);
+    expect(all).toContain('***');
+    expect(all).not.toMatch(/planted-/);
+    expect(all).not.toContain(Buffer.from(`eva:${planted}`).toString('base64'));
+  });
+
+  test('fall back to a file that only its owner can read where the keyring hangs, and pas does not', async () => {
+    const home = makeHome({ PAS_PASSWORD: PASSWORD });
+    const bus = join(home.folder, 'bus');
+    const silent = createSocketServer(() => {}).listen(bus);
+    closers.push(() => silent.close());
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const withBus = home.with({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`, XDG_RUNTIME_DIR: home.folder });
+    await expectDone(
+      withBus.pas('init', '--name', 'mock', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(service)),
+    );
+    const startedMs = Date.now();
+    const login = await expectDone(withBus.pas('login', '--json'));
+    expect(Date.now() - startedMs).toBeLessThan(20_000);
+    expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
+    expect(modeOf(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
+    const whoami = await makeHome({}, home.folder).pas('whoami');
+    expect(whoami.stderr).toMatch(/secrets\.json, which only you can read/);
+  });
+});
+
+function addressFlags({ base_url, oai_base, schema_base }: Service): string[] {
+  return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
+}
+
+describe('a server that sends elsewhere', () => {
+  async function thief(): Promise<{ address: string; requests: IncomingMessage[] }> {
+    const requests: IncomingMessage[] = [];
+    const address = await serve((request, response) => {
+      requests.push(request);
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"token":"stolen-token-stolen"}');
+    });
+    return { address, requests };
+  }
+
+  test.each([302, 308])('with %i is not followed by the write interface', async (status) => {
+    const { address, requests } = await thief();
+    const redirecting = await serve((request, response) => {
+      request.resume();
+      response.writeHead(status, { location: `${address}${request.url}` }).end();
+    });
+    const home = await homeAt({ base_url: redirecting, schema_base: service.schema_base }, { PAS_PASSWORD: 'planted' });
+    expect((await home.pas('login')).code).toBe(15);
+    const withToken = home.with({ PAS_TOKEN: 'planted-token' });
+    expect((await withToken.pas('whoami')).code).toBe(15);
+    await withToken.pas('import', writeSeason(home, 1));
+    await withToken.pas('push');
+    // Harvesting may be sent elsewhere, but then asks as anybody may.
+    const told = requests.filter(
+      ({ method, url, headers }) => method !== 'GET' || !/\/oai\?/.test(url ?? '') || headers.authorization !== undefined,
+    );
+    expect(told.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
+  });
+
+  test('gets no credential with it from the harvesting interface', async () => {
+    const { address, requests } = await thief();
+    const redirecting = await serve((request, response) => {
+      response.writeHead(302, { location: `${address}${request.url}` }).end();
+    });
+    const home = await homeAt({ base_url: redirecting }, { PAS_PASSWORD: 'planted' }, '--oai-auth', 'basic');
+    await home.pas('harvest-vocab', 'organizace');
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.map(({ headers }) => headers.authorization ?? headers.cookie)).toEqual(requests.map(() => undefined));
+  });
+});
+
+describe('what others wrote cannot steer the terminal', () => {
+  const STEERING = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e';
+
+  test('whether the service says it, or a file is called so', async () => {
+    const hostile = await serve((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        const { status, body } =
+          request.url === '/api/token-auth/'
+            ? { status: 200, body: { token: 'a'.repeat(40) } }
+            : {
+                status: 422,
+                body: { validation_errors: [{ line: 4, column: null, message: `bad ${STEERING} depth`, error_type: 2 }] },
+              };
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+    });
+    const home = await homeAt({ base_url: hostile, schema_base: service.schema_base }, { PAS_PASSWORD: 'x', PAS_TOKEN: 'y' });
+    const season = writeSeason(home, 2);
+    const runs = [await home.pas('import', season)];
+    runs.push(await home.pas('photo', 'add', 'K-1', home.file(`pic${STEERING}.png`, tinyPng(1))));
+    runs.push(await home.pas('photo', 'add', 'K-1', home.file(`text${STEERING}.png`, 'no picture')));
+    runs.push(await home.pas('photo', 'add', 'K-1', `gone${STEERING}.png`));
+    runs.push(await home.pas('number', 'set', 'K-1', `A ${STEERING} 1`));
+    for (const args of [
+      ['push', '--verbose'],
+      ['push', '--json'],
+      ['status'],
+      ['status', '--json'],
+      ['list'],
+      ['show', 'K-1'],
+      ['show', 'K-1', '--json'],
+      ['whoami'],
+      ['doctor'],
+    ]) {
+      runs.push(await home.pas(...args));
+    }
+    runs.push(
+      await home.pas('show', `K${STEERING}`),
+      await home.pas('import', `gone${STEERING}.csv`),
+      await home.pas(`no${STEERING}`),
+    );
+    const all = runs.map(({ stdout, stderr }) => stdout + stderr).join('');
+    expect(all).toContain('\\u001b]0;owned');
+    expect([...all].filter((character) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/.test(character))).toEqual([]);
+  });
+});
+
+describe('a production profile', () => {
+  test('is not written to without a word, whatever is queued, and is with --yes', async () => {
+    const home = await signedIn(service, 'archaeologist');
+    await expectDone(
+      home.pas('init', '--name', 'real', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(service)),
+    );
+    const real = home.with({ PAS_PROFILE: 'real' });
+    await expectDone(real.pas('import', writeSeason(home, 1, { photos: true })));
+    await expectDone(real.pas('number', 'set', 'K-1', 'A 1'));
+    await service.control('DELETE', '/journal');
+    const writes = async (): Promise<number> => (await service.journal()).filter(({ method }) => method !== 'GET').length;
+    for (const only of ['import', 'photo', 'number']) {
+      const refused = await real.pas('push', '--only', only, '--json');
+      expect(refused.code).toBe(2);
+      expect(jsonLines(refused.stderr).at(-1)).toMatchObject({ code: 2, hint: expect.stringContaining('--yes') });
+    }
+    expect(await writes()).toBe(0);
+    await expectDone(real.pas('push', '--yes'));
+    expect(await writes()).toBeGreaterThanOrEqual(3);
+  });
+});
+
+test('every file and folder that pas makes is for its owner alone, whatever the umask', async () => {
+  const umask = process.umask(0);
+  try {
+    const home = await signedIn(service);
+    await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+    await expectDone(home.pas('harvest-vocab', 'organizace'));
+    await expectDone(home.pas('push'));
+    await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
+    const made = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
+    expect(readdirSync(join(home.folder, 'pas'))).toContain('photos');
+    expect(made.length).toBeGreaterThan(8);
+    const open = made.filter((path) => modeOf(path) !== (statSync(path).isDirectory() ? '700' : '600'));
+    expect(open).toEqual([]);
+    expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ permissions/);
+  } finally {
+    process.umask(umask);
+  }
+});
