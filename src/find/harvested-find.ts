@@ -30,7 +30,7 @@ export type HarvestedFind = {
   readonly history: readonly HistoryEntry[];
 };
 
-type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
+export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
 /** Reads the entity element of a record. Undefined where it is no find. */
 export function readHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
@@ -89,7 +89,7 @@ function readHistory(entry: XmlElement): HistoryEntry {
  * The elements in which a record differs from what was sent, among those that the reader may see. The state is left
  * out: it moves on at the service. A finder sent by name is compared by name.
  */
-export function differingElements(sent: FindElements, harvested: HarvestedFind): ElementName[] {
+export function differingElements(sent: FindElements | HarvestedElements, harvested: HarvestedFind): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
@@ -99,14 +99,16 @@ export function differingElements(sent: FindElements, harvested: HarvestedFind):
   }).map((field) => field.name);
 }
 
-function same(field: Field, sent: FindElements[ElementName], found: string | Reference | undefined): boolean {
+type Value = (FindElements | HarvestedElements)[ElementName];
+
+function same(field: Field, sent: Value, found: string | Reference | undefined): boolean {
   switch (field.kind) {
     case 'reference':
     case 'term':
       return sameReference(isReference(sent) ? sent : undefined, isReference(found) ? found : undefined);
     case 'boolean':
       // The service keeps an absent flag as false.
-      return (sent === true) === (found === 'true' || found === '1');
+      return isTrue(sent) === isTrue(found);
     case 'integer':
       return (sent === undefined ? undefined : Number(sent)) === (found === undefined ? undefined : Number(found));
     case 'point':
@@ -117,6 +119,10 @@ function same(field: Field, sent: FindElements[ElementName], found: string | Ref
     case 'geom-system':
       return textOf(sent) === (typeof found === 'string' ? found : '');
   }
+}
+
+function isTrue(value: Value): boolean {
+  return value === true || value === 'true' || value === '1';
 }
 
 function sameReference(sent: Reference | undefined, found: Reference | undefined): boolean {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { listPages } from '../oai/pages.ts';
-import { entityOf } from '../oai/record.ts';
+import { entityOf, identOf } from '../oai/record.ts';
 
 export type Harvest = {
   readonly client: OaiClient;
@@ -14,6 +14,8 @@ export type Harvest = {
 export type HarvestedFinds = {
   /** All finds that the account may see, by identifier. */
   readonly finds: ReadonlyMap<string, HarvestedFind>;
+  /** When those that are listed, but not shown to the account, changed last, by identifier. */
+  readonly withheld: ReadonlyMap<string, number>;
   /** The server's clock when it answered the first page, milliseconds since 1970 UTC; undefined where no page came. */
   readonly serverNowMs: number | undefined;
 };
@@ -21,6 +23,7 @@ export type HarvestedFinds = {
 /** @param from only what changed since, as a datestamp of the harvesting interface */
 export async function harvestFinds({ client, format, clock }: Harvest, from?: string): Promise<HarvestedFinds> {
   const finds = new Map<string, HarvestedFind>();
+  const withheld = new Map<string, number>();
   let serverNowMs: number | undefined;
   const pages = listPages({
     fetchPage: (given, signal) => client.listRecords(given, signal),
@@ -31,10 +34,11 @@ export async function harvestFinds({ client, format, clock }: Harvest, from?: st
   for await (const page of pages) {
     serverNowMs ??= page.responseDateMs;
     for (const record of page.items) {
+      if (record.refused) withheld.set(identOf(record.header.identifier), record.header.datestampMs);
       const entity = entityOf(record);
       const find = entity === undefined ? undefined : readHarvestedFind(entity);
       if (find !== undefined) finds.set(find.identCely, find);
     }
   }
-  return { finds, serverNowMs };
+  return { finds, withheld, serverNowMs };
 }

@@ -1,5 +1,10 @@
-import type { FindElements } from '../find/find.ts';
-import { differingElements, type HarvestedFile, type HarvestedFind } from '../find/harvested-find.ts';
+import {
+  differingElements,
+  type HarvestedElements,
+  type HarvestedFile,
+  type HarvestedFind,
+  type HistoryEntry,
+} from '../find/harvested-find.ts';
 
 /**
  * Evidence about writes of unknown end. What is found decides; what is not found decides only where it would have been
@@ -15,8 +20,8 @@ export type Window = { readonly fromMs: number; readonly untilMs: number };
 
 export type ImportDoubt = {
   readonly entryId: number;
-  readonly name: string;
-  readonly elements: FindElements;
+  /** Of the document that was sent. */
+  readonly elements: HarvestedElements;
   readonly window: Window;
 };
 
@@ -35,9 +40,20 @@ export type View = {
   readonly user: string | undefined;
   /** Records that other entries of this outbox are known to have made. */
   readonly owned: ReadonlySet<string>;
-  /** States of which the harvest shows a record that this account is known to have made: it would show others, too. */
-  readonly visibleStates: ReadonlySet<number>;
+  /** Sights of the records that the harvest shows and this account is known to have made: it would show others, too. */
+  readonly sights: ReadonlySet<string>;
+  /** Finds that are listed but not shown, with the time of their last change. */
+  readonly withheld: ReadonlyMap<string, number>;
 };
+
+/** What decides whether an account sees a find: its state, and the organisations of its project and of its receiver. */
+export function sightOf(elements: HarvestedElements, stav: number): string {
+  return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
+}
+
+function idOf(value: HarvestedElements[keyof HarvestedElements]): string {
+  return typeof value === 'object' ? value.id : '';
+}
 
 /** The clocks of two machines, and a header that counts whole seconds, agree only roughly. */
 const CLOCK_MARGIN_MS = 5000;
@@ -82,15 +98,17 @@ function judgeImport(
   if (alike.length > 0) {
     return undecided('a record is the same in every element, but it was made at another time or by another account', candidates);
   }
-  return judgeAbsence(doubt.window, Number(doubt.elements.stav), view);
+  const near = recordsNear(doubt, view).filter((identCely) => !claims.has(identCely));
+  if (near.length > 0) {
+    return undecided('a record of its project appeared at that time that may be this one, changed since or not shown', near);
+  }
+  return judgeAbsence(doubt.window, sightOf(doubt.elements, Number(doubt.elements.stav)), view);
 }
 
-function judgeAbsence(window: Window, stav: number, view: View): Verdict {
-  if (!view.visibleStates.has(stav)) {
-    return undecided(
-      `the harvest shows no record that this account is known to have made in state ${stav}, so a missing one proves nothing`,
-      [],
-    );
+function judgeAbsence(window: Window, sight: string, view: View): Verdict {
+  if (!view.sights.has(sight)) {
+    const reason = 'the harvest shows no record of this project that this account is known to have made in this state';
+    return undecided(`${reason}, so a missing one proves nothing`, []);
   }
   if (view.nowMs <= window.untilMs) {
     const seconds = Math.ceil((window.untilMs - view.nowMs) / 1000);
@@ -107,6 +125,21 @@ function judgeAbsence(window: Window, stav: number, view: View): Verdict {
 function recordsLike(doubt: ImportDoubt, view: View): HarvestedFind[] {
   return [...view.finds.values()].filter(
     (find) => !view.owned.has(find.identCely) && differingElements(doubt.elements, find).length === 0,
+  );
+}
+
+/**
+ * Records that this account made in the project at the time, or that could be such: the service may have written a value
+ * in another way, and people may have corrected the find or moved it on.
+ */
+function recordsNear(doubt: ImportDoubt, view: View): string[] {
+  const project = idOf(doubt.elements.projekt);
+  const shown = [...view.finds.values()].filter((find) => idOf(find.elements.projekt) === project && couldBe(doubt, find, view));
+  const hidden = [...view.withheld].filter(
+    ([identCely, changedMs]) => identCely.startsWith(`${project}-`) && changedMs >= doubt.window.fromMs - CLOCK_MARGIN_MS,
+  );
+  return [...shown.map(({ identCely }) => identCely), ...hidden.map(([identCely]) => identCely)].filter(
+    (identCely) => !view.owned.has(identCely),
   );
 }
 
@@ -146,7 +179,14 @@ export function judgePhoto(
     return found(doubt, `${names[0]} came from a file of this name since the attempt, by this account`, names);
   }
   if (mine.length > 0) return undecided('several files could be this photograph', names);
-  return judgeAbsence(doubt.window, find.stav, view);
+  const near = free.filter((file) => wasStored(doubt, file, view) && !doubts.some((other) => isFileOf(other, file, view)));
+  if (near.length > 0) {
+    return undecided(
+      'a file was stored at that time that may be this photograph under another name',
+      near.map(({ name }) => name),
+    );
+  }
+  return judgeAbsence(doubt.window, sightOf(find.elements, find.stav), view);
 }
 
 function found(doubt: PhotoDoubt, reason: string, candidates: readonly string[]): Verdict {
@@ -155,9 +195,18 @@ function found(doubt: PhotoDoubt, reason: string, candidates: readonly string[])
 
 function isFileOf(photo: Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>, file: HarvestedFile, view: View): boolean {
   if (file.sha512Hex === photo.sha512Hex) return true;
-  const stored = file.history.find(({ type }) => type === 'SBR0');
-  if (stored === undefined || stored.note !== photo.fileName) return false;
-  return (view.user === undefined || stored.user === view.user) && isWithin(photo.window, Date.parse(stored.at));
+  return storingOf(file)?.note === photo.fileName && wasStored(photo, file, view);
+}
+
+/** By this account, while the photograph was under way. */
+function wasStored({ window }: Pick<PhotoDoubt, 'window'>, file: HarvestedFile, view: View): boolean {
+  const stored = storingOf(file);
+  if (stored === undefined) return false;
+  return (view.user === undefined || stored.user === view.user) && isWithin(window, Date.parse(stored.at));
+}
+
+function storingOf(file: HarvestedFile): HistoryEntry | undefined {
+  return file.history.find(({ type }) => type === 'SBR0');
 }
 
 function undecided(reason: string, candidates: readonly string[]): Verdict {

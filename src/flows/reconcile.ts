@@ -1,20 +1,21 @@
 import { OaiError } from '../base/errors.ts';
-import type { FindElements } from '../find/find.ts';
-import { type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
+import { type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import { entityOf } from '../oai/record.ts';
 import { applySettlement } from '../outbox/claims.ts';
 import { entriesInState, entriesOfRecord, move, selectEntries } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
-import { findById } from '../outbox/finds.ts';
 import { attemptsOf, nearestServerOffsetMs } from '../outbox/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { type Harvest, harvestFinds } from './harvest-finds.ts';
+import { childOf } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
 import {
   type ImportDoubt,
   judgeImports,
   judgePhoto,
   type PhotoDoubt,
+  sightOf,
   type Verdict,
   type View,
   type Window,
@@ -39,6 +40,7 @@ export type Reconciled = {
 /** How far before the first attempt the harvest begins: a clock that was wrong by hours hides nothing. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MOST_CANARIES = 50;
+const OVERLAP_MS = 2000;
 
 /**
  * Settles uncertain entries by what the harvest shows: a find or file that is there settles its entry as accepted; one
@@ -46,16 +48,16 @@ const MOST_CANARIES = 50;
  */
 export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
   const { outbox, profile, findIds } = context;
-  const uncertain = entriesInState(outbox, profile, 'uncertain').filter(
-    (entry) => findIds === undefined || (entry.findId !== null && findIds.includes(entry.findId)),
-  );
-  requeueNumbers(outbox, uncertain);
+  // All are judged together, since a record may be any of several; only those that were asked for are settled.
+  const uncertain = entriesInState(outbox, profile, 'uncertain');
+  const asked = (entry: Entry) => findIds === undefined || (entry.findId !== null && findIds.includes(entry.findId));
+  requeueNumbers(outbox, uncertain.filter(asked));
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const photos = uncertain.filter((entry) => entry.kind === 'photo');
-  if (imports.length + photos.length === 0) return [];
+  if (![...imports, ...photos].some(asked)) return [];
   const view = await lookAround(context, [...imports, ...photos]);
   const verdicts = new Map([...judgeImportEntries(context, imports, view), ...(await judgePhotoEntries(context, photos, view))]);
-  return [...imports, ...photos].flatMap((entry) => {
+  return [...imports, ...photos].filter(asked).flatMap((entry) => {
     const verdict = verdicts.get(entry.id);
     if (verdict === undefined) return [];
     apply(outbox, entry, verdict);
@@ -81,20 +83,37 @@ async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): 
     'order by entries.updated_at desc limit :limit',
   );
   const starts = [...doubts, ...canaries].flatMap((entry) => attemptsOf(outbox, entry.id).map(({ startedAt }) => startedAt));
-  const from = new Date(Math.min(...starts) - LOOK_BACK_MS).toISOString().replace(/\.\d+Z$/, 'Z');
-  const { finds, serverNowMs = clock.now() } = await harvestFinds(context, from);
+  const from = datestamp(Math.min(...starts) - LOOK_BACK_MS);
+  const { finds, withheld, serverNowMs = clock.now() } = await harvestAll(context, from);
   return {
     finds,
+    withheld,
     nowMs: serverNowMs,
     offsetMs: serverNowMs - clock.now(),
     user: context.user,
     owned: ownedIdents(outbox, profile),
-    visibleStates: new Set(canaries.flatMap((entry) => visibleState(finds.get(entry.identCely ?? '')))),
+    sights: new Set(canaries.flatMap((entry) => sightsOf(finds.get(entry.identCely ?? '')))),
   };
 }
 
-function visibleState(find: HarvestedFind | undefined): number[] {
-  return find === undefined ? [] : [find.stav];
+/** A record that changes while pages are read jumps to the front and is missed: what changed meanwhile is read as well. */
+async function harvestAll(context: ReconcileContext, from: string): Promise<HarvestedFinds> {
+  const first = await harvestFinds(context, from);
+  if (first.serverNowMs === undefined) return first;
+  const since = await harvestFinds(context, datestamp(first.serverNowMs - OVERLAP_MS));
+  return {
+    finds: new Map([...first.finds, ...since.finds]),
+    withheld: new Map([...first.withheld, ...since.withheld]),
+    serverNowMs: first.serverNowMs,
+  };
+}
+
+function datestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function sightsOf(find: HarvestedFind | undefined): string[] {
+  return find === undefined ? [] : [sightOf(find.elements, find.stav)];
 }
 
 function ownedIdents(outbox: Outbox, profile: string): Set<string> {
@@ -106,13 +125,16 @@ function ownedIdents(outbox: Outbox, profile: string): Set<string> {
 
 function judgeImportEntries(context: ReconcileContext, entries: readonly ImportEntry[], view: View & { offsetMs: number }) {
   const doubts = entries.flatMap((entry): ImportDoubt[] => {
-    const find = findById(context.outbox, entry.findId ?? 0);
-    if (find === undefined) return [];
-    return [
-      { entryId: entry.id, name: find.localId, elements: find.elements as FindElements, window: windowOf(context, entry, view) },
-    ];
+    const sent = elementsSent(entry);
+    return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: windowOf(context, entry, view) }];
   });
   return judgeImports(doubts, view);
+}
+
+/** From the document itself: the find may have been edited since, for another profile. */
+function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
+  const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
+  return find === undefined ? undefined : readHarvestedFind(find)?.elements;
 }
 
 async function judgePhotoEntries(context: ReconcileContext, entries: readonly PhotoEntry[], view: View & { offsetMs: number }) {

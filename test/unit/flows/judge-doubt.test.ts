@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { FindElements } from '../../../src/find/find.ts';
-import type { HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { type ImportDoubt, judgeImports, judgePhoto, type PhotoDoubt, type View } from '../../../src/flows/judge-doubt.ts';
+import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
+import {
+  type ImportDoubt,
+  judgeImports,
+  judgePhoto,
+  type PhotoDoubt,
+  sightOf,
+  type View,
+} from '../../../src/flows/judge-doubt.ts';
 
 const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 const MINUTE = 60_000;
 const USER = 'U-000408';
-const SENT: FindElements = {
+const SENT: HarvestedElements = {
   projekt: { id: 'C-1', text: 'C-1' },
   poznamka: 'přezka',
-  stav: 2,
+  stav: '2',
   geom_system: '4326',
   pristupnost: { id: 'HES-000867', text: '' },
   lokalizace: 'pole',
@@ -17,7 +23,7 @@ const SENT: FindElements = {
 };
 
 function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
-  return { entryId, name: `K-${entryId}`, elements: SENT, window: { fromMs: START, untilMs: START + 10 * MINUTE }, ...more };
+  return { entryId, elements: SENT, window: { fromMs: START, untilMs: START + 10 * MINUTE }, ...more };
 }
 
 function record(
@@ -49,7 +55,8 @@ function view(records: readonly HarvestedFind[], more: Partial<View> = {}): View
     nowMs: START + 60 * MINUTE,
     user: USER,
     owned: new Set(),
-    visibleStates: new Set([2]),
+    sights: new Set([sightOf(SENT, 2)]),
+    withheld: new Map(),
     ...more,
   };
 }
@@ -72,7 +79,7 @@ describe('an import of unknown end', () => {
 
   test('is proven absent only where others would be seen, and the service can no longer be working on it', () => {
     expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([], { visibleStates: new Set([1]) }))).toEqual({ 1: 'undecided' });
+    expect(kinds([doubt(1)], view([], { sights: new Set([sightOf(SENT, 1)]) }))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
   });
 
@@ -91,8 +98,32 @@ describe('an import of unknown end', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001', more)]))).toEqual({ 1: 'undecided' });
   });
 
-  test('is not found in a record that differs in one element', () => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001', { poznamka: 'přezka 2' })]))).toEqual({ 1: 'absent' });
+  test('is not proven absent by the sight of another project’s or another receiver’s records', () => {
+    const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
+    const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
+    for (const seen of [elsewhere, received]) {
+      expect(kinds([doubt(1)], view([], { sights: new Set([sightOf(seen, 2)]) }))).toEqual({ 1: 'undecided' });
+    }
+  });
+
+  test('is neither found nor absent where a record of that time and account may be it, corrected since', () => {
+    const seen = view([record('C-1-N00001', { poznamka: 'přezka 2' })]);
+    expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({ kind: 'undecided', candidates: ['C-1-N00001'] });
+  });
+
+  test('is absent where the records of that time are others’, or known to be other entries’', () => {
+    const differs = { poznamka: 'přezka 2' };
+    expect(kinds([doubt(1)], view([record('C-1-N00001', { ...differs, user: 'U-000001' })]))).toEqual({ 1: 'absent' });
+    expect(kinds([doubt(1)], view([record('C-1-N00001', differs)], { owned: new Set(['C-1-N00001']) }))).toEqual({ 1: 'absent' });
+    const other = doubt(2, { elements: { ...SENT, ...differs } });
+    expect(kinds([doubt(1), other], view([record('C-1-N00001', differs)]))).toEqual({ 1: 'absent', 2: 'found' });
+  });
+
+  test('is not absent where a find of its project that changed since is withheld from this account', () => {
+    const withheld = (identCely: string, atMs: number) => view([], { withheld: new Map([[identCely, atMs]]) });
+    expect(kinds([doubt(1)], withheld('C-1-N00001', START + 1000))).toEqual({ 1: 'undecided' });
+    expect(kinds([doubt(1)], withheld('C-1-N00001', START - MINUTE))).toEqual({ 1: 'absent' });
+    expect(kinds([doubt(1)], withheld('C-11-N00001', START + 1000))).toEqual({ 1: 'absent' });
   });
 });
 
@@ -142,6 +173,10 @@ describe('a photograph of unknown end', () => {
   test('is not a file of the same name that was there before, or that another photograph is known to be', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }])).toBe('absent');
+  });
+
+  test('is left to a person where a file of another name was stored at that time, with other bytes', () => {
+    expect(judge([file('F01.jpg', 'bb', 'renamed.jpg')])).toBe('undecided');
   });
 
   test('is left to a person where two photographs of one name are uncertain', () => {
