@@ -25,6 +25,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['validate'], () => import('./validate.ts')],
   [['build'], () => import('./build.ts')],
   [['push'], () => import('./push.ts')],
+  [['pull'], () => import('./pull.ts')],
   [['status'], () => import('./status.ts')],
   [['reconcile'], () => import('./reconcile.ts')],
   [['resolve'], () => import('./resolve.ts')],

@@ -3,8 +3,10 @@ import type { ExitReason } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { allFinds } from '../outbox/finds.ts';
+import { pulledRecord } from '../outbox/pulled.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
+import { standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 type ListOptions = GlobalOptions & { readonly limit?: number };
@@ -27,21 +29,28 @@ export function wholeNumber(text: string): number {
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   const { name } = context.profile();
-  const finds = [...allFinds(outbox, options.limit)].map((find) => ({ find, entry: importOfFind(outbox, find.id, name) }));
-  const rows = finds.map(({ find, entry }) => [
+  const finds = [...allFinds(outbox, options.limit)].map((find) => {
+    const entry = importOfFind(outbox, find.id, name);
+    const ident = entry?.identCely ?? undefined;
+    return { find, entry, pulled: ident === undefined ? undefined : pulledRecord(outbox, name, ident) };
+  });
+  const rows = finds.map(({ find, entry, pulled }) => [
     find.localId,
     entry?.state ?? 'not queued',
+    pulled === undefined ? '' : standingText(pulled),
     entry?.identCely ?? '',
     labelOf(find.elements['druh_nalezu']),
     labelOf(find.elements['projekt']),
   ]);
-  for (const line of table(['FIND', 'STATE', 'IDENTIFIER', 'OBJECT', 'PROJECT'], rows)) context.terminal.line(printable(line));
+  for (const line of table(['FIND', 'STATE', 'AT SERVICE', 'IDENTIFIER', 'OBJECT', 'PROJECT'], rows))
+    context.terminal.line(printable(line));
   context.terminal.value(
-    finds.map(({ find, entry }) => ({
+    finds.map(({ find, entry, pulled }) => ({
       find: find.id,
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,
+      at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
       elements: find.elements,
     })),
   );

@@ -1,13 +1,16 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
+import { pulledRecord } from '../outbox/pulled.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
+import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findsNamed } from './finds.ts';
 
@@ -31,13 +34,17 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     attempts: attemptsOf(outbox, entry.id),
     evidence: evidenceOf(outbox, entry.id),
   }));
+  const sent = sentFind(outbox, profile, find);
+  const pulled = sent === undefined ? undefined : pulledRecord(outbox, profile, sent.identCely);
   printFind(context, find);
+  if (sent !== undefined && pulled !== undefined) printAtService(context, atService(sent, pulled));
   for (const story of stories) printStory(context, story);
   context.terminal.value({
     find: find.id,
     local_id: find.localId,
     source: find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
     elements: find.elements,
+    at_service: atServiceValue(sent, pulled),
     entries: stories.map(storyValue),
   });
   return 'done';
@@ -48,6 +55,21 @@ function printFind({ terminal }: Context, find: StoredFind): void {
   if (find.sourceFile !== null) terminal.line(`  from ${printable(find.sourceFile)}, row ${find.sourceRow}`);
   for (const [element, value] of Object.entries(find.elements))
     terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value)).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
+}
+
+function printAtService({ terminal }: Context, { pulled, record, changes }: AtService): void {
+  terminal.line();
+  terminal.line(`at the service: ${terminal.color.bold(standingText(pulled))}, as of ${new Date(pulled.seenMs).toISOString()}`);
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['number', record?.elements.evidencni_cislo?.toString()],
+    ['photographs', record?.files.map(({ name }) => name).join(', ')],
+    ['area', record?.area?.text ?? (record?.protectedWithheld === true ? 'withheld from this account' : undefined)],
+    ['district', record?.district?.text],
+  ];
+  for (const [name, text] of facts) {
+    if (text !== undefined && text !== '') terminal.line(`  ${name.padEnd(20)} ${printable(text)}`);
+  }
+  for (const change of changes) terminal.line(`  changed since it was sent: ${printable(changeText(change))}`);
 }
 
 function valueText(value: unknown): string {

@@ -1,9 +1,8 @@
-import type { ElementName, FindElements } from '../find/find.ts';
+import type { ElementName } from '../find/find.ts';
 import { differingElements, type HarvestedFind } from '../find/harvested-find.ts';
-import { entriesOfFind } from '../outbox/entries.ts';
-import { allFinds } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Harvest, harvestFinds } from './harvest-finds.ts';
+import { sentFinds } from './sent-finds.ts';
 
 export type ReadBack = {
   readonly find: string;
@@ -19,16 +18,8 @@ export async function readBack(
   from?: string,
 ): Promise<ReadBack[]> {
   const { finds } = await harvestFinds(context, from);
-  const results: ReadBack[] = [];
-  for (const find of allFinds(context.outbox)) {
-    const entries = entriesOfFind(context.outbox, find.id, context.profile).filter((entry) => entry.state === 'accepted');
-    const sent = entries.find((entry) => entry.kind === 'import');
-    if (sent === undefined || sent.identCely === null) continue;
-    const number = entries.filter((entry) => entry.kind === 'number').at(-1)?.value;
-    const elements: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
-    const record = finds.get(sent.identCely);
-    const differing = record === undefined ? [] : differingElements(elements, record);
-    results.push({ find: find.localId, identCely: sent.identCely, harvested: record, differing });
-  }
-  return results;
+  return [...sentFinds(context.outbox, context.profile)].map(({ find, identCely, elements }) => {
+    const harvested = finds.get(identCely);
+    return { find, identCely, harvested, differing: harvested === undefined ? [] : differingElements(elements, harvested) };
+  });
 }

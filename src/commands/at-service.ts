@@ -1,0 +1,60 @@
+import { type Change, changesSince, stateText } from '../find/changes-since.ts';
+import type { HarvestedFind } from '../find/harvested-find.ts';
+import type { SentFind } from '../flows/sent-finds.ts';
+import type { PulledRecord } from '../outbox/pulled.ts';
+
+/** How the service has a find, as the last pull met it. */
+export type AtService = {
+  readonly pulled: PulledRecord;
+  /** As it was last shown; undefined where it never was. */
+  readonly record: HarvestedFind | undefined;
+  readonly changes: readonly Change[];
+};
+
+export function atService(sent: SentFind, pulled: PulledRecord): AtService {
+  const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
+  return { pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+}
+
+/** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+export function standingText({ standing, stav }: PulledRecord): string {
+  const last = stav === null ? '' : ` (last ${stateText(stav)})`;
+  switch (standing) {
+    case 'shown':
+      return stav === null ? '' : stateText(stav);
+    case 'withheld':
+      return `not shown${last}`;
+    case 'deleted':
+      return `deleted${last}`;
+    case 'missing':
+      return `not listed${last}`;
+  }
+}
+
+export function changeText({ element, sent, now }: Change): string {
+  return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
+}
+
+/** As `--json` prints it; null where no pull has met the record. */
+export function atServiceValue(sent: SentFind | undefined, pulled: PulledRecord | undefined): Record<string, unknown> | null {
+  if (sent === undefined || pulled === undefined) return null;
+  const { record, changes } = atService(sent, pulled);
+  return {
+    standing: pulled.standing,
+    since: iso(pulled.sinceMs),
+    seen_at: iso(pulled.seenMs),
+    datestamp: pulled.datestampMs === null ? null : iso(pulled.datestampMs),
+    stav: pulled.stav,
+    evidencni_cislo: record?.elements.evidencni_cislo ?? null,
+    photos: record?.files.map(({ name }) => name) ?? null,
+    photos_sent: sent.photographs.length,
+    area: record?.area ?? null,
+    district: record?.district ?? null,
+    protected_withheld: record?.protectedWithheld ?? null,
+    changed: changes,
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason } from '../base/errors.ts';
+import type { Profile } from '../config.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { type PulledFind, pull } from '../flows/pull.ts';
+import { knownAccount } from '../outbox/accounts.ts';
+import type { Standing } from '../outbox/pulled.ts';
+import { table } from '../ui/table.ts';
+import { printable } from '../ui/terminal.ts';
+import { atService, atServiceValue, changeText, standingText } from './at-service.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { openHarvestClient } from './harvesting.ts';
+import { watchInterrupts } from './interrupts.ts';
+import { keepMalformedAnswer } from './malformed-answer.ts';
+
+type PullOptions = GlobalOptions & { readonly full?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'pull',
+    summary: 'Bring the state, number, photographs, area and district of your sent finds up to date by harvest.',
+    examples: ['pas pull', 'pas pull --full --json'],
+  })
+    .option('--full', 'look at everything again, not only at what changed since the last pull')
+    .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
+}
+
+async function pullCommand(context: Context, options: PullOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const profile = context.profile();
+  refuseWithoutHarvesting(profile);
+  const outbox = await context.outbox();
+  const interrupts = watchInterrupts(() => terminal.warn('\nStopping. Nothing was changed.'));
+  context.onClose(() => interrupts.close());
+  const progress = terminal.progress('Pulling');
+  const { finds, fromMs } = await pull({
+    outbox,
+    profile: profile.name,
+    client: await openHarvestClient(context),
+    format: `oai_${profile.prefix}`,
+    clock,
+    training: profile.kind === 'training',
+    user: knownAccount(outbox, profile.name)?.identCely,
+    full: options.full === true,
+    onProgress: progress.update,
+    signal: interrupts.stop,
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(progress.end);
+  print(context, finds);
+  terminal.value({
+    from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
+    finds: finds.map(({ sent, before, now }) => ({
+      find: sent.find,
+      ident_cely: sent.identCely,
+      news: isNews({ sent, before, now }),
+      ...atServiceValue(sent, now),
+    })),
+  });
+  return 'done';
+}
+
+/** @throws ConfigError where there is nothing to pull from */
+function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
+  if (oaiBase !== undefined || kind !== 'training') return;
+  throw new ConfigError(
+    `Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
+    {
+      hint: 'Look at it in the training instance’s own pages.',
+    },
+  );
+}
+
+/** Otherwise than the last pull met it. */
+function isNews({ before, now }: PulledFind): boolean {
+  return before === undefined || before.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
+}
+
+function print(context: Context, finds: readonly PulledFind[]): void {
+  const { terminal } = context;
+  if (finds.length === 0) {
+    terminal.line('Nothing was sent with this profile yet.');
+    return;
+  }
+  const news = finds.filter(isNews);
+  const header = ['FIND', 'IDENTIFIER', 'STATE', 'NUMBER', 'PHOTOS', 'AREA', 'DISTRICT', 'CHANGED SINCE IT WAS SENT'];
+  const lines = news.length === 0 ? [] : table(header, news.map(rowOf));
+  for (const line of lines) terminal.line(printable(line));
+  terminal.line(`${finds.length} sent finds, ${news.length} with news.`);
+  sayWhatIsAmiss(context, finds);
+}
+
+function rowOf({ sent, now }: PulledFind): string[] {
+  const { record, changes } = atService(sent, now);
+  return [
+    sent.find,
+    sent.identCely,
+    standingText(now),
+    record?.elements.evidencni_cislo?.toString() ?? '',
+    record === undefined ? '' : String(record.files.length),
+    record?.area?.text ?? (record?.protectedWithheld === true ? 'withheld' : ''),
+    record?.district?.text ?? '',
+    changes.map(changeText).join('; '),
+  ];
+}
+
+function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
+  const named = (standing: Standing): string[] =>
+    finds.filter(({ now }) => now.standing === standing).map(({ sent }) => `${sent.find} (${sent.identCely})`);
+  const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing')];
+  const guarded = finds.filter(({ sent, now }) => atService(sent, now).record?.protectedWithheld === true).length;
+  const anonymous =
+    profile().oaiAuth === 'none' ? ' oai_auth of the profile is none: without signing in, only archived finds are shown.' : '';
+  if (deleted.length > 0) terminal.warn(printable(`Deleted at the service: ${deleted.join(', ')}.`));
+  if (withheld.length > 0) {
+    terminal.warn(
+      printable(
+        `The service has them, and does not show them to this account in their state: ${withheld.join(', ')}.${anonymous}`,
+      ),
+    );
+  }
+  if (guarded > 0) terminal.warn(`The place is withheld from this account, and was not compared: ${guarded} finds.`);
+  if (missing.length > 0) {
+    terminal.warn(printable(`Not in the harvest, whose index may lag behind by minutes: ${missing.join(', ')}.`));
+  }
+}

@@ -1,0 +1,30 @@
+import { FIELDS } from './fields.ts';
+import type { ElementName, FindElements } from './find.ts';
+import { differingElements, type HarvestedFind } from './harvested-find.ts';
+
+/** States of a find at the service (contract, "States and transitions"). */
+const STATE_NAMES: Readonly<Record<number, string>> = { 1: 'registered', 2: 'submitted', 3: 'confirmed', 4: 'archived' };
+
+export function stateText(stav: number): string {
+  return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
+}
+
+/** An element that is no longer as it was sent; null where it is absent. */
+export type Change = { readonly element: ElementName; readonly sent: string | null; readonly now: string | null };
+
+/** What the service has otherwise than it was sent, the state included, in the order of the schema. */
+export function changesSince(sent: FindElements, record: HarvestedFind): Change[] {
+  const differing = new Set<ElementName>(differingElements(sent, record));
+  if (sent.stav !== record.stav) differing.add('stav');
+  return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
+    element: name,
+    sent: valueText(sent[name]),
+    now: name === 'stav' ? String(record.stav) : valueText(record.elements[name]),
+  }));
+}
+
+function valueText(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'object') return String(value);
+  return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
+}

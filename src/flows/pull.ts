@@ -1,0 +1,151 @@
+import { UsageError } from '../base/errors.ts';
+import type { HarvestedFind } from '../find/harvested-find.ts';
+import { attemptsOf } from '../outbox/journal.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import {
+  completePull,
+  noteUnchanged,
+  type PulledRecord,
+  pulledRecord,
+  pullWatermarkMs,
+  rememberSighting,
+} from '../outbox/pulled.ts';
+import { type SentFind, sentFinds } from './sent-finds.ts';
+import { OVERLAP_MS } from './service-lists.ts';
+import { type Sight, type SightOptions, sightChanges, sightEach } from './sight-records.ts';
+
+export type PullContext = SightOptions & {
+  readonly outbox: Outbox;
+  readonly profile: string;
+  /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
+  readonly training: boolean;
+  /** The account's own identifier at the service, where it is known. */
+  readonly user: string | undefined;
+  /** Look at everything again, not only at what changed since the last pull. */
+  readonly full: boolean;
+};
+
+export type PulledFind = {
+  readonly sent: SentFind;
+  /** Undefined where this is the first pull that met the find. */
+  readonly before: PulledRecord | undefined;
+  readonly now: PulledRecord;
+};
+
+export type Pull = {
+  readonly finds: readonly PulledFind[];
+  /** What changed since then was asked for; undefined where nothing was sent yet. */
+  readonly fromMs: number | undefined;
+};
+
+/** Our clock may have been wrong by hours when the finds were sent. */
+const LOOK_BACK_MS = 24 * 3600 * 1000;
+/** Longer than the service works on one request. */
+const CREATION_MARGIN_MS = 30 * 60_000;
+
+/**
+ * Brings what is known of the finds that were sent up to date by harvest. All of it is kept at once when everything was
+ * read, together with the server's time at which the next pull goes on.
+ * @throws UsageError on a training instance, where harvesting shows none of them; what {@link sightChanges} throws
+ */
+export async function pull(context: PullContext): Promise<Pull> {
+  const { outbox, profile } = context;
+  const sent = [...sentFinds(outbox, profile)];
+  if (sent.length === 0) return { finds: [], fromMs: undefined };
+  const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, profile, identCely)]));
+  const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox, profile);
+  const fromMs = watermarkMs === undefined ? firstSentMs(outbox, sent) - LOOK_BACK_MS : watermarkMs - OVERLAP_MS;
+  const { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
+  const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
+  const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
+  const sights = new Map<string, Sight>([
+    ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
+    ...listed,
+    ...(await sightEach(context, older)),
+  ]);
+  const own = context.training ? onlyOwn(context, sent, sights, known) : sights;
+  outbox.change(() => {
+    for (const { identCely } of sent) remember(outbox, profile, identCely, own.get(identCely));
+    completePull(outbox, profile, beganMs);
+  });
+  const finds = sent.flatMap((find): PulledFind[] => {
+    const now = pulledRecord(outbox, profile, find.identCely);
+    return now === undefined ? [] : [{ sent: find, before: known.get(find.identCely), now }];
+  });
+  return { finds, fromMs };
+}
+
+/** Never met, or looked for in vain: the list of changes alone does not tell whether it is there. */
+function isOpen(known: PulledRecord | undefined): boolean {
+  return known === undefined || known.standing === 'missing';
+}
+
+/** Then it would be on the list. One that a person settled may have been created at any time. */
+function isAcceptedSince(outbox: Outbox, { entryId }: SentFind, fromMs: number): boolean {
+  return attemptsOf(outbox, entryId).some(
+    ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
+  );
+}
+
+function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
+  const attempts = sent.flatMap(({ entryId }) => attemptsOf(outbox, entryId));
+  return attempts.reduce((first, { startedAt }) => Math.min(first, startedAt), outbox.clock.now());
+}
+
+function remember(outbox: Outbox, profile: string, identCely: string, sight: Sight | undefined): void {
+  switch (sight?.kind) {
+    case undefined:
+      noteUnchanged(outbox, profile, identCely);
+      return;
+    case 'shown':
+      rememberSighting(outbox, profile, {
+        identCely,
+        standing: 'shown',
+        datestampMs: sight.datestampMs,
+        shown: { stav: sight.record.stav, record: sight.record },
+      });
+      return;
+    case 'withheld':
+    case 'deleted':
+      rememberSighting(outbox, profile, { identCely, standing: sight.kind, datestampMs: sight.datestampMs });
+      return;
+    case 'missing':
+      rememberSighting(outbox, profile, { identCely, standing: 'missing', datestampMs: null });
+      return;
+  }
+}
+
+/**
+ * The sights that are proven to be of our own records: created by this account when we sent them, or shown so before.
+ * @throws UsageError where there is none
+ */
+function onlyOwn(
+  context: PullContext,
+  sent: readonly SentFind[],
+  sights: ReadonlyMap<string, Sight>,
+  known: ReadonlyMap<string, PulledRecord | undefined>,
+): Map<string, Sight> {
+  const own = new Map<string, Sight>();
+  let proven = 0;
+  for (const find of sent) {
+    const sight = sights.get(find.identCely);
+    const wasOwn = (known.get(find.identCely)?.record ?? null) !== null;
+    const isOwn = wasOwn || (sight?.kind === 'shown' && isCreatedByUs(context, find, sight.record));
+    if (isOwn) proven++;
+    if (isOwn && sight !== undefined) own.set(find.identCely, sight);
+    if (!isOwn) own.set(find.identCely, { kind: 'missing' });
+  }
+  if (proven > 0) return own;
+  throw new UsageError(`Harvesting shows none of the ${sent.length} finds that were sent with profile ${context.profile}.`, {
+    hint: 'A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.',
+  });
+}
+
+function isCreatedByUs({ outbox, user }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
+  const created = history.find(({ type }) => type === 'SN01');
+  const createdMs = Date.parse(created?.at ?? '');
+  if (created === undefined || (user !== undefined && created.user !== user)) return false;
+  return attemptsOf(outbox, entryId).some(
+    ({ startedAt, serverDateAt }) => Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
+  );
+}
