@@ -136,7 +136,7 @@ export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(`${where}: must be a table.`);
   const settings: Record<string, string | number | boolean> = {};
   for (const [key, setting] of Object.entries(value)) {
-    if (!(key in PROFILE_KEYS))
+    if (!Object.hasOwn(PROFILE_KEYS, key))
       throw new ConfigError(`${where}: unknown key ${key}.`, { hint: `Known are ${Object.keys(PROFILE_KEYS).join(', ')}.` });
     settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
   }

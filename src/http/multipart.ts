@@ -7,7 +7,7 @@ export type FilePart = { readonly fileName: string; readonly contentType: string
 /** A form with one field `file` whose bytes are in memory. */
 export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
   const form = new FormData();
-  form.append('file', bytes, { filename: part.fileName, contentType: part.contentType });
+  form.append('file', bytes, { filename: headerSafe(part.fileName), contentType: part.contentType });
   const whole = form.getBuffer();
   return { contentType: contentTypeOf(form), lengthBytes: whole.length, open: () => whole };
 }
@@ -17,7 +17,7 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
   const form = new FormData();
   // The form starts to read a part when it is piped, so the file is opened then, through this stand-in.
   const file = new PassThrough();
-  form.append('file', file, { filename: part.fileName, contentType: part.contentType, knownLength: sizeBytes });
+  form.append('file', file, { filename: headerSafe(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
   return {
     contentType: contentTypeOf(form),
     lengthBytes: form.getLengthSync(),
@@ -31,6 +31,11 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
       return whole;
     },
   };
+}
+
+/** Control characters may stand in a file's name, but in no header (RFC 9110, section 5.5). */
+function headerSafe(fileName: string): string {
+  return fileName.replace(/[\u0000-\u001f\u007f]/g, '_');
 }
 
 function contentTypeOf(form: FormData): string {

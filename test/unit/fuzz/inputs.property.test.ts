@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import busboy from 'busboy';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { digestFault, readContentDigest } from '../../../mock-server/digest.ts';
+import { ConfigError } from '../../../src/base/errors.ts';
+import { readConfigFile } from '../../../src/config.ts';
+import { parsePoint } from '../../../src/find/geometry.ts';
+import { contentDigest, sha512Of } from '../../../src/http/digest.ts';
+import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
+import { printable } from '../../../src/ui/terminal.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 200 });
+
+describe('config.toml', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'pas-config-')), 'config.toml');
+  const read = (content: string | Uint8Array): unknown => {
+    writeFileSync(path, content);
+    try {
+      return readConfigFile(path);
+    } catch (thrown) {
+      expect(thrown).toBeInstanceOf(ConfigError);
+      return undefined;
+    }
+  };
+
+  test('is read or refused, whatever it holds', () => {
+    const key = fc.oneof(
+      fc.constantFrom('base_url', 'kind', '__proto__', 'toString', 'constructor', 'min_interval_ms'),
+      fc.string(),
+    );
+    const value = fc.oneof(
+      fc.string().map((text) => JSON.stringify(text)),
+      fc.constantFrom('1', '-1', 'nan', 'inf', '1979-05-27', '[1]', '{a=1}', 'true'),
+    );
+    const lines = fc.array(
+      fc.tuple(key, value).map(([name, text]) => `${JSON.stringify(name)} = ${text}`),
+      { maxLength: 4 },
+    );
+    const shaped = fc.tuple(key, lines).map(([name, all]) => `[profiles.${JSON.stringify(name)}]\n${all.join('\n')}`);
+    fc.assert(
+      fc.property(fc.oneof(anyText, fc.uint8Array({ maxLength: 200 }), shaped), (content) => {
+        read(content);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('knows no key %s', (name) => {
+    expect(read(`[profiles.a]\n"${name}" = "x"\n`)).toBeUndefined();
+  });
+
+  test.each(['[', '{a=', 'a.', '"""'])('nested or repeated without end (%j) is refused in time', (piece) => {
+    const startedMs = performance.now();
+    expect(read(`a = ${piece.repeat(20_000)}`)).toBeUndefined();
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+  });
+});
+
+describe('well-known text', () => {
+  test('is a point of two plain decimals or a problem, whatever it holds', () => {
+    const pieces = fc.array(
+      fc.oneof(
+        fc.constantFrom('POINT', 'point', ' ', '(', ')', 'Z', 'EMPTY', 'SRID=4326;', '-', '1e5', '14.42', '50', '\t', ','),
+        fc.string(),
+      ),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(
+        pieces.map((all) => all.join('')),
+        (text) => {
+          const reading = parsePoint(text);
+          if ('value' in reading) expect(`${reading.value.x} ${reading.value.y}`).toMatch(/^-?\d+(\.\d+)? -?\d+(\.\d+)?$/);
+          else expect(reading.problem.length).toBeLessThan(2000);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([' ', '(', 'point ', '1 ', 'point(', '\t'])('of a million %j takes no time', (piece) => {
+    const startedMs = performance.now();
+    parsePoint(`POINT (${piece.repeat(300_000)}`);
+    parsePoint(piece.repeat(300_000));
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+  });
+});
+
+describe('Content-Digest', () => {
+  test('of any bytes is what the service reads', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
+        const content = Buffer.from(bytes);
+        expect(sha512Of(content)).toEqual(createHash('sha512').update(content).digest());
+        expect(digestFault(contentDigest(sha512Of(content)), sha512Of(content))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('of any text is bytes or a fault', () => {
+    const header = fc.oneof(
+      anyText,
+      anyText.map((text) => `sha-512=:${text}:`),
+    );
+    fc.assert(
+      fc.property(header, (text) => {
+        const read = readContentDigest(text);
+        expect(typeof read === 'string' || Buffer.isBuffer(read)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a form', () => {
+  type Part = { field: string; name: string | undefined; bytes: Buffer };
+
+  async function partsOf(contentType: string, body: Readable): Promise<Part[]> {
+    const parts: Part[] = [];
+    const reader = busboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', preservePath: true });
+    reader.on('file', (field, stream, info) => {
+      const chunks: Buffer[] = [];
+      stream
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => parts.push({ field, name: info.filename, bytes: Buffer.concat(chunks) }));
+    });
+    reader.on('field', (field, value) => parts.push({ field, name: undefined, bytes: Buffer.from(value) }));
+    await new Promise((resolve, reject) => body.pipe(reader).on('close', resolve).on('error', reject));
+    return parts;
+  }
+
+  const fileName = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 40 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+    fc.constantFrom(
+      'a"; name="other.png',
+      'a\r\nContent-Type: text/html\r\n\r\nx.png',
+      'nález č. 7.jpg',
+      '\u202egnp.exe',
+      "it's.png",
+      'a\\b.png',
+    ),
+  );
+
+  test('has one part with the file’s bytes and as long as it said, whatever the file is called', async () => {
+    await fc.assert(
+      fc.asyncProperty(fileName, fc.uint8Array({ minLength: 1, maxLength: 300 }), async (name, content) => {
+        const bytes = Buffer.from(content);
+        const part = { fileName: name, contentType: 'image/png' };
+        for (const form of [bytesForm(bytes, part), streamForm(() => Readable.from([bytes]), bytes.length, part)]) {
+          const opened = form.open();
+          const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());
+          expect(whole.length).toBe(form.lengthBytes);
+          const parts = await partsOf(form.contentType, Readable.from([whole]));
+          expect(parts.map(({ field }) => field)).toEqual(['file']);
+          expect(parts[0]?.bytes.equals(bytes)).toBe(true);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+test('no text that was made printable steers a terminal, and printing it twice changes nothing', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const shown = printable(text);
+      expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      expect(printable(shown)).toBe(shown);
+    }),
+  );
+});
