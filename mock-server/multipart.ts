@@ -32,6 +32,8 @@ export type MultipartOptions = {
 };
 
 const HEAD_BYTES = 64 * 1024;
+/** More of either is no form but an attack: each part costs far more than its bytes. As Django's default for files. */
+const LIMITS = { files: 100, fields: 1000 } as const;
 
 /**
  * Reads all file parts of a `multipart/form-data` body in order; plain fields are skipped.
@@ -79,7 +81,7 @@ function isMultipart(message: IncomingMessage): boolean {
 
 function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
   try {
-    return busboy({ headers: message.headers, defParamCharset: 'utf8' });
+    return busboy({ headers: message.headers, defParamCharset: 'utf8', limits: LIMITS });
   } catch {
     return undefined;
   }
@@ -112,7 +114,7 @@ function feed(
     message.once('close', () => {
       if (!message.complete) stop('gone');
     });
-    parser.once('error', () => stop('malformed'));
+    for (const event of ['error', 'filesLimit', 'fieldsLimit']) parser.once(event, () => stop('malformed'));
     parser.once('close', () => resolve('complete'));
     message.pipe(parser);
   });

@@ -1,5 +1,6 @@
-import { type Point, parsePolygons } from '../areas.ts';
+import { bordersOf } from '../areas.ts';
 import type { Mock } from '../mock.ts';
+import type { Position } from '../polygons.ts';
 import type { Entity } from '../records/record.ts';
 import { textOf } from '../records/record.ts';
 
@@ -12,8 +13,8 @@ type Shape = {
   readonly ident: string;
   readonly name: string;
   /** The definition point: where the name may stand. Longitude, latitude. */
-  readonly at: Point | null;
-  readonly rings: ReadonlyArray<readonly Point[]>;
+  readonly at: Position | null;
+  readonly rings: ReadonlyArray<readonly Position[]>;
 };
 
 /** The seed's regions, districts and cadastral areas as outlines in WGS 84, simplified for drawing. */
@@ -27,24 +28,24 @@ export function mapView(mock: Mock): unknown {
 }
 
 function shapesOf(mock: Mock, entity: Entity): Shape[] {
-  return mock.archive.allOf(entity).map(({ ident, body }) => ({
-    ident,
-    name: textOf(body['nazev']) ?? ident,
-    at: firstPoint(textOf(body['definicni_bod_wkt']) ?? ''),
-    rings: parsePolygons(textOf(body['hranice_wkt']) ?? '')
+  return mock.archive.allOf(entity).map((record) => ({
+    ident: record.ident,
+    name: textOf(record.body['nazev']) ?? record.ident,
+    at: firstPoint(textOf(record.body['definicni_bod_wkt']) ?? ''),
+    rings: bordersOf(record)
       .flat()
       .filter((ring) => ring.length > 2)
       .map(simplified),
   }));
 }
 
-function firstPoint(wkt: string): Point | null {
+function firstPoint(wkt: string): Position | null {
   const [, longitude, latitude] = /\(\s*(-?[\d.]+)\s+(-?[\d.]+)/.exec(wkt) ?? [];
   return longitude === undefined || latitude === undefined ? null : [Number(longitude), Number(latitude)];
 }
 
-function simplified(ring: readonly Point[]): Point[] {
-  const kept: Point[] = [];
+function simplified(ring: readonly Position[]): Position[] {
+  const kept: Position[] = [];
   for (const [longitude, latitude] of ring) {
     const last = kept.at(-1);
     if (last !== undefined && Math.hypot(longitude - last[0], latitude - last[1]) < CLOSE_DEGREES) continue;

@@ -8,7 +8,7 @@ import type { SentAnswer } from '../trouble.ts';
 import { compressed } from './compression.ts';
 import { answerText, type Envelope, errorText, type HarvestPath, readPath } from './envelope.ts';
 import type { Harvest } from './harvest.ts';
-import { badArgument, ProtocolError, type Query, readQuery } from './protocol.ts';
+import { badArgument, ILLEGAL_VERB, ProtocolError, type Query, readQuery } from './protocol.ts';
 import { throughSession } from './sessions.ts';
 import { answerVerb } from './verbs.ts';
 import { signIn, unauthorised, type Viewer } from './viewer.ts';
@@ -83,7 +83,7 @@ function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLS
   if (!mock.deployed) throw new AnswerNow(unauthorised(false));
   if (viewer === 'no-colon') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
   const envelope = envelopeOf(mock, incoming, path, given);
-  throw new AnswerNow(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', 'Illegal OAI verb'))));
+  throw new AnswerNow(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
 }
 
 function answerRequest(

@@ -1,7 +1,7 @@
 import { NEWEST_VERSION, SCHEMA_VERSIONS, type SchemaVersion } from '../addresses.ts';
 import { escapeAttribute, escapeText } from '../records/render.ts';
 import { toSeconds } from './dates.ts';
-import { INVALID_SET, type ProtocolError } from './protocol.ts';
+import { ILLEGAL_VERB, INVALID_SET, type ProtocolError } from './protocol.ts';
 
 /** What every answer says about its request. */
 export type Envelope = {
@@ -16,10 +16,18 @@ export function answerText(envelope: Envelope, content: string): string {
   return wrap(envelope, requestElement(envelope, envelope.given), content);
 }
 
-/** After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). */
+/**
+ * After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). Of an unknown verb the deployed
+ * service tells no more than its host (facts 9.5).
+ */
 export function errorText(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
-  const request = requestElement(envelope, bare ? new URLSearchParams() : envelope.given);
+  const request = requestElement(
+    envelope.deployed && error.message === ILLEGAL_VERB
+      ? { ...envelope, requestUrl: new URL(envelope.requestUrl).origin }
+      : envelope,
+    bare ? new URLSearchParams() : envelope.given,
+  );
   const message = envelope.deployed ? deployedMessage(error) : error.message;
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
 }

@@ -1,6 +1,6 @@
 import { type Addresses, recordAddressOf, type SchemaVersion } from '../addresses.ts';
 import type { Mock } from '../mock.ts';
-import type { ArchiveRecord } from '../records/record.ts';
+import type { ArchiveRecord, RecordHeader } from '../records/record.ts';
 import { escapeText, renderForbidden, renderRecord } from '../records/render.ts';
 import { renderDublinCore, renderForbiddenDublinCore } from '../records/render-dublin-core.ts';
 import { toMilliseconds, toSeconds } from './dates.ts';
@@ -24,7 +24,7 @@ export type Harvest = {
   readonly refuseTokens: boolean;
 };
 
-export function headerOf(harvest: Harvest, record: ArchiveRecord): string {
+export function headerOf(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
   const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
   const set = `<setSpec>${setSpecIn(record.setSpec, version, deployed)}</setSpec>`;
@@ -36,7 +36,7 @@ export function headerOf(harvest: Harvest, record: ArchiveRecord): string {
 }
 
 /** Deleted records of the deployed service may lack their set (facts 9.6): here every second one. */
-function lostItsSet({ deleted, ident }: ArchiveRecord): boolean {
+function lostItsSet({ deleted, ident }: RecordHeader): boolean {
   return deleted && Number(ident.at(-1)) % 2 === 1;
 }
 

@@ -1,5 +1,5 @@
 import type { ListQuery } from '../records/archive-table.ts';
-import type { ArchiveRecord } from '../records/record.ts';
+import type { RecordHeader } from '../records/record.ts';
 import { escapeText } from '../records/render.ts';
 import { readWindow, toSeconds } from './dates.ts';
 import { type Harvest, headerOf, recordElement } from './harvest.ts';
@@ -14,21 +14,33 @@ export function listPage(harvest: Harvest, query: Query): string {
   const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
   const format = readFormat(state.prefix);
   const pageSize = harvest.mock.settings.page_size;
-  const records = harvest.mock.archive.list({ ...listQuery(harvest, state), limit: pageSize + 1 });
-  const page = records.slice(0, pageSize);
+  const { page, elements, more } = readPage(harvest, query.verb, { ...listQuery(harvest, state), limit: pageSize + 1 }, format);
   if (page.length === 0 && token === undefined) {
     throw new ProtocolError('noRecordsMatch', 'no record fits set, from and until');
   }
   const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
-  const elements = page.map((record) => listed(harvest, query.verb, record, format)).join('\n');
-  const more = records.length > pageSize;
-  return `<${query.verb}>\n${elements}${tokenElement(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
+  return `<${query.verb}>\n${elements.join('\n')}${tokenElement(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
 }
 
-function listed(harvest: Harvest, verb: Verb, record: ArchiveRecord, format: Format): string {
-  if (verb === 'ListRecords') return recordElement(harvest, record, format);
-  // The deployed service wraps headers as if they were records (facts 9.6).
-  return harvest.deployed ? `<record>${headerOf(harvest, record)}</record>` : headerOf(harvest, record);
+type Page = { readonly page: readonly RecordHeader[]; readonly elements: readonly string[]; readonly more: boolean };
+
+/** @param query asks for one record more than the page holds, which tells whether there is another page */
+function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: Format): Page {
+  const { archive } = harvest.mock;
+  const pageSize = query.limit - 1;
+  if (verb === 'ListRecords') {
+    const records = archive.list(query);
+    const page = records.slice(0, pageSize);
+    return { page, elements: page.map((record) => recordElement(harvest, record, format)), more: records.length > pageSize };
+  }
+  const headers = archive.listHeaders(query);
+  const page = headers.slice(0, pageSize);
+  return { page, elements: page.map((header) => listedHeader(harvest, header)), more: headers.length > pageSize };
+}
+
+/** The deployed service wraps headers as if they were records (facts 9.6). */
+function listedHeader(harvest: Harvest, header: RecordHeader): string {
+  return harvest.deployed ? `<record>${headerOf(harvest, header)}</record>` : headerOf(harvest, header);
 }
 
 function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListState {
@@ -88,7 +100,7 @@ function listQuery({ deployed, viewer }: Harvest, state: ListState): Omit<ListQu
  * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
  * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (facts 9.3).
  */
-function tokenElement(harvest: Harvest, state: ListState, page: readonly ArchiveRecord[], more: boolean): string {
+function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
   const { deployed, nowMs, mock } = harvest;
   const last = page.at(-1);
   const size = `completeListSize="${state.size}" cursor="${state.cursor}"`;

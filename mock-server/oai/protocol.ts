@@ -52,12 +52,15 @@ export function readQuery(given: URLSearchParams, deployed: boolean): Query {
   return { verb, arguments: values };
 }
 
+/** Of a verb that nobody knows. */
+export const ILLEGAL_VERB = 'Illegal OAI verb';
+
 function readVerb(given: URLSearchParams): Verb {
   const names = given.getAll('verb');
   if (names.length === 0) throw new ProtocolError('badVerb', 'verb is absent');
   if (names.length > 1) throw new ProtocolError('badVerb', 'verb is repeated');
   const verb = VERBS.find((known) => known === names[0]);
-  if (verb === undefined) throw new ProtocolError('badVerb', 'Illegal OAI verb');
+  if (verb === undefined) throw new ProtocolError('badVerb', ILLEGAL_VERB);
   return verb;
 }
 

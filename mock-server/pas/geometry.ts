@@ -16,13 +16,15 @@ export type FindGeometry = {
 export type GeometryFault = 'wkt-syntax' | 'wkt-range';
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
-const WKT_POINT = new RegExp(`^POINT *(ZM|Z|M)? *\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
+// The blanks behind a marker belong to the marker: two runs of blanks side by side would take quadratic time to refuse.
+const WKT_POINT = new RegExp(`^POINT *(?:(ZM|Z|M) *)?\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** Krovak's projection East North, by the best one-metre operation (EPSG:5239) in PROJ's sign convention. */
 const SJTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
+const WGS84_TO_SJTSK = proj4('EPSG:4326', SJTSK);
 
 /** Coordinates that can be converted (facts 4.5). */
 const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, number]>> = {
@@ -53,8 +55,7 @@ export function readGeometry(wkt: string, system: GeomSystem, deployed: boolean)
 
 /** S-JTSK to the centimetre, WGS 84 to seven places. */
 function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
-  const transform = proj4('EPSG:4326', SJTSK);
-  const [a, b] = from === '4326' ? transform.forward([x, y]) : transform.inverse([x, y]);
+  const [a, b] = from === '4326' ? WGS84_TO_SJTSK.forward([x, y]) : WGS84_TO_SJTSK.inverse([x, y]);
   const places = from === '4326' ? 2 : 7;
   return [(a ?? 0).toFixed(places), (b ?? 0).toFixed(places)];
 }

@@ -1,4 +1,4 @@
-import { type ArchiveRecord, type Body, isEntity } from './record.ts';
+import { type ArchiveRecord, type Body, isEntity, type RecordHeader } from './record.ts';
 
 export const ARCHIVE_TABLES = `
 create table if not exists records (
@@ -45,6 +45,8 @@ export type ArchiveRow = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'd
   readonly body: string;
 };
 
+export type HeaderRow = Pick<ArchiveRow, 'ident' | 'set_spec' | 'datestamp_ms' | 'deleted'>;
+
 export const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupnost, creator, organisation, project, body';
 
 /** The `where` of a list. */
@@ -70,6 +72,10 @@ export function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
   }
   if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
   return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
+}
+
+export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow): RecordHeader {
+  return { ident, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1 };
 }
 
 export function toRecord(row: ArchiveRow): ArchiveRecord {

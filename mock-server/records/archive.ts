@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { statementCache } from '../statements.ts';
-import { type ArchiveRow, COLUMNS, conditionOf, type ListQuery, toRecord } from './archive-table.ts';
+import { type ArchiveRow, COLUMNS, conditionOf, type HeaderRow, type ListQuery, toHeader, toRecord } from './archive-table.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -9,6 +9,7 @@ import {
   type Entity,
   identOf,
   idOf,
+  type RecordHeader,
   type RecordInput,
   setSpecOf,
   stavOf,
@@ -100,6 +101,16 @@ export class Archive {
       `select ${COLUMNS} from records where ${where.sql} order by datestamp_ms desc, ident limit @limit offset @offset`,
     ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
     return (rows as ArchiveRow[]).map(toRecord);
+  }
+
+  /** What `list` gives, without reading the bodies. */
+  listHeaders(query: ListQuery): RecordHeader[] {
+    const where = conditionOf(query);
+    const rows = this.#prepare(
+      `select ident, set_spec, datestamp_ms, deleted from records where ${where.sql}
+        order by datestamp_ms desc, ident limit @limit offset @offset`,
+    ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
+    return (rows as HeaderRow[]).map(toHeader);
   }
 
   /** How many records a list would have in all, whatever its page. */

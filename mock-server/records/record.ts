@@ -55,6 +55,9 @@ export type ArchiveRecord = {
   readonly body: Body;
 };
 
+/** What a harvested list says about a record beside its metadata. */
+export type RecordHeader = Pick<ArchiveRecord, 'ident' | 'setSpec' | 'datestampMs' | 'deleted'>;
+
 /** What a writer gives; everything else is read from the body. */
 export type RecordInput = {
   readonly entity: Entity;

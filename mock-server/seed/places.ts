@@ -1,7 +1,8 @@
 import { geometryElements, readGeometry } from '../pas/geometry.ts';
+import { coverPoint, type Position } from '../polygons.ts';
 import type { Body } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
-import { gmlPolygons, type Position, polygonsOfWkt, positionOf, wktPolygons } from './geometry.ts';
+import { gmlPolygons, polygonsOfWkt, positionOf, wktPolygons } from './geometry.ts';
 import type { Area } from './registers.ts';
 
 /** What follows from a place: its geometry in both systems and the areas that it lies in. */
@@ -18,7 +19,7 @@ export class Places {
   /** @param value longitude and latitude. @throws ShapeError */
   ofPoint(value: unknown, place: string): Place {
     const position = positionOf(Array.isArray(value) ? value : [], place);
-    const area = this.#areas.find(({ polygons }) => polygons.some((rings) => isInside(position, rings)));
+    const area = this.#areas.find(({ polygons }) => coverPoint(polygons, position));
     const geometry = geometryElements(inBothSystems(position, place));
     return { geometry, area: area?.ident, district: area?.district };
   }
@@ -46,16 +47,4 @@ function inBothSystems([longitude, latitude]: Position, place: string): Exclude<
 function projected(position: Position, place: string): Position {
   const [x, y] = inBothSystems(position, place).sjtsk;
   return [Number(x), Number(y)];
-}
-
-/** Inside the outer ring and in no hole: a ray from the position crosses the rings an odd number of times. */
-function isInside([x, y]: Position, rings: readonly Position[][]): boolean {
-  let inside = false;
-  for (const ring of rings) {
-    ring.forEach(([ax, ay], index) => {
-      const [bx, by] = ring[(index + 1) % ring.length] ?? [ax, ay];
-      if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside;
-    });
-  }
-  return inside;
 }

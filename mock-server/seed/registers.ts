@@ -1,6 +1,7 @@
+import type { Polygon } from '../polygons.ts';
 import type { Body } from '../records/record.ts';
 import { flag, integer, object, optional, type Reader, text } from '../shape.ts';
-import { gmlPoint, gmlPolygons, type Position, polygonsOfWkt, positionOf, wktPoint, wktPolygons } from './geometry.ts';
+import { gmlPoint, gmlPolygons, polygonsOfWkt, positionOf, wktPoint, wktPolygons } from './geometry.ts';
 import { inLanguage, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
@@ -136,7 +137,7 @@ export function districtBody(row: SeedRow, references: References): Body {
 export type Area = {
   readonly ident: string;
   readonly district: string;
-  readonly polygons: ReadonlyArray<readonly Position[][]>;
+  readonly polygons: readonly Polygon[];
 };
 
 export function cadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
@@ -156,7 +157,7 @@ export function cadastralAreaBody(row: SeedRow, references: References): { reado
 
 function outline(found: { readonly point: string; readonly boundary: string }): {
   readonly elements: Body;
-  readonly polygons: Position[][][];
+  readonly polygons: readonly Polygon[];
 } {
   const position = positionOf((/^POINT *\(([^()]*)\)$/.exec(found.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
   const polygons = polygonsOfWkt(found.boundary, 'boundary');
