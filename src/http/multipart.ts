@@ -33,9 +33,12 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
   };
 }
 
-/** Control characters may stand in a file's name, but in no header (RFC 9110, section 5.5). */
+/**
+ * Control characters may stand in a file's name, but in no header (RFC 9110, section 5.5); a backslash hides the quote
+ * behind it from those who read the name as a quoted string (section 5.6.4).
+ */
 function headerSafe(fileName: string): string {
-  return fileName.replace(/[\u0000-\u001f\u007f]/g, '_');
+  return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
 }
 
 function contentTypeOf(form: FormData): string {

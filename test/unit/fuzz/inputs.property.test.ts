@@ -160,7 +160,7 @@ describe('a form', () => {
           expect(parts[0]?.bytes.equals(bytes)).toBe(true);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 });
