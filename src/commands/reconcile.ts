@@ -10,6 +10,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findsNamed } from './finds.ts';
 import { openHarvestClient } from './harvesting.ts';
+import { commandFor } from './status.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -65,7 +66,7 @@ function sentence({ entry, verdict }: Reconciled): string {
       return (
         `${what}: still uncertain; ${printable(verdict.reason)}.` +
         `${verdict.candidates.length === 0 ? '' : ` Look at ${verdict.candidates.join(', ')}.`}` +
-        ` Decide with: pas resolve ${entry.localId ?? entry.identCely} --created IDENT | --resend | --drop`
+        ` Decide with: ${commandFor(entry)}`
       );
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState } from '../outbox/entry.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { countEntries, countFinds, countWaiting, needingPerson } from '../outbox/overview.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
@@ -56,7 +56,7 @@ async function status(context: Context): Promise<ExitReason> {
 
 const GROUP_TITLES: Readonly<Record<'draft' | 'refused' | 'uncertain', string>> = {
   draft: 'Not complete; mend the table and import it again:',
-  refused: 'Refused by the service; mend the table and import it again:',
+  refused: 'Refused by the service. Mend a find’s row and import the table again; send the same again with `pas resolve`:',
   uncertain: 'Uncertain: the service may or may not have them. Ask it with `pas reconcile`; what it cannot tell, you decide:',
 };
 
@@ -72,11 +72,16 @@ function printGroup({ terminal }: Context, state: 'draft' | 'refused' | 'uncerta
   if (group.length > MOST_SHOWN) terminal.line(`  … and ${group.length - MOST_SHOWN} more (pas status --json)`);
 }
 
-function commandFor(entry: {
-  readonly state: EntryState;
-  readonly localId: string | null;
-  readonly identCely: string | null;
-}): string {
+/** A record may have several photographs, of which some are there and some are not: each is decided by itself. */
+export function commandFor(entry: Entry): string {
   const find = entry.localId ?? entry.identCely ?? '';
-  return entry.state === 'uncertain' ? `pas resolve ${find} --created IDENT | --resend | --drop` : `pas show ${find}`;
+  const only = entry.kind === 'import' ? '' : ` --entry ${entry.id}`;
+  switch (entry.state) {
+    case 'uncertain':
+      return `pas resolve ${find}${only} --created ${entry.kind === 'import' ? 'IDENT' : entry.identCely} | --resend | --drop`;
+    case 'refused':
+      return entry.kind === 'import' ? `pas show ${find}` : `pas resolve ${find}${only} --resend | --drop`;
+    default:
+      return `pas show ${find}`;
+  }
 }

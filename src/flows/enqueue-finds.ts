@@ -3,7 +3,15 @@ import type { Find } from '../find/find.ts';
 import type { InspectedPhotograph } from '../find/photograph.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { sha512Of } from '../http/digest.ts';
-import { addImport, addPhoto, entriesOfFind, type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
+import {
+  addImport,
+  addPhoto,
+  entriesOfFind,
+  type ImportContent,
+  importOfFind,
+  replaceImport,
+  wasGivenUp,
+} from '../outbox/entries.ts';
 import type { ImportEntry, Photograph } from '../outbox/entry.ts';
 import { findByLocalId, insertFind, type StoredFind, updateFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -99,11 +107,14 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const { find, content } = prepared;
   const stored = findByLocalId(context.outbox, find.localId);
   const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id, context.profile);
-  const change = changeOf(find, content, stored, entry);
+  const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
+  const change = isGivenUp ? 'kept' : changeOf(find, content, stored, entry);
   const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
-  const photosAdded = change === 'sent' ? 0 : addPhotographs(prepared, context, row);
-  const issues =
-    change === 'sent'
+  // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
+  const photosAdded = isGivenUp ? 0 : addPhotographs(prepared, context, row);
+  const issues = isGivenUp
+    ? [givenUp(find)]
+    : change === 'sent'
       ? [alreadySent(find, entry)]
       : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
   return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
@@ -155,7 +166,7 @@ function addPhotographs(
   { outbox, profile, dryRun }: EnqueueContext,
   row: StoredFind | undefined,
 ): number {
-  const known = new Set(row === undefined ? [] : queuedDigests(outbox, row.id, profile));
+  const known = new Set(row === undefined ? [] : knownDigests(outbox, row.id, profile));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
     return !known.has(digest) && known.add(digest);
@@ -167,10 +178,16 @@ function addPhotographs(
   return fresh.length;
 }
 
-function queuedDigests(outbox: Outbox, findId: number, profile: string): string[] {
+/** Also of those that were given up: the table still names them, but a person decided otherwise. */
+function knownDigests(outbox: Outbox, findId: number, profile: string): string[] {
   return entriesOfFind(outbox, findId, profile).flatMap((entry) =>
-    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.sha512.toString('hex')] : [],
+    entry.kind === 'photo' ? [entry.photograph.sha512.toString('hex')] : [],
   );
+}
+
+function givenUp(find: Find): Issue {
+  const message = `The find was given up and is not queued again. To take it back: pas resolve ${find.localId} --resend`;
+  return warningIssue('given-up', message, { find: find.localId, ...find.source });
 }
 
 function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {

@@ -151,6 +151,12 @@ export function importOfFind(outbox: Outbox, findId: number, profile: string): I
   return entry?.kind === 'import' ? entry : undefined;
 }
 
+/** A person gave the find's import up, and nobody has taken that back. */
+export function wasGivenUp(outbox: Outbox, findId: number, profile: string): boolean {
+  const imports = entriesOfFind(outbox, findId, profile).filter((entry) => entry.kind === 'import');
+  return imports.length > 0 && imports.every((entry) => entry.state === 'dropped');
+}
+
 export function entriesInState(outbox: Outbox, profile: string, state: EntryState): Entry[] {
   return selectEntries(outbox, 'profile = :profile and state = :state', { profile, state });
 }

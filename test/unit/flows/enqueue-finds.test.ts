@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Find } from '../../../src/find/find.ts';
+import { type EnqueueContext, enqueueFinds } from '../../../src/flows/enqueue-finds.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { claim, settle } from '../../../src/outbox/claims.ts';
+import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
+import { findByLocalId } from '../../../src/outbox/finds.ts';
+import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { PROFILE, tempOutbox } from '../../support/temp-outbox.ts';
+
+function context(outbox: Outbox): EnqueueContext {
+  return {
+    outbox,
+    profile: PROFILE,
+    validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
+    inspectPhotograph: async (path) => ({
+      photograph: {
+        mimeType: 'image/jpeg',
+        sizeBytes: path.length,
+        sha512Hex: sha512Of(Buffer.from(path)).toString('hex'),
+      },
+      issues: [],
+    }),
+    keepPhotograph: async (path, mediaType) => ({
+      name: path,
+      mediaType,
+      sha512: sha512Of(Buffer.from(path)),
+      sizeBytes: path.length,
+    }),
+    dryRun: false,
+  };
+}
+
+const FIND: Find = { localId: 'K-1', elements: { poznamka: 'přezka' }, photos: ['a.jpg'] };
+
+function rowId(outbox: Outbox): number {
+  return findByLocalId(outbox, 'K-1')?.id ?? 0;
+}
+
+function states(outbox: Outbox): string[] {
+  return entriesOfFind(outbox, rowId(outbox), PROFILE).map(({ kind, state }) => `${kind} ${state}`);
+}
+
+test('a find and a photograph that were given up stay so when the table is imported again', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  for (const entry of entriesOfFind(outbox, rowId(outbox), PROFILE)) move(outbox, entry, 'dropped');
+  const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
+  expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
+  expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
+  expect(issues).toMatchObject([{ severity: 'warning', rule: 'given-up', message: expect.stringContaining('--resend') }]);
+});
+
+test('a photograph alone that was given up stays so, too', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  for (const entry of entriesOfFind(outbox, rowId(outbox), PROFILE)) {
+    if (entry.kind === 'photo') move(outbox, entry, 'dropped');
+  }
+  await enqueueFinds([FIND], context(outbox));
+  expect(states(outbox)).toEqual(['import queued', 'photo dropped']);
+});
+
+test('a photograph that the table names only now is queued, although the find was sent and its row differs', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox), PROFILE)?.id ?? 0, () => ({ method: 'POST', path: '/' }));
+  if (claimed === undefined) throw new Error('the find is not queued');
+  settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted' });
+  const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
+  const { finds } = await enqueueFinds([edited], context(outbox));
+  expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
+  expect(entriesOfFind(outbox, rowId(outbox), PROFILE).filter(({ kind }) => kind === 'photo')).toMatchObject([
+    { identCely: 'C-1-N00001' },
+    { identCely: 'C-1-N00001' },
+  ]);
+});
