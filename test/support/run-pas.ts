@@ -40,6 +40,8 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
     PAS_HOME: join(folder, 'pas'),
     XDG_STATE_HOME: join(folder, 'state'),
     PAS_LANG: 'en',
+    // Elsewhere than on Linux the keyring is found without any of the environment: the user's own stays out of this.
+    ...(process.platform === 'linux' ? {} : { PAS_KEYRING: 'off' }),
     ...more,
   };
   const start = (...args: string[]): Started => startProcess(args, env, folder);
