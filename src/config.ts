@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify, type TomlTable } from 'smol-toml';
 import { ConfigError, messageOf } from './base/errors.ts';
@@ -38,14 +38,14 @@ export type Places = {
   /** Schemas as the deployments have them. */
   readonly schemasFolder: string;
   readonly secretsFile: string;
-  /** Shared by every home of this user, since the service's limits know nothing of homes. */
+  /** Shared by every home of this user, and whatever HOME says, since the service's limits know nothing of homes. */
   readonly paceFile: string;
 };
 
 export function placesFrom(environment: Environment): Places {
   const userHome = environment['HOME'] ?? homedir();
   const home = environment['PAS_HOME'] ?? join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'pas');
-  const stateHome = environment['XDG_STATE_HOME'] ?? join(userHome, '.local', 'state');
+  const stateHome = environment['XDG_STATE_HOME'] ?? join(accountHome() ?? userHome, '.local', 'state');
   return {
     home,
     configFile: join(home, 'config.toml'),
@@ -57,6 +57,15 @@ export function placesFrom(environment: Environment): Places {
     secretsFile: join(home, 'secrets.json'),
     paceFile: join(stateHome, 'pas', 'pace.sqlite'),
   };
+}
+
+/** The user's home as the system knows it; undefined for a user who is in no register, as in some containers. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 type Kind = 'url' | 'text' | 'count' | 'boolean' | readonly string[];

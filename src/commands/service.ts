@@ -44,7 +44,7 @@ export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: st
 
 /** The pace of this service address and this account, shared by every pas of this user on this machine. */
 export function openPace(context: Context, profile: Profile): Pace {
-  const store = openPaceStore(context.places.paceFile);
+  const store = openPaceStore(context.places.paceFile, context.clock);
   context.onClose(() => store.close());
   const origin = new URL(profile.baseUrl).origin;
   return makePace({

@@ -107,7 +107,7 @@ async function untilAborted(wait: Promise<unknown>): Promise<void> {
 /** Takes the entry's slot and sends it; its answer is waited for elsewhere. */
 async function launch(run: PushRun, entry: Entry): Promise<void> {
   const { clock, outbox, pace, session, stop } = run.context;
-  const pauseMs = pace.waitMs();
+  const pauseMs = await pace.waitMs();
   if (pauseMs > MOST_WAIT_MS) {
     run.stopCause = { kind: 'waiting', reason: 'the service asked for a long pause', untilMs: clock.now() + pauseMs };
     return;

@@ -94,13 +94,12 @@ function refusalInAWord(run: PushRun, flight: Flight, detail: string, now: numbe
 function throttled(run: PushRun, departedAtMs: number, waitMs: number | undefined): Settlement {
   run.counts.throttled += 1;
   run.throttledInARow += 1;
-  run.context.pace.slowDown(departedAtMs, waitMs);
+  const pauseMs = run.context.pace.slowDown(departedAtMs, waitMs);
   if (run.throttledInARow >= MOST_THROTTLED_IN_A_ROW) {
-    const untilMs = run.context.clock.now() + run.context.pace.waitMs();
     run.stopCause ??= {
       kind: 'waiting',
       reason: `the service asked for fewer requests ${run.throttledInARow} times in a row`,
-      untilMs,
+      untilMs: run.context.clock.now() + pauseMs,
     };
   }
   return { state: 'queued', reason: 'the service asked for fewer requests', notBeforeAt: 0 };

@@ -1,38 +1,69 @@
+import { rmSync } from 'node:fs';
+import type { Clock } from '../base/clock.ts';
+import { DatabaseError } from '../base/errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import type { PaceState, PaceStore } from './pace.ts';
-
-const UNSEEN: PaceState = { lastDepartureMs: 0, blockedUntilMs: 0, extraMs: 0 };
+import { type PaceState, type PaceStore, UNSEEN } from './pace.ts';
 
 /**
  * The pace of all `pas` processes of one user on this machine, in a small SQLite file outside any outbox, so that
  * different outboxes and accounts that share a service address share its pace too.
  */
-export function openPaceStore(path: string): PaceStore & { close(): void } {
-  // Nothing here is worth a flush to disk: after a power cut more than an interval has passed anyway.
-  const database = openDatabase(path, { synchronous: 'normal' });
-  database.exec(`create table if not exists pace (
-    scope text primary key, last_departure_ms real not null, blocked_until_ms real not null, extra_ms real not null
-  ) strict`);
+export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
+  const database = openOrReplace(path);
   const read = database.prepare<[string], PaceState>(
-    `select last_departure_ms as lastDepartureMs, blocked_until_ms as blockedUntilMs, extra_ms as extraMs from pace where scope = ?`,
+    `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
+     from shared_pace where scope = ?`,
   );
-  const write = database.prepare<[string, number, number, number]>(
-    `insert into pace (scope, last_departure_ms, blocked_until_ms, extra_ms) values (?, ?, ?, ?)
+  const write = database.prepare<[string, number, number, number, number, number]>(
+    `insert into shared_pace (scope, last_departure_ms, leaving_until_ms, blocked_until_ms, jitter_ms, waking_ms)
+     values (?, ?, ?, ?, ?, ?)
      on conflict (scope) do update set last_departure_ms = excluded.last_departure_ms,
-       blocked_until_ms = excluded.blocked_until_ms, extra_ms = excluded.extra_ms`,
+       leaving_until_ms = excluded.leaving_until_ms, blocked_until_ms = excluded.blocked_until_ms, jitter_ms = excluded.jitter_ms, waking_ms = excluded.waking_ms`,
   );
   return {
-    update: (scopes, change) =>
+    // Done before the promise is returned: a departure is on record before its first byte leaves.
+    update: async (scopes, change) =>
       immediately(database, () => {
-        const { result, next } = change(scopes.map((scope) => read.get(scope) ?? UNSEEN));
+        const { result, next } = change(
+          scopes.map((scope) => read.get(scope) ?? UNSEEN),
+          clock.monotonicMs(),
+        );
         next?.forEach((state, index) => {
           const scope = scopes[index];
-          if (scope !== undefined) write.run(scope, state.lastDepartureMs, state.blockedUntilMs, state.extraMs);
+          if (scope !== undefined)
+            write.run(scope, state.lastDepartureMs, state.leavingUntilMs, state.blockedUntilMs, state.jitterMs, state.wakingMs);
         });
         return result;
       }),
     close: () => database.close(),
   };
+}
+
+/** Nothing in the file outlives a second, so a damaged one is not worth a word. */
+function openOrReplace(path: string): Database {
+  try {
+    return open(path);
+  } catch (thrown) {
+    if (!(thrown instanceof DatabaseError) || !isDamage(thrown.cause)) throw thrown;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    return open(path);
+  }
+}
+
+function open(path: string): Database {
+  const database = openDatabase(path, { synchronous: 'normal' });
+  // A flush to disk could hold a request up just after it was put on record; what a power cut takes has long passed then.
+  database.pragma('synchronous = off');
+  database.exec(`create table if not exists shared_pace (
+    scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
+    blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
+  ) strict`);
+  return database;
+}
+
+function isDamage(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB');
 }
 
 function immediately<T>(database: Database, work: () => T): T {

@@ -1,21 +1,32 @@
 import type { Clock } from '../base/clock.ts';
 
-/** One scope's share of the pace, kept where every process that shares the scope can see it. */
+/** One scope's share of the pace, kept where everybody who shares the scope can see it. Times are the store's. */
 export type PaceState = {
-  /** When the last request of this scope left, on the machine's monotonic clock. */
+  /** When the last request of this scope left. */
   readonly lastDepartureMs: number;
+  /** Somebody took the slot and has not said yet that the request is out; nobody else leaves before this. */
+  readonly leavingUntilMs: number;
   /** No request of this scope leaves before. */
   readonly blockedUntilMs: number;
-  /** What is added to the interval since the service last called the pace too fast. */
-  readonly extraMs: number;
+  /** Room for the network's jitter, as learnt from the service's throttling; as of the last departure. */
+  readonly jitterMs: number;
+  /** Room for a service that is slow to wake, after a while without requests. */
+  readonly wakingMs: number;
 };
 
-/** Reads all scopes, lets `change` decide, and writes, as one step that no other process can come between. */
+export const UNSEEN: PaceState = { lastDepartureMs: 0, leavingUntilMs: 0, blockedUntilMs: 0, jitterMs: 0, wakingMs: 0 };
+
+/** `next` is left out where nothing is to be written. */
+export type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
+
+/** Where the pace is kept: a file for the processes of a machine, Redis for several machines. */
 export type PaceStore = {
-  update<T>(
-    scopes: readonly string[],
-    change: (states: readonly PaceState[]) => { readonly result: T; readonly next?: readonly PaceState[] },
-  ): T;
+  /**
+   * Reads all scopes, lets `change` decide, and writes, as one step that nobody else can come between. `change` may be
+   * called again when somebody did come first, and must do nothing but compute. `nowMs` is the time on the clock that
+   * all who share this store share.
+   */
+  update<T>(scopes: readonly string[], change: (states: readonly PaceState[], nowMs: number) => PaceChange<T>): Promise<T>;
 };
 
 export type PaceOptions = {
@@ -31,59 +42,78 @@ export type Pace = {
   approach(signal?: AbortSignal): Promise<void>;
   /** Resolves when the request may leave, having taken the slot. Returns how long it waited. */
   depart(signal?: AbortSignal): Promise<number>;
-  /** The request really left only now, after connecting: the next one counts from here. */
+  /** The request really left only now, after connecting: the next one counts from here. To be called for every slot. */
   departed(): void;
-  /** The service refused for frequency: everybody slows down; `retryAfterMs` is what it asked for. */
-  slowDown(departedAtMs: number, retryAfterMs: number | undefined): void;
+  /**
+   * The service refused for frequency: everybody slows down; `retryAfterMs` is what it asked for. Returns how long
+   * everybody pauses.
+   */
+  slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
   /** How long until a request could leave. */
-  waitMs(): number;
+  waitMs(): Promise<number>;
 };
 
 /**
- * Room for what the network and the server's own scheduling do to a gap of exactly the interval. Measured against the
- * mock over loopback: 3 ms keep every arrival at 100 ms or more.
+ * Room for what the server's own scheduling does to a gap of exactly the interval. Measured against the mock over
+ * loopback: 3 ms keep every arrival at 100 ms or more.
  */
 const GUARD_MS = 3;
 /** How early `approach` returns: a commit that reaches the disk takes a few milliseconds. */
 const LEAD_MS = 12;
-const EXTRA_AT_FIRST_MS = 5;
-const MOST_EXTRA_INTERVALS = 20;
-/** Each departure takes back this share of what was added. */
-const RECOVERY = 0.05;
-/** A service that was left alone for a while is slow to wake, unevenly, so the first gaps are a little wider. */
+/** Connecting may take a while. Who takes longer than this is taken for dead. */
+const MOST_LEAVING_MS = 1000;
+const LOOK_AGAIN_MS = 2;
+/** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0008-jitter.md). */
+const FIRST_JITTER_MS = 10;
+const JITTER_DECAY_MS = 60_000;
+const MOST_JITTER_INTERVALS = 20;
+/** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.3 s in all. */
 const IDLE_MS = 10_000;
-const EXTRA_AFTER_IDLE_MS = 15;
-const BACKOFF_WITHOUT_RETRY_AFTER_INTERVALS = 10;
+const WAKING_MS = 15;
+const WAKING_RECOVERY = 0.05;
+const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
  * Spaces departures by at least the interval in every scope. A slot is taken at the moment of departure, not booked
  * ahead, so a late departure pushes the next one on instead of closing the gap behind it.
  */
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
-  const earliest = (states: readonly PaceState[]): number =>
-    Math.max(...states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, intervalMs), state.blockedUntilMs)));
+  const waitIn = (states: readonly PaceState[], nowMs: number): number => {
+    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, intervalMs), state.blockedUntilMs));
+    // In hundredths, upwards: a remainder too small to be added to a clock's time would never be over.
+    const waitMs = Math.max(0, Math.ceil(100 * (Math.max(...freeAt) - nowMs)) / 100);
+    return waitMs === 0 && states.some(({ leavingUntilMs }) => leavingUntilMs > nowMs) ? LOOK_AGAIN_MS : waitMs;
+  };
 
   /** Milliseconds until the slot, or 0 when it was taken. */
-  const tryDepart = (): number =>
-    store.update(scopes, (found) => {
-      const now = clock.monotonicMs();
-      const states = found.map((state) => sinceBoot(state, now));
-      const waitMs = earliest(states) - now;
-      if (waitMs > 0) return { result: waitMs };
-      return { result: 0, next: states.map((state) => ({ ...state, lastDepartureMs: now, extraMs: nextExtraMs(state, now) })) };
+  const tryDepart = (): Promise<number> =>
+    store.update(scopes, (found, nowMs) => {
+      const states = found.map((state) => notAhead(state, nowMs));
+      const result = waitIn(states, nowMs);
+      return { result, next: result > 0 ? states : states.map((state) => departing(state, nowMs)) };
     });
 
-  const waitMs = (): number =>
-    store.update(scopes, (found) => {
-      const now = clock.monotonicMs();
-      return { result: Math.max(0, earliest(found.map((state) => sinceBoot(state, now))) - now) };
-    });
+  const waitMs = (): Promise<number> =>
+    store.update(scopes, (found, nowMs) => ({
+      result: waitIn(
+        found.map((state) => notAhead(state, nowMs)),
+        nowMs,
+      ),
+    }));
+
+  const leftNow = (change: Partial<PaceState>): void =>
+    inPassing(
+      store.update(scopes, (states, nowMs) => ({
+        result: undefined,
+        next: states.map((state) => ({ ...state, ...change, lastDepartureMs: Math.max(state.lastDepartureMs, nowMs) })),
+      })),
+    );
 
   return {
     waitMs,
     async approach(signal) {
       for (;;) {
-        const remainingMs = waitMs() - LEAD_MS;
+        const remainingMs = (await waitMs()) - LEAD_MS;
         if (remainingMs <= 0) return;
         await clock.sleep(remainingMs, signal);
       }
@@ -91,53 +121,69 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     async depart(signal) {
       const startedMs = clock.monotonicMs();
       for (;;) {
-        const remainingMs = tryDepart();
+        const remainingMs = await tryDepart();
         if (remainingMs === 0) return clock.monotonicMs() - startedMs;
         await clock.sleep(remainingMs, signal);
       }
     },
     departed() {
-      store.update(scopes, (states) => {
-        const now = clock.monotonicMs();
-        return {
-          result: undefined,
-          next: states.map((state) => ({ ...state, lastDepartureMs: Math.max(state.lastDepartureMs, now) })),
-        };
-      });
+      leftNow({ leavingUntilMs: 0 });
+      // And once more when the bytes are out, for a process that was put aside just before them.
+      setImmediate(() => leftNow({}));
     },
     slowDown(departedAtMs, retryAfterMs) {
-      store.update(scopes, (states) => {
-        const now = clock.monotonicMs();
-        const pauseMs = retryAfterMs ?? intervalMs * BACKOFF_WITHOUT_RETRY_AFTER_INTERVALS;
-        return {
+      const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
+      const agoMs = clock.monotonicMs() - departedAtMs;
+      inPassing(
+        store.update(scopes, (states, nowMs) => ({
           result: undefined,
-          next: states.map((state) => ({
-            ...state,
-            // Requests that left before the last slow-down tell nothing new about the pace since.
-            extraMs: departedAtMs < state.blockedUntilMs ? state.extraMs : slower(state, intervalMs),
-            blockedUntilMs: Math.max(state.blockedUntilMs, now + pauseMs),
-          })),
-        };
-      });
+          next: states.map((state) => slowed(state, { departedAtMs: nowMs - agoMs, untilMs: nowMs + pauseMs, intervalMs })),
+        })),
+      );
+      return pauseMs;
     },
   };
 }
 
+/** For what nobody waits for. A store that fails fails the next departure as well, and is reported there. */
+function inPassing(update: Promise<unknown>): void {
+  update.catch(() => undefined);
+}
+
 function gapMs(state: PaceState, intervalMs: number): number {
-  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.extraMs;
+  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
 }
 
-function slower(state: PaceState, intervalMs: number): number {
-  return Math.min(Math.max(state.extraMs * 2, EXTRA_AT_FIRST_MS), intervalMs * MOST_EXTRA_INTERVALS);
+function departing(state: PaceState, nowMs: number): PaceState {
+  const sinceMs = nowMs - state.lastDepartureMs;
+  return {
+    ...state,
+    lastDepartureMs: nowMs,
+    leavingUntilMs: nowMs + MOST_LEAVING_MS,
+    jitterMs: orNothing(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
+    wakingMs: sinceMs > IDLE_MS ? WAKING_MS : orNothing(state.wakingMs * (1 - WAKING_RECOVERY)),
+  };
 }
 
-function nextExtraMs(state: PaceState, now: number): number {
-  if (now - state.lastDepartureMs > IDLE_MS) return Math.max(state.extraMs, EXTRA_AFTER_IDLE_MS);
-  const extraMs = state.extraMs * (1 - RECOVERY);
-  return extraMs < 0.5 ? 0 : extraMs;
+function slowed(state: PaceState, throttle: { departedAtMs: number; untilMs: number; intervalMs: number }): PaceState {
+  // What left before the last slow-down tells nothing new about the pace since.
+  const known = throttle.departedAtMs < state.blockedUntilMs;
+  const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MOST_JITTER_INTERVALS);
+  return {
+    ...state,
+    jitterMs: known ? state.jitterMs : widerMs,
+    blockedUntilMs: Math.max(state.blockedUntilMs, throttle.untilMs),
+  };
 }
 
-/** The monotonic clock starts anew with the machine: a time ahead of it is from before, and long past. */
-function sinceBoot(state: PaceState, now: number): PaceState {
-  return state.lastDepartureMs > now ? { lastDepartureMs: 0, blockedUntilMs: 0, extraMs: state.extraMs } : state;
+function orNothing(ms: number): number {
+  return ms < 0.5 ? 0 : ms;
+}
+
+/**
+ * A clock that was set back, or began anew with its machine, finds times ahead of itself. They mean nothing but that
+ * somebody may have left just now.
+ */
+function notAhead(state: PaceState, nowMs: number): PaceState {
+  return state.lastDepartureMs > nowMs ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0 } : state;
 }

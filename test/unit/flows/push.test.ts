@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { type PushResult, push } from '../../../src/flows/push.ts';
 import type { PushEvent } from '../../../src/flows/push-run.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { makePace, type PaceState } from '../../../src/http/pace.ts';
+import { makePace } from '../../../src/http/pace.ts';
 import { addNumber, addPhoto, entriesInState } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const LATENCY_MS = 400;
@@ -18,25 +19,9 @@ type Asked = { readonly at: number; readonly method: string; readonly url: strin
 /** A service that answers as it is told, after a while. */
 function scene(clock: ManualClock, reply: (request: Asked, index: number) => Reply | Promise<Reply>) {
   const asked: Asked[] = [];
-  const states = new Map<string, PaceState>();
   const events: PushEvent[] = [];
   const stop = new AbortController();
-  const pace = makePace({
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-    store: {
-      update: (scopes, change) => {
-        const { result, next } = change(
-          scopes.map((scope) => states.get(scope) ?? { lastDepartureMs: 0, blockedUntilMs: 0, extraMs: 0 }),
-        );
-        next?.forEach((state, index) => {
-          states.set(scopes[index] ?? '', state);
-        });
-        return result;
-      },
-    },
-  });
+  const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     request.onDeparture?.();
     const body = request.body?.open();

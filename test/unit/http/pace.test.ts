@@ -1,38 +1,23 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePace, type PaceState, type PaceStore } from '../../../src/http/pace.ts';
+import { makePace, type Pace, UNSEEN } from '../../../src/http/pace.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
 
-function memoryStore(states = new Map<string, PaceState>()): PaceStore {
-  return {
-    update: (scopes, change) => {
-      const { result, next } = change(
-        scopes.map((scope) => states.get(scope) ?? { lastDepartureMs: 0, blockedUntilMs: 0, extraMs: 0 }),
-      );
-      next?.forEach((state, index) => {
-        states.set(scopes[index] ?? '', state);
-      });
-      return result;
-    },
-  };
-}
-
-async function departures(
-  pace: ReturnType<typeof makePace>,
-  clock: ReturnType<typeof manualClock>,
-  count: number,
-): Promise<number[]> {
+async function departures(pace: Pace, clock: ManualClock, count: number, withinMs = 60_000): Promise<number[]> {
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < count; index += 1) {
       await pace.depart();
+      pace.departed();
+      pace.departed();
       times.push(clock.monotonicMs());
     }
   })();
-  await clock.advance(60_000);
+  await clock.advance(withinMs);
   await all;
   return times;
 }
@@ -43,7 +28,7 @@ function gaps(times: readonly number[]): number[] {
 
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
   const found = gaps(await departures(pace, clock, 120));
   expect(Math.min(...found)).toBeGreaterThanOrEqual(100);
   expect(Math.max(...found.slice(-20))).toBeLessThanOrEqual(104);
@@ -51,7 +36,7 @@ test('departures are never closer than the interval, and hardly further apart', 
 
 test('the first gaps after a pause are a little wider, and cost less than half a second in all', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const times = await departures(pace, clock, 120);
   expect(gaps(times)[0]).toBeGreaterThan(110);
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
@@ -59,37 +44,87 @@ test('the first gaps after a pause are a little wider, and cost less than half a
 
 test('a departure that was late pushes the next one on', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await pace.depart();
+  pace.departed();
   await clock.advance(30);
   pace.departed();
-  expect(pace.waitMs()).toBeGreaterThanOrEqual(100);
+  expect(await pace.waitMs()).toBeGreaterThanOrEqual(100);
+});
+
+test('nobody else leaves while a request that has its slot is still connecting, unless it never gets out', async () => {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const [slow, other] = [of(), of()];
+  await slow.depart();
+  let left = false;
+  const waiting = other.depart().then(() => {
+    left = true;
+  });
+  await clock.advance(400);
+  expect(left).toBe(false);
+  slow.departed();
+  await clock.advance(99);
+  expect(left).toBe(false);
+  await clock.advance(50);
+  expect(left).toBe(true);
+  await waiting;
+  const after = of().depart();
+  await clock.advance(1005);
+  await after;
 });
 
 test('two accounts at one address share the address, two addresses share nothing', async () => {
   const clock = manualClock();
-  const store = memoryStore();
+  const store = memoryPaceStore(clock);
   const of = (...scopes: string[]) => makePace({ store, clock, scopes, intervalMs: 100 });
-  await of('address:a', 'account:eva').depart();
-  expect(of('address:a', 'account:jan').waitMs()).toBeGreaterThanOrEqual(100);
-  expect(of('address:b', 'account:eva at b').waitMs()).toBe(0);
+  const eva = of('address:a', 'account:eva');
+  await eva.depart();
+  eva.departed();
+  expect(await of('address:a', 'account:jan').waitMs()).toBeGreaterThanOrEqual(100);
+  expect(await of('address:b', 'account:eva at b').waitMs()).toBe(0);
 });
 
-test('after a throttle everybody waits as long as the service asked, then slower, and recovers', async () => {
+test('after a throttle everybody waits as long as the service asked, then goes slower, and slowly recovers', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await pace.depart();
-  pace.slowDown(clock.monotonicMs(), 1000);
-  expect(pace.waitMs()).toBe(1000);
+  pace.departed();
+  expect(pace.slowDown(clock.monotonicMs(), 1000)).toBe(1000);
+  expect(await pace.waitMs()).toBe(1000);
   await clock.advance(1000);
-  const found = gaps(await departures(pace, clock, 200));
-  expect(found[0]).toBeGreaterThan(105);
-  expect(found.at(-1)).toBeLessThanOrEqual(104);
+  const found = gaps(await departures(pace, clock, 500, 120_000));
+  expect(found[50]).toBeGreaterThan(110);
+  expect(found[350]).toBeLessThan(110);
+  expect(found.at(-1)).toBeGreaterThan(104);
+  await clock.advance(600_000);
+  const later = gaps(await departures(pace, clock, 100));
+  expect(later.at(-1)).toBeLessThanOrEqual(104);
+});
+
+test('each throttle after the pause doubles the room for jitter, up to a bound', async () => {
+  const gapAfter = async (throttles: number): Promise<number> => {
+    const clock = manualClock();
+    const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+    await pace.depart();
+    pace.departed();
+    for (let time = 0; time < throttles; time += 1) {
+      await clock.advance(1);
+      pace.slowDown(clock.monotonicMs(), 0);
+    }
+    return pace.waitMs();
+  };
+  const undisturbed = await gapAfter(0);
+  expect((await gapAfter(1)) - undisturbed).toBeCloseTo(10 - 1);
+  expect((await gapAfter(2)) - undisturbed).toBeCloseTo(20 - 2);
+  expect((await gapAfter(3)) - undisturbed).toBeCloseTo(40 - 3);
+  expect(await gapAfter(30)).toBeLessThan(100 * 21 + 20);
 });
 
 test('several throttles of the same moment slow down once', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   const leftAt = clock.monotonicMs();
   for (let answer = 0; answer < 10; answer += 1) pace.slowDown(leftAt, undefined);
   await clock.advance(5000);
@@ -99,8 +134,9 @@ test('several throttles of the same moment slow down once', async () => {
 
 test('approach returns shortly before the slot', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
   await pace.depart();
+  pace.departed();
   let near = false;
   const approached = pace.approach().then(() => {
     near = true;
@@ -112,26 +148,51 @@ test('approach returns shortly before the slot', async () => {
   await approached;
 });
 
-test('a pace left by a machine that has restarted since holds nobody up', () => {
+test('a clock that was set back, or began anew with its machine, holds everybody up for one gap and no longer', async () => {
   const clock = manualClock();
-  const before = new Map([['address:a', { lastDepartureMs: 9e12, blockedUntilMs: 9e12, extraMs: 0 }]]);
-  const pace = makePace({ store: memoryStore(before), clock, scopes: ['address:a'], intervalMs: 100 });
-  expect(pace.waitMs()).toBe(0);
+  const before = new Map([['address:a', { ...UNSEEN, lastDepartureMs: 9e12, blockedUntilMs: 9e12 }]]);
+  const pace = makePace({ store: memoryPaceStore(clock, before), clock, scopes: ['address:a'], intervalMs: 100 });
+  const [first = 0, second = 0] = await departures(pace, clock, 2);
+  expect(first).toBe(1_000_000 + 103);
+  expect(second - first).toBeLessThan(125);
 });
 
 test('an interval of 0 switches the pace off', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryStore(), clock, scopes: ['address:a'], intervalMs: 0 });
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 0 });
   await pace.depart();
-  expect(pace.waitMs()).toBe(0);
+  pace.departed();
+  expect(await pace.waitMs()).toBe(0);
 });
 
-test('processes that open the same file share it', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'pas-pace-')), 'pace.sqlite');
+test('processes that open the same file share it', async () => {
+  const path = join(tempFolder(), 'pace.sqlite');
   const clock = manualClock();
-  const [first, second] = [openPaceStore(path), openPaceStore(path)];
+  const [first, second] = [openPaceStore(path, clock), openPaceStore(path, clock)];
   makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }).departed();
-  expect(makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBeGreaterThanOrEqual(100);
+  expect(await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBeGreaterThanOrEqual(100);
   first.close();
   second.close();
+});
+
+test('a departure is on record before its first byte leaves', () => {
+  const path = join(tempFolder(), 'pace.sqlite');
+  const clock = manualClock();
+  const store = openPaceStore(path, clock);
+  let recorded = false;
+  void store.update(['address:a'], () => {
+    recorded = true;
+    return { result: undefined };
+  });
+  expect(recorded).toBe(true);
+  store.close();
+});
+
+test('a damaged file is replaced without a word', async () => {
+  const path = join(tempFolder(), 'pace.sqlite');
+  writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
+  const clock = manualClock();
+  const store = openPaceStore(path, clock);
+  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBe(0);
+  store.close();
 });

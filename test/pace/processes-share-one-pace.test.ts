@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { startMockProcess } from '../support/mock-process.ts';
+import { expectDone, signedIn } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
+
+const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
+const FINDS_EACH = 50;
+
+// Departures are held to the limit always. Arrivals also depend on the machine giving the server its turn, so a round in
+// which it did not may be repeated.
+test('four processes with homes and accounts of their own share the pace of the address, and use it', {
+  retry: 2,
+  timeout: 120_000,
+}, async () => {
+  await using service = await startMockProcess('--latency', '40');
+  await warmUp(service);
+  const state = { XDG_STATE_HOME: tempFolder() };
+  const homes = await Promise.all(
+    ACCOUNTS.map(async (account) => {
+      const home = (await signedIn(service, account)).with(state);
+      await expectDone(home.pas('import', writeSeason(home, FINDS_EACH)));
+      return home;
+    }),
+  );
+
+  const measured = await measurePushes(service, homes);
+
+  expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+  expect(measured).toMatchObject({ accepted: 4 * FINDS_EACH, requests: 4 * FINDS_EACH, throttled: 0 });
+  expect(measured.smallestGapMs).toBeGreaterThanOrEqual(100);
+  expect(measured.perSecond).toBeGreaterThanOrEqual(0.9 * 10);
+});

@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeSeason } from './a-season.ts';
+import type { MockProcess } from './mock-process.ts';
+import { expectDone, type Home, jsonLines, signedIn } from './run-pas.ts';
+import { tempFolder } from './temp-outbox.ts';
+
+export type Measured = {
+  readonly accepted: number;
+  readonly requests: number;
+  readonly throttled: number;
+  /** Between any two write requests as they left, of whatever process. */
+  readonly smallestDepartureGapMs: number;
+  /** The same as they arrived. */
+  readonly smallestGapMs: number;
+  /** Accepted requests a second, from the first arrival to the last. */
+  readonly perSecond: number;
+  /** What the pushes wrote for people. */
+  readonly notes: string;
+};
+
+/** A service that meets its first import has a schema to load, and everything that arrives meanwhile waits in line. */
+export async function warmUp(service: MockProcess): Promise<void> {
+  const home = await signedIn(service);
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('push'));
+}
+
+/** Pushes from all homes at once, and counts what left and what the service saw of it. */
+export async function measurePushes(
+  service: MockProcess,
+  homes: readonly Home[],
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<Measured> {
+  await service.control('DELETE', '/journal');
+  const departures = watchDepartures();
+  const pushing = homes.map((home) => expectDone(home.with(departures.env).pas('push', '--json')));
+  const [runs] = await Promise.all([Promise.all(pushing), meanwhile()]);
+  const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
+  const arrivals = writes.map(({ at_ms }) => at_ms).sort((a, b) => a - b);
+  const total = (key: string): number =>
+    runs.reduce((sum, run) => sum + Number(jsonLines(run.stdout).find(({ type }) => type === 'summary')?.[key]), 0);
+  const measured = {
+    accepted: total('accepted'),
+    requests: writes.length,
+    throttled: writes.filter(({ status }) => status === 429).length,
+    smallestDepartureGapMs: Math.min(...gaps(departures.times())),
+    smallestGapMs: Math.min(...gaps(arrivals)),
+    perSecond: (1000 * (total('accepted') - 1)) / ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)),
+    notes: runs.map(({ stderr }) => stderr).join(''),
+  };
+  process.stderr.write(`measured ${JSON.stringify(measured)}\n`);
+  return measured;
+}
+
+/** Has every `pas` note when the head of a request to the write interface goes out, on the clock that all processes share. */
+function watchDepartures(): { readonly env: NodeJS.ProcessEnv; times(): number[] } {
+  const log = join(tempFolder(), 'departures');
+  writeFileSync(log, '');
+  const watch = `
+    import { subscribe } from 'node:diagnostics_channel';
+    import { appendFileSync } from 'node:fs';
+    subscribe('undici:client:sendHeaders', ({ request }) => {
+      const at = process.hrtime.bigint();
+      if (request.path.startsWith('/api/pas/')) setImmediate(() => appendFileSync(${JSON.stringify(log)}, at + '\\n'));
+    });`;
+  return {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` },
+    times: () =>
+      readFileSync(log, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => Number(line) / 1e6)
+        .sort((a, b) => a - b),
+  };
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+}
