@@ -1,0 +1,258 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+type AtService = {
+  standing: string;
+  stav: number | null;
+  evidencni_cislo: string | null;
+  photos: string[] | null;
+  photos_sent: number;
+  area: { id: string; text: string } | null;
+  district: { id: string; text: string } | null;
+  protected_withheld: boolean | null;
+  changed: { element: string; sent: string | null; now: string | null }[];
+};
+type PulledFind = AtService & { find: string; ident_cely: string; news: boolean };
+type Pulled = { from: string | null; finds: PulledFind[] };
+
+let service: MockProcess;
+let home: Home;
+/** Identifier of `K-1`, `K-2`, … */
+let idents: string[];
+
+async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
+  service = await startMockProcess('--min-interval', '0', ...flags);
+  home = await signedIn(service, user, ['--min-interval-ms', '0']);
+  await expectDone(home.pas('import', writeSeason(home, finds, { photos: true })));
+  await expectDone(home.pas('push'));
+  const listed = await home.json<{ local_id: string; ident_cely: string; at_service: unknown }[]>('list');
+  expect(listed.every(({ at_service }) => at_service === null)).toBe(true);
+  idents = listed.map(({ ident_cely }) => ident_cely);
+}
+afterEach(() => service.stop());
+
+/** The same profile, of another kind. */
+async function become(kind: string, oaiAuth: string): Promise<void> {
+  const { base_url, oai_base, schema_base } = service;
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'mock', '--kind', kind, '--username', 'archaeologist', '--oai-auth', oaiAuth],
+      ...['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+    ),
+  );
+}
+
+const pull = (...flags: string[]): Promise<Pulled> => home.json<Pulled>('pull', ...flags);
+
+async function news(...flags: string[]): Promise<PulledFind[]> {
+  return (await pull(...flags)).finds.filter((find) => find.news);
+}
+
+const move = (find: number, step: string): Promise<unknown> =>
+  service.control('POST', `/records/${idents[find - 1]}/move`, { move: step });
+const change = (find: number, changes: Record<string, unknown>): Promise<unknown> =>
+  service.control('POST', '/records', { ident: idents[find - 1], changes });
+
+describe('an archaeologist’s finds', () => {
+  beforeEach(() => start('archaeologist', 5));
+
+  test('come back as they are now, with what the service added to them', async () => {
+    const { finds } = await pull();
+    expect(finds).toHaveLength(5);
+    expect(finds[0]).toMatchObject({
+      ...{ find: 'K-1', ident_cely: idents[0], news: true, standing: 'shown', stav: 1, evidencni_cislo: null },
+      ...{ photos: [expect.stringMatching(/F01\.png$/)], photos_sent: 1, protected_withheld: false, changed: [] },
+      area: { id: expect.stringMatching(/^ruian-\d+$/), text: expect.stringMatching(/\p{L}/u) },
+      district: { id: expect.stringMatching(/^ruian-\d{4}$/) },
+    });
+    expect(await news()).toEqual([]);
+  });
+
+  test('show what changed since they were sent: state, number, photographs, elements', async () => {
+    await pull();
+    await move(1, 'submit');
+    await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
+    await expectDone(home.pas('push'));
+    await change(2, { evidencni_cislo: 'MB 8/2025', poznamka: 'opraveno' });
+    await change(4, {
+      evidencni_cislo: 'MB 9',
+      predano: 'true',
+      predano_organizace: { '@lang': 'cs', '@id': 'ORG-000091', '#': 'MMK' },
+    });
+    for (const step of ['submit', 'confirm', 'archive']) await move(4, step);
+
+    const changed = await news();
+    expect(changed.map(({ find, stav }) => [find, stav])).toEqual([
+      ['K-1', 2],
+      ['K-2', 1],
+      ['K-4', 4],
+    ]);
+    expect(changed[0]?.changed).toEqual([{ element: 'stav', sent: '1', now: '2' }]);
+    expect(changed[1]).toMatchObject({
+      evidencni_cislo: 'MB 8/2025',
+      changed: [
+        { element: 'evidencni_cislo', sent: 'MB 7/2025', now: 'MB 8/2025' },
+        { element: 'poznamka', sent: 'nález 2', now: 'opraveno' },
+      ],
+    });
+    expect(changed[2]?.changed.map(({ element }) => element)).toEqual([
+      'evidencni_cislo',
+      'stav',
+      'predano',
+      'predano_organizace',
+    ]);
+  });
+
+  test('are shown and listed with what was pulled, also without a network', async () => {
+    await move(1, 'submit');
+    await expectDone(home.pas('pull'));
+    await service.stop();
+    expect(await home.json('list')).toMatchObject([
+      { local_id: 'K-1', state: 'accepted', at_service: { standing: 'shown', stav: 2 } },
+      ...Array.from({ length: 4 }, () => ({ at_service: { standing: 'shown', stav: 1 } })),
+    ]);
+    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +2 submitted/);
+    const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
+    expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
+    expect((await home.pas('show', 'K-1')).stdout).toMatch(
+      /at the service: 2 submitted.*area .*changed since it was sent: stav: 1 → 2/s,
+    );
+    const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+    expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
+    outbox.close();
+  });
+
+  test('that were deleted at the service are said to be, and keep what was last known', async () => {
+    await pull();
+    await service.control('POST', `/records/${idents[2]}/delete`);
+    const run = await expectDone(home.pas('pull'));
+    expect(run.stderr).toMatch(`Deleted at the service: K-3 (${idents[2]}).`);
+    expect(run.stdout).toMatch(/5 sent finds, 1 with news/);
+    const [, , third] = (await pull()).finds;
+    expect(third).toMatchObject({ find: 'K-3', standing: 'deleted', stav: 1, news: false });
+    expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +deleted \(last 1 registered\)/);
+  });
+
+  test('are asked for from where the last pull began, by the server’s clock, with a margin', async () => {
+    await service.control('POST', '/clock', { advance_ms: 7 * 24 * 3600 * 1000 });
+    await move(1, 'submit');
+    const first = await pull();
+    await service.control('POST', '/clock', { advance_ms: 3600 * 1000 });
+    await move(2, 'submit');
+    const second = await pull();
+    const serverNowMs = Date.now() + 7 * 24 * 3600 * 1000;
+    expect(Date.parse(first.from ?? '')).toBeLessThan(Date.now());
+    expect(Math.abs(Date.parse(second.from ?? '') + 10 * 60_000 - serverNowMs)).toBeLessThan(120_000);
+    expect(second.finds.filter((find) => find.news).map(({ find }) => find)).toEqual(['K-2']);
+    expect(Date.parse((await pull('--full')).from ?? '')).toBeLessThan(Date.now());
+  });
+
+  test('are kept as they were when the harvest is cut off', async () => {
+    await pull();
+    await move(1, 'submit');
+    await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'truncate' });
+    const run = await home.pas('pull');
+    expect([5, 14]).toContain(run.code);
+    expect(await home.json('list')).toMatchObject([{ at_service: { stav: 1 } }, {}, {}, {}, {}]);
+    await service.faults();
+    expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
+  });
+
+  test('that a person settled as created are found, however long ago that was', async () => {
+    await pull();
+    await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
+    await pull();
+    await expectDone(home.pas('import', writeSeason(home, 6, { photos: true })));
+    await service.faults({ endpoint: 'import', when: { every: 1 }, fault: '500-before-save' });
+    expect((await home.pas('push')).code).toBe(6);
+    await service.faults();
+    // An older record of the seed, that the list of changes does not show any more.
+    await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001'));
+    await become('production', 'basic');
+    const [only, ...others] = await news();
+    expect([only?.find, others]).toEqual(['K-6', []]);
+    expect(only?.standing).not.toBe('missing');
+  });
+});
+
+describe('what the account may not see', () => {
+  test('is said to be withheld, part by part', async () => {
+    await start('researcher', 2);
+    const run = await expectDone(home.pas('pull'));
+    // The finds say "archaeologist" as to who may see their place.
+    expect(run.stderr).toMatch(/The place is withheld from this account, and was not compared: 2 finds/);
+    expect((await pull()).finds[0]).toMatchObject({ standing: 'shown', protected_withheld: true, area: null, changed: [] });
+    expect(run.stdout).toMatch(/withheld/);
+  });
+
+  test('is said to be withheld as a whole, and what was last shown is kept', async () => {
+    await start('researcher', 2, '--deployed');
+    await pull();
+    await move(1, 'submit');
+    const run = await expectDone(home.pas('pull'));
+    expect(run.stderr).toMatch(/does not show them to this account in their state: K-1/);
+    expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
+    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
+  });
+
+  test('anonymously is all but the archived, and why is said', async () => {
+    await start('archaeologist', 2, '--deployed');
+    await become('production', 'none');
+    const run = await expectDone(home.pas('pull'));
+    expect(run.stderr).toMatch(/K-1.*K-2.*oai_auth of the profile is none/s);
+  });
+});
+
+describe('a training instance', () => {
+  const trainingProfile = (oaiBase: readonly string[]) => [
+    ...['init', '--name', 'training', '--kind', 'training', '--username', 'archaeologist', '--min-interval-ms', '0'],
+    ...['--base-url', service.base_url, '--schema-base', service.schema_base, '--oai-auth', 'basic', ...oaiBase],
+  ];
+
+  test('without a harvesting address has none to pull from', async () => {
+    service = await startMockProcess('--training');
+    home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+    await expectDone(home.pas(...trainingProfile([])));
+    const run = await home.pas('pull');
+    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance, which has no harvesting/)]);
+  });
+
+  test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {
+    const production = await startMockProcess();
+    service = await startMockProcess('--training', '--min-interval', '0');
+    try {
+      home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+      await expectDone(home.pas(...trainingProfile(['--oai-base', production.oai_base])));
+      await expectDone(home.pas('login'));
+      await expectDone(home.pas('import', writeSeason(home, 3)));
+      await expectDone(home.pas('push'));
+      // Production numbers its own finds in the same way: somebody there has just got the same identifiers.
+      const colleague = await signedIn(production, 'archivist');
+      await expectDone(colleague.pas('import', writeSeason(colleague, 3)));
+      await expectDone(colleague.pas('push'));
+      const given = (of: Home) =>
+        of.json<{ ident_cely: string }[]>('list').then((all) => all.map(({ ident_cely }) => ident_cely));
+      expect(await given(home)).toEqual(await given(colleague));
+
+      const run = await home.pas('pull');
+      expect([run.code, run.stderr]).toEqual([
+        2,
+        expect.stringMatching(/shows none of the 3 finds.*training instance has no harvesting/s),
+      ]);
+      expect(await home.json('list')).toMatchObject([{ at_service: null }, { at_service: null }, { at_service: null }]);
+      expect((await colleague.json<Pulled>('pull')).finds).toHaveLength(3);
+    } finally {
+      await production.stop();
+    }
+  });
+});
+
+test('before anything was sent there is nothing to pull', async () => {
+  service = await startMockProcess();
+  home = await signedIn(service);
+  expect(await pull()).toEqual({ from: null, finds: [] });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { changesSince, stateText } from '../../../src/find/changes-since.ts';
+import type { FindElements } from '../../../src/find/find.ts';
+import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
+
+const SENT: FindElements = {
+  projekt: { id: 'C-202400101', text: 'C-202400101' },
+  obdobi: { id: 'HES-000253', text: 'paleolit' },
+  hloubka: 25,
+  stav: 2,
+  geom_system: '4326',
+  pristupnost: { id: 'HES-000867', text: 'archeolog' },
+  lokalizace: 'pole',
+};
+
+function harvested(elements: HarvestedFind['elements'], more: Partial<HarvestedFind> = {}): HarvestedFind {
+  const { hloubka, stav, predano: _predano, ...same } = SENT;
+  return {
+    ...{ identCely: 'C-202400101-N00001', stav: 2, protectedWithheld: false, area: undefined, district: undefined },
+    ...{ files: [], history: [], elements: { ...same, hloubka: String(hloubka), stav: String(stav), ...elements } },
+    ...more,
+  };
+}
+
+test('nothing changed', () => {
+  expect(changesSince(SENT, harvested({}))).toEqual([]);
+});
+
+test('what changed is told in the order of the schema, in words', () => {
+  const { lokalizace: _gone, ...elements } = harvested({}).elements;
+  const record = harvested(
+    {},
+    {
+      stav: 4,
+      elements: {
+        ...elements,
+        evidencni_cislo: 'A 1',
+        obdobi: { id: 'HES-000312', text: 'moustérien' },
+        hloubka: '30',
+        predano: 'true',
+      },
+    },
+  );
+  expect(changesSince(SENT, record)).toEqual([
+    { element: 'evidencni_cislo', sent: null, now: 'A 1' },
+    { element: 'hloubka', sent: '25', now: '30' },
+    { element: 'obdobi', sent: 'paleolit (HES-000253)', now: 'moustérien (HES-000312)' },
+    { element: 'stav', sent: '2', now: '4' },
+    { element: 'predano', sent: null, now: 'true' },
+    { element: 'lokalizace', sent: 'pole', now: null },
+  ]);
+});
+
+test('what is withheld is not said to be gone', () => {
+  const { lokalizace: _masked, ...elements } = harvested({}).elements;
+  expect(changesSince(SENT, harvested({}, { elements, protectedWithheld: true }))).toEqual([]);
+});
+
+test.each([
+  [1, '1 registered'],
+  [4, '4 archived'],
+  [7, '7'],
+])('state %i reads "%s"', (stav, text) => {
+  expect(stateText(stav)).toBe(text);
+});
