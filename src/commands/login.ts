@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../base/errors.ts';
+import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readAccount } from '../flows/read-account.ts';
 import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
 import { openSession } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
+import { keepsSecrets, openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
 
@@ -50,10 +51,29 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   });
   const account = await readAccount({ baseUrl: profile.baseUrl, session, send });
   // Kept only now that both work; the password too, because a token may run out in the middle of a push.
-  context.secrets.set(profile.name, { password, ...(token === undefined ? {} : { token }) });
-  rememberAccount(await context.outbox(), profile.name, account);
-  report(context, account, context.secrets.placeOf(profile.name), `Signed in to ${profile.baseUrl} as`);
+  if (keepsSecrets(context)) {
+    context.secrets.set(profile.name, { password, ...(token === undefined ? {} : { token }) });
+    if (profile.username === undefined) keepUsername(context, profile.name, username);
+    rememberAccount(await context.outbox(), profile.name, account);
+  } else {
+    context.terminal.warn(`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
+  }
+  report(
+    context,
+    account,
+    keepsSecrets(context) ? context.secrets.placeOf(profile.name) : 'nowhere',
+    `Signed in to ${profile.baseUrl} as`,
+  );
   return 'done';
+}
+
+/** Without it the token could not be renewed when it runs out. */
+function keepUsername({ config, places }: Context, name: string, username: string): void {
+  const file = config();
+  writeConfigFile(places.configFile, {
+    ...file,
+    profiles: new Map([...file.profiles, [name, { ...file.profiles.get(name), username }]]),
+  });
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
@@ -95,7 +115,7 @@ async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const { send } = await context.connections();
   const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
-  rememberAccount(await context.outbox(), profile.name, account);
+  if (keepsSecrets(context)) rememberAccount(await context.outbox(), profile.name, account);
   report(context, account, placeOfSecrets(context), `${profile.baseUrl} knows this account as`);
   return 'done';
 }

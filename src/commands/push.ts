@@ -11,7 +11,7 @@ import { entriesInState } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
 import { systemProcesses, takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { countEntries } from '../outbox/overview.ts';
+import { countEntries, countQueued } from '../outbox/overview.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -54,7 +54,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
   const profile = context.profile();
   const findIds = names.length === 0 ? undefined : findsNamed(outbox, profile.name, names).map((find) => find.id);
   const only = options.only ?? ENTRY_KINDS;
-  if (options.dryRun === true) return dryRun(context, outbox, only);
+  if (options.dryRun === true) return dryRun(context, outbox, only, findIds);
   await confirmProduction(context, options.yes === true);
 
   const lease = takeLease(outbox, systemProcesses);
@@ -64,7 +64,8 @@ export async function pushCommand(context: Context, names: readonly string[], op
   context.onClose(() => interrupts.close());
   try {
     const { send } = await context.connections();
-    const total = due(outbox, profile.name, only);
+    const counts = countQueued(outbox, profile.name, findIds);
+    const total = only.reduce((sum, kind) => sum + counts[kind], 0);
     const progress = context.terminal.progress('Sending');
     const result = await push({
       outbox,
@@ -129,15 +130,15 @@ function openPhotograph(context: Context, photograph: Photograph): Readable {
   return source.pipe(verified);
 }
 
-function due(outbox: Outbox, profile: string, only: readonly EntryKind[]): number {
-  const counts = countEntries(outbox, profile);
-  return only.reduce((sum, kind) => sum + counts[kind].queued, 0);
-}
-
-function dryRun({ terminal, profile }: Context, outbox: Outbox, only: readonly EntryKind[]): ExitReason {
-  const counts = countEntries(outbox, profile().name);
-  for (const kind of only) terminal.line(`${kind}: ${counts[kind].queued} would be sent`);
-  terminal.value({ dry_run: true, queued: Object.fromEntries(only.map((kind) => [kind, counts[kind].queued])) });
+function dryRun(
+  { terminal, profile }: Context,
+  outbox: Outbox,
+  only: readonly EntryKind[],
+  findIds: readonly number[] | undefined,
+): ExitReason {
+  const counts = countQueued(outbox, profile().name, findIds);
+  for (const kind of only) terminal.line(`${kind}: ${counts[kind]} would be sent`);
+  terminal.value({ dry_run: true, queued: Object.fromEntries(only.map((kind) => [kind, counts[kind]])) });
   return 'done';
 }
 

@@ -17,22 +17,33 @@ export async function openAccountSession(context: Context): Promise<Session> {
     password: passwordOf(context, profile),
     send,
     keeper: {
-      read: () => fromEnvironment ?? context.secrets.get(profile.name).token,
+      read: () => fromEnvironment ?? (keepsSecrets(context) ? context.secrets.get(profile.name).token : undefined),
       write: (token) => {
-        if (fromEnvironment === undefined) context.secrets.set(profile.name, { ...context.secrets.get(profile.name), token });
+        if (fromEnvironment === undefined && keepsSecrets(context))
+          context.secrets.set(profile.name, { ...context.secrets.get(profile.name), token });
       },
     },
   });
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(profile.name).password;
+  return context.environment['PAS_PASSWORD'] ?? (keepsSecrets(context) ? context.secrets.get(profile.name).password : undefined);
+}
+
+/**
+ * What is kept for a profile is its own account's. An account that PAS_USERNAME puts in its place neither uses nor
+ * replaces it: records would else be made in another person's name.
+ */
+export function keepsSecrets(context: Context): boolean {
+  const inItsPlace = context.environment['PAS_USERNAME'];
+  return inItsPlace === undefined || inItsPlace === context.config().profiles.get(context.profile().name)?.username;
 }
 
 /** Where the secrets that a command uses come from. */
-export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
+export function placeOfSecrets(context: Context): 'environment' | SecretPlace {
+  const { environment, profile, secrets } = context;
   if (environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined) return 'environment';
-  return secrets.placeOf(profile().name);
+  return keepsSecrets(context) ? secrets.placeOf(profile().name) : 'nowhere';
 }
 
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {

@@ -16,6 +16,21 @@ export function countEntries(outbox: Outbox, profile: string): Counts {
   return counts;
 }
 
+/** What is queued of each kind, of these finds or of all. */
+export function countQueued(
+  outbox: Outbox,
+  profile: string,
+  findIds: readonly number[] | undefined,
+): Readonly<Record<EntryKind, number>> {
+  const rows = outbox
+    .sql(
+      `select kind, count(*) as count from entries where profile = :profile and state = 'queued'
+         and (:findIds is null or find_id in (select value from json_each(:findIds))) group by kind`,
+    )
+    .all({ profile, findIds: findIds === undefined ? null : JSON.stringify(findIds) }) as { kind: EntryKind; count: number }[];
+  return { import: 0, number: 0, photo: 0, ...Object.fromEntries(rows.map(({ kind, count }) => [kind, count])) };
+}
+
 export function countFinds(outbox: Outbox): number {
   return (outbox.sql('select count(*) as count from finds').get() as { count: number }).count;
 }

@@ -15,6 +15,7 @@ function context(outbox: Outbox): EnqueueContext {
     validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
     inspectPhotograph: async (path) => ({
       photograph: {
+        path,
         mimeType: 'image/jpeg',
         sizeBytes: path.length,
         sha512Hex: sha512Of(Buffer.from(path)).toString('hex'),
