@@ -116,7 +116,7 @@ function remember(outbox: Outbox, profile: string, identCely: string, sight: Sig
 }
 
 /**
- * The sights that are proven to be of our own records: created by this account when we sent them, or shown so before.
+ * The sights that are proven to be of our own records: created by this account when we sent them, or shown so before (A10).
  * @throws UsageError where there is none
  */
 function onlyOwn(
