@@ -54,6 +54,7 @@ const MESSAGES = {
   'ident-not-tba': ['hodnota musí být „:tba“', 'the value must be ":tba"'],
   'state-range': ['povolené stavy jsou 1, 2 a 3', 'allowed states are 1, 2 and 3'],
   'geom-system': ['povolené hodnoty jsou 4326 a 5514', 'allowed values are 4326 and 5514'],
+  'wkt-epsg': ['atribut EPSG musí být {0}', 'the attribute EPSG must be {0}'],
   'wkt-syntax': ['geometrie není platný bod WKT', 'the geometry is no valid WKT point'],
   'wkt-range': ['souřadnice jsou mimo převoditelný rozsah', 'the coordinates are outside the convertible range'],
   'project-unknown': ['Projekt {0} neexistuje.', 'The project {0} does not exist.'],

@@ -10,6 +10,7 @@ import type { Journal } from './journal.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
 import type { Archive } from './records/archive.ts';
+import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
 import type { Settings } from './settings.ts';
 import type { Throttle } from './throttle.ts';
@@ -20,6 +21,7 @@ export type Mock = {
   readonly clock: MockClock;
   readonly database: Database;
   readonly archive: Archive;
+  readonly harvestIndex: HarvestIndex;
   readonly accounts: Accounts;
   /** Numbers inside identifiers that the mock assigns. */
   readonly counters: Counters;

@@ -11,6 +11,7 @@ export const QUIRKS = {
   'millisecond-rates': 'A rate limit per `ms` never refuses anything: its window is over before it is looked at.',
   'wkt-copied': 'With a leading `+` or an exponent in the WKT the other geometry is not computed; the numbers are copied.',
   'wkt-third-number': 'A third number in the WKT passes all checks and then fails to be stored: 500.',
+  'wkt-epsg-unread': 'The attribute `EPSG` of a geometry is never compared with `geom_system`.',
   ...HARVEST_QUIRKS,
 } as const satisfies Record<string, string>;
 

@@ -68,6 +68,8 @@ export class Schemas {
       validator.validate(document);
       return [];
     } catch (thrown) {
+      // The validator cannot judge a document that refers to entities of its own; the service reads no DTD either.
+      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [entityError(document)];
       if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
       return thrown.details.map((found) => ({ line: found.line, column: found.col, message: found.message.trim() }));
     }
@@ -96,6 +98,10 @@ export class Schemas {
       document.dispose();
     }
   }
+}
+
+function entityError(document: XmlDocument): SchemaError {
+  return { line: document.root.line, column: 0, message: 'The document refers to an entity, which cannot be validated.' };
 }
 
 let library: Promise<Xml> | undefined;

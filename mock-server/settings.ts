@@ -36,6 +36,8 @@ export type Settings = {
   /** Records per page of harvested lists. */
   readonly page_size: number;
   readonly resumption_token_ms: number;
+  /** How long a new record stays out of the harvesting interface, in milliseconds of the mock's clock. */
+  readonly index_delay_ms: number;
   readonly token_ms: number;
   /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (facts 1.1, 9.1). */
   readonly outage: boolean;
@@ -60,6 +62,7 @@ export const DEFAULT_SETTINGS: Settings = {
   antivirus: true,
   page_size: 100,
   resumption_token_ms: 3_600_000,
+  index_delay_ms: 0,
   token_ms: 86_400_000,
   outage: false,
   schema_reachable: true,
@@ -93,6 +96,8 @@ const rateLimit: Reader<RateLimit> = check(
 
 const proxy: Reader<string> = check(text(), addressFault);
 const milliseconds = integer({ min: 0 });
+/** Real time to wait: a timer takes no more, and would fire at once. */
+const delayMs = integer({ min: 0, max: 2_147_483_647 });
 
 /** Any part of the settings. @throws ShapeError with the place and the reason */
 export const readSettings: Reader<Partial<Settings>> = object({
@@ -101,13 +106,14 @@ export const readSettings: Reader<Partial<Settings>> = object({
   trusted_proxies: optional(array(proxy)),
   min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
   rate_limits: optional(array(rateLimit)),
-  latency_ms: optional(milliseconds),
-  record_lock_params: optional(object({ retry_delay_ms: milliseconds, max_retries: integer({ min: 1 }) })),
+  latency_ms: optional(delayMs),
+  record_lock_params: optional(object({ retry_delay_ms: delayMs, max_retries: integer({ min: 1 }) })),
   record_lock_ttl_ms: optional(milliseconds),
   allowed_schema_versions: optional(nullable(array(text({ min: 1 })))),
   antivirus: optional(flag),
   page_size: optional(integer({ min: 1, max: 10_000 })),
   resumption_token_ms: optional(milliseconds),
+  index_delay_ms: optional(milliseconds),
   token_ms: optional(milliseconds),
   outage: optional(flag),
   schema_reachable: optional(flag),

@@ -13,6 +13,7 @@ import type { MockServerOptions } from './options.ts';
 import { Photographs } from './photographs.ts';
 import { seededRandom } from './random.ts';
 import { Archive } from './records/archive.ts';
+import { HarvestIndex } from './records/harvest-index.ts';
 import { Schemas } from './schema.ts';
 import { loadSeed, syntheticFinds } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
@@ -28,12 +29,14 @@ export async function createMock(options: MockServerOptions, addresses: Addresse
   const clock = new MockClock();
   const now = () => clock.now();
   const deployed = options.deployed === true;
-  const archive = new Archive(database, now);
+  const harvestIndex = new HarvestIndex(now);
+  const archive: Archive = new Archive(database, now, (ident) => harvestIndex.noteNew(ident, mock.settings.index_delay_ms));
   const parts = {
     addresses,
     clock,
     database,
     archive,
+    harvestIndex,
     deployed,
     accounts: new Accounts(database, archive, now),
     counters: new Counters(database),
@@ -105,4 +108,5 @@ function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
     for (const account of seed.accounts) mock.accounts.add(account);
     for (const photograph of seed.photographs) mock.photographs.add(photograph, photograph.bytes);
   })();
+  mock.harvestIndex.clear();
 }

@@ -18,6 +18,9 @@ import { stateView } from './state-view.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
+/** Later years have more than four digits, which no datestamp can have. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: RegExp;
@@ -139,6 +142,8 @@ function clockView(mock: Mock): unknown {
 
 function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
   const command = clockCommand(body);
+  const targetMs = (command.set ?? mock.clock.now()) + (command.advance_ms ?? 0);
+  if (targetMs < 0 || targetMs > LAST_MS) throw new ShapeError('the clock', 'goes from 1970-01-01 to 9999-12-31');
   if (command.frozen === true) mock.clock.freeze();
   if (command.frozen === false) mock.clock.unfreeze();
   if (command.set !== undefined) mock.clock.set(command.set);

@@ -8,7 +8,7 @@ import { isVisibleDeployed } from './deployed-visibility.ts';
 import type { Format } from './protocol.ts';
 import { setSpecIn } from './sets.ts';
 import type { Viewer } from './viewer.ts';
-import { isVisible, type Letter, letterOfTerm, maskBody } from './visibility.ts';
+import { isVisible, type Letter, letterOfTerm, maskBody, RECORD_RULES } from './visibility.ts';
 
 /** One harvesting request that has been signed in, as the verbs see it. */
 export type Harvest = {
@@ -51,9 +51,14 @@ export function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveReco
   return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 
+/** Hidden from the viewer's role altogether (contract, Authentication); the deployed service omits nothing (facts 9.6). */
+export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
+  return !deployed && RECORD_RULES[record.entity][viewer.letter] === 'hidden';
+}
+
 function metadataOf(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   const { mock, addresses, version, viewer, deployed } = harvest;
-  const body = maskBody(record, viewer, (entry) => letterOf(mock, entry));
+  const body = maskBody(record, viewer, { letterOf: (entry) => letterOf(mock, entry), deployed });
   return format === 'oai_svc'
     ? renderRecord(body, record.entity, version, addresses)
     : renderDublinCore(body, record.entity, addresses, { deployed });

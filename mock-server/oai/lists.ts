@@ -83,7 +83,7 @@ function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
 }
 
 /** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (facts 9.3). */
-function listQuery({ deployed, viewer }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
+function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
   const set = state.set ?? undefined;
   const visible = deployed ? undefined : visibilityCondition(viewer, set);
   return {
@@ -91,6 +91,7 @@ function listQuery({ deployed, viewer }: Harvest, state: ListState): Omit<ListQu
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
     ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
     ...(visible === undefined ? {} : { visible }),
+    without: mock.harvestIndex.pending(),
     ...(state.after === null ? {} : { after: state.after }),
     ...(deployed ? { offset: state.cursor } : {}),
   };

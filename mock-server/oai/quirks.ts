@@ -22,4 +22,7 @@ export const HARVEST_QUIRKS = {
   'oai-basic-only':
     'Bearer tokens are ignored; wrong credentials get 401 without a challenge, unreadable ones a protocol error or 500.',
   'oai-session-cookie': 'Signing in sets a cookie that keeps one signed in for five idle hours.',
+  'oai-unknown-verb-request': 'After an unknown verb the `request` names the host alone.',
+  'oai-announcer-masked':
+    'An announcer who is hidden from a role is replaced by the refusal instead of being left out, and so are hidden records.',
 } as const satisfies Record<string, string>;

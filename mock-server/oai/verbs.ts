@@ -1,6 +1,6 @@
 import { namespaceOf, xsdAddressOf } from '../addresses.ts';
 import type { ArchiveRecord } from '../records/record.ts';
-import { type Harvest, recordElement } from './harvest.ts';
+import { type Harvest, isOmitted, recordElement } from './harvest.ts';
 import { identify } from './identify.ts';
 import { listPage } from './lists.ts';
 import { FORMATS, type Format, ProtocolError, type Query, readFormat } from './protocol.ts';
@@ -41,7 +41,11 @@ function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): str
   return `<ListMetadataFormats>\n${formats.join('\n')}\n</ListMetadataFormats>`;
 }
 
-/** A record that lists leave out is returned with the refusal in place of its content (contract, Authentication). */
+/**
+ * The contract leaves two sentences to be reconciled: a record or element that is not accessible is returned with the refusal
+ * in place of its content, and what a table calls hidden is omitted. So: lists have what may be read. What a role is never
+ * shown does not exist for it; what only this viewer may not read now is answered by the refusal when asked for by name.
+ */
 function getRecord(harvest: Harvest, { arguments: given }: Query): string {
   const format = readFormat(given.get('metadataPrefix'));
   const record = recordOf(harvest, given.get('identifier') ?? '');
@@ -57,7 +61,7 @@ function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
   const used = harvest.requestUrl.replace(/\/[^/]+\/oai$/, '/id/');
   const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
   const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';
-  const record = ident === '' ? undefined : harvest.mock.archive.get(ident);
-  if (record === undefined) throw new ProtocolError('idDoesNotExist', 'there is no such record');
+  const record = ident === '' || !harvest.mock.harvestIndex.holds(ident) ? undefined : harvest.mock.archive.get(ident);
+  if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
 }

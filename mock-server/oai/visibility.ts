@@ -80,20 +80,24 @@ function sqlOf(rule: Rule): string {
   return `(${conditions.join(' or ')})`;
 }
 
+export type MaskContext = { readonly letterOf: (entry: string) => Letter; readonly deployed: boolean };
+
 /**
- * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text.
- * @param letterOf role letter of an accessibility entry, by its identifier
+ * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer
+ * who is hidden from the viewer's role is omitted; the deployed service puts the refusal there too.
+ * @param context `letterOf`: role letter of an accessibility entry, by its identifier
  */
-export function maskBody(record: ArchiveRecord, viewer: Viewer, letterOf: (entry: string) => Letter): Body {
+export function maskBody(record: ArchiveRecord, viewer: Viewer, context: MaskContext): Body {
   const { entity, body } = record;
   const governing = GOVERNING[entity];
   const entry = governing === undefined ? undefined : idOf(body[governing]);
-  const mayReadProtected = entry === undefined || letterOf(entry) <= viewer.letter;
-  let masked = mayReadProtected ? body : withProtectedMasked(body);
-  if (body['oznamovatel'] !== undefined && entity === 'projekt' && !holds(ANNOUNCER_RULE[viewer.letter], record, viewer)) {
-    masked = { ...masked, oznamovatel: FORBIDDEN };
-  }
-  return masked;
+  const mayReadProtected = entry === undefined || context.letterOf(entry) <= viewer.letter;
+  const masked = mayReadProtected ? body : withProtectedMasked(body);
+  const rule = ANNOUNCER_RULE[viewer.letter];
+  if (entity !== 'projekt' || body['oznamovatel'] === undefined || holds(rule, record, viewer)) return masked;
+  if (context.deployed || rule !== 'hidden') return { ...masked, oznamovatel: FORBIDDEN };
+  const { oznamovatel: _omitted, ...rest } = masked;
+  return rest;
 }
 
 /** All protected elements of a record go together, also those inside a fieldwork event or a site; an empty one stays empty. */

@@ -114,6 +114,10 @@ function readSelectedGeometry(
   const element = child(guarded, name);
   const wkt = textIn(element);
   if (wkt === undefined) return undefined;
+  // The contract fixes the attribute; the deployed service never compares it (facts 4.5).
+  if (!deployed && Number(element?.attributes.get('EPSG')) !== Number(system)) {
+    return refuseField(element?.line, name, say('wkt-epsg', system));
+  }
   const geometry = readGeometry(wkt, system, deployed);
   return typeof geometry === 'string' ? refuseField(element?.line, name, say(geometry)) : geometry;
 }

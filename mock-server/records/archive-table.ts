@@ -31,6 +31,8 @@ export type ListQuery = {
   readonly fromMs?: number;
   readonly untilMs?: number;
   readonly visible?: Condition;
+  /** Identifiers of records to leave out. */
+  readonly without?: readonly string[];
   /** Go on behind this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };
   readonly offset?: number;
@@ -69,6 +71,10 @@ export function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
     parts.push('(datestamp_ms < @afterMs or (datestamp_ms = @afterMs and ident > @afterIdent))');
     parameters['afterMs'] = query.after.datestampMs;
     parameters['afterIdent'] = query.after.ident;
+  }
+  if (query.without !== undefined && query.without.length > 0) {
+    parts.push('ident not in (select value from json_each(@without))');
+    parameters['without'] = JSON.stringify(query.without);
   }
   if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
   return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };

@@ -21,8 +21,14 @@ export class Archive {
   readonly #prepare: (sql: string) => Statement;
   readonly #now: () => number;
 
-  /** @param now the mock's clock, in milliseconds since 1970 */
-  constructor(database: Database, now: () => number) {
+  readonly #noteNew: (ident: string) => void;
+
+  /**
+   * @param now the mock's clock, in milliseconds since 1970
+   * @param noteNew is told of every record that there was none of before
+   */
+  constructor(database: Database, now: () => number, noteNew: (ident: string) => void) {
+    this.#noteNew = noteNew;
     this.#prepare = statementCache(database);
     this.#now = now;
   }
@@ -66,6 +72,7 @@ export class Archive {
       body: input.body,
     };
     this.#write(record);
+    if (living === undefined) this.#noteNew(ident);
     return record;
   }
 

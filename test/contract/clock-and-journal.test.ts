@@ -35,9 +35,12 @@ describe('Clock', () => {
     expect([second > first, third > second]).toEqual([true, true]);
   });
 
-  test.each([[{}], [{ set: 'tomorrow' }], [{ advance_ms: 'x' }], [{ freeze: true }]])('%j is refused', async (command) => {
-    expect((await control('POST', '/clock', command)).status).toBe(400);
-  });
+  test.each([[{}], [{ set: 'tomorrow' }], [{ advance_ms: 'x' }], [{ freeze: true }], [{ set: 1e300 }], [{ advance_ms: -1e14 }]])(
+    '%j is refused',
+    async (command) => {
+      expect((await control('POST', '/clock', command)).status).toBe(400);
+    },
+  );
 });
 
 describe('Journal', () => {

@@ -99,6 +99,10 @@ describe('Settings', () => {
     expect(await timed('unknown')).toBeLessThan(145);
   });
 
+  test.each([{ latency_ms: 1e12 }, { index_delay_ms: -1 }])('%j is refused', async (settings) => {
+    expect((await control('PUT', '/settings', settings)).status).toBe(400);
+  });
+
   test('a body that is no JSON is refused', async () => {
     const response = await fetch(`${mock().server.control_url}/settings`, { method: 'PUT', body: '{' });
     expect(response.status).toBe(400);

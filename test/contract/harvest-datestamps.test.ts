@@ -91,3 +91,32 @@ describe('a deleted record', () => {
     expect(await idents('anonymous')).toEqual([]);
   });
 });
+
+describe('a new record, where the harvest index lags behind (index_delay_ms)', () => {
+  const mine = `${ALL}&set=osoba&from=2027-05-05`;
+  const known = async (): Promise<Array<string | undefined>> => {
+    const identifier = `${mock.server.oai_base}/id/OS-990001`;
+    const one = errorOf((await ask(mock, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)).text);
+    return [errorOf((await ask(mock, mine)).text), one];
+  };
+
+  test('appears late, under the time of its change', async () => {
+    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z', frozen: true });
+    await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
+    const body = { ident_cely: 'OS-990001', jmeno: 'Eva', prijmeni: 'Nová', vypis: 'Nová, E.', vypis_cely: 'Nová, Eva' };
+    expect((await mock.control('POST', '/records', { entity: 'osoba', body })).status).toBe(200);
+    expect(await known()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
+    await mock.control('POST', '/clock', { advance_ms: 59_999 });
+    expect(await known()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
+    await mock.control('POST', '/clock', { advance_ms: 1 });
+    expect(await known()).toEqual([undefined, undefined]);
+    expect(headersOf((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' }]);
+  });
+
+  test('does not hold back changes of what is known already', async () => {
+    await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
+    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z' });
+    await mock.control('POST', '/records', { ident: 'OS-001533', changes: { rok_narozeni: '1950' } });
+    expect(headersOf((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-001533' }]);
+  });
+});

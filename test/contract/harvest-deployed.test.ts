@@ -29,6 +29,15 @@ const QUIRK_TESTS: Readonly<Record<keyof typeof HARVEST_QUIRKS, () => Promise<vo
     expect(text).toContain('<error code="cannotDisseminateFormat"></error>');
     expect(await asked('verb=ListRecords')).toContain('<error code="badArgument">Invalid arguments</error>');
   },
+  'oai-unknown-verb-request': async () => {
+    expect(await asked('verb=ListAll')).toContain(`<request>${mock.server.oai_base}</request>`);
+    expect(await asked('')).toContain(`<request>${mock.server.oai_base}/2.2/oai</request>`);
+  },
+  'oai-announcer-masked': async () => {
+    const get = (ident: string): string => `verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock.server.oai_base}/id/${ident}`;
+    expect(await asked(get('C-202000033'))).toContain('<svc:oznamovatel>HTTP/1.1 403 Forbidden</svc:oznamovatel>');
+    expect(await asked(get('U-000102'))).toMatch(/<header><identifier>[^<]*U-000102<.*>HTTP\/1\.1 403 Forbidden</s);
+  },
   'oai-arguments-unchecked': async () => {
     for (const verb of ['Identify', 'ListSets', 'ListMetadataFormats']) {
       expect(await codeOf(`verb=${verb}&x=1`)).toBeUndefined();

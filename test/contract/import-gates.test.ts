@@ -64,6 +64,21 @@ describe('Import: gates (facts 4.3, cases 1 to 7)', () => {
   });
 });
 
+describe('Import: bodies made to exhaust', () => {
+  test.each([
+    ['files', Array.from({ length: 300 }, () => ({ name: 'x', fileName: 'x', bytes: 'x' }))],
+    ['fields', Array.from({ length: 3000 }, () => ({ name: 'x', bytes: 'x' }))],
+  ])('thousands of %s in one form answer 400', async (_, parts) => {
+    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), parts }), 400);
+  });
+
+  test('two million blanks in a geometry are refused at once', async () => {
+    const geom_wkt = `<svc:geom_wkt EPSG="4326">POINT${' '.repeat(2_000_000)}x</svc:geom_wkt>`;
+    const answer = await importXml(mock(), documentOf(mock(), smallestFind({ geom_wkt })), { token: token() });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('geom_wkt: ')]);
+  });
+});
+
 describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
   test('case 8: no part named file answers 400', async () => {
     const bytes = Buffer.from(documentOf(mock(), smallestFind()));

@@ -63,6 +63,12 @@ describe('Import: schema and root (facts 4.3, cases 18 to 24)', () => {
     expect(entry?.line).toBeGreaterThan(1);
   });
 
+  test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])('case 18: a reference to an entity (%s) is not read', async (entity) => {
+    const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
+    const xml = documentOf(mock(), content).replace('?>', `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`);
+    expectAgainstSchema(await importXml(mock(), xml, { token: token() }));
+  });
+
   test('case 18: every violation is reported, with its own line', async () => {
     const entries = expectAgainstSchema(
       await send(

@@ -5,6 +5,7 @@ import { jpeg } from '../support/contract-photographs.ts';
 import { elementText, postFile } from '../support/contract-requests.ts';
 
 const wkt = (text: string) => findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });
+const OTHER_EPSG = '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>';
 const twoFiles = [1, 2].map((number) => ({ name: 'file', fileName: `${number}.xml`, bytes: '<x/>' }));
 
 describe('Quirks of the deployed service (--deployed)', () => {
@@ -56,6 +57,10 @@ describe('Quirks of the deployed service (--deployed)', () => {
     expect((await send(wkt('POINT Z (15.17 49.84 300)'))).status).toBe(500);
     expect((await send(wkt('POINT M (15.17 49.84 300)'))).status).toBe(422);
   });
+
+  test('wkt-epsg-unread: another EPSG attribute is not noticed', async () => {
+    expect((await send(findLines(1, { geom_wkt: OTHER_EPSG }))).status).toBe(201);
+  });
 });
 
 describe('The same by the contract', () => {
@@ -63,6 +68,11 @@ describe('The same by the contract', () => {
 
   test('exactly one file is accepted on import', async () => {
     expect((await send('', { parts: twoFiles })).status).toBe(400);
+  });
+
+  test('the EPSG attribute of the geometry must agree with its system', async () => {
+    const answer = await send(findLines(1, { geom_wkt: OTHER_EPSG }));
+    expect([answer.status, answer.text]).toEqual([422, expect.stringMatching(/"message":"geom_wkt: .*EPSG.*4326/)]);
   });
 
   test('the largest allowed photograph fits through the proxy with its boundaries', async () => {

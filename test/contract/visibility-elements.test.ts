@@ -109,8 +109,13 @@ describe('projekt/oznamovatel', () => {
     return found;
   };
 
-  test('is hidden from anonymous readers and researchers', async () => {
-    for (const as of ['anonymous', 'researcher']) expect([...(await announced(as))]).toEqual([['C-202000033', false]]);
+  test('is left out for anonymous readers and researchers, from whom it is always hidden', async () => {
+    for (const as of ['anonymous', 'researcher']) {
+      expect([...(await announced(as))]).toEqual([]);
+      const text = await metadata('C-202000033', as);
+      expect(text).toContain('<svc:ident_cely>C-202000033</svc:ident_cely>');
+      expect(text).not.toContain('oznamovatel');
+    }
   });
 
   test('is shown to archaeologists in state 1, and of their own organisation’s records', async () => {

@@ -125,6 +125,22 @@ describe('a record that lists leave out', () => {
   });
 });
 
+describe('a record that is always hidden from a role', () => {
+  test('does not exist for it', async () => {
+    const identifier = `${mock.server.oai_base}/id/U-000102`;
+    for (const query of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
+      expect(errorOf((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe('idDoesNotExist');
+    }
+  });
+
+  test('is refused to somebody else whose role may see records of the kind', async () => {
+    const identifier = `${mock.server.oai_base}/id/U-000102`;
+    const query = `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`;
+    expect((await ask(mock, query, { as: 'archaeologist' })).text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
+    expect((await ask(mock, query, { as: 'researcher' })).text).toContain('<svc:ident_cely>U-000102</svc:ident_cely>');
+  });
+});
+
 describe('an account', () => {
   test('without any role reads as anybody does', async () => {
     const { value } = await mock.control('POST', '/records', {
