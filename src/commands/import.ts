@@ -45,6 +45,7 @@ export async function importTables(context: Context, files: readonly string[], o
       profile: profile.name,
       validate,
       ...photographKeeping(context, options.link === true),
+      isOtherService: (name) => (context.config().profiles.get(name)?.base_url ?? profile.baseUrl) !== profile.baseUrl,
       dryRun: options.dryRun === true,
       onProgress: (done, total) => progress.update(done, total),
     });

@@ -10,9 +10,10 @@ import {
   type ImportContent,
   importOfFind,
   replaceImport,
+  sentUnderOthers,
   wasGivenUp,
 } from '../outbox/entries.ts';
-import type { ImportEntry, Photograph } from '../outbox/entry.ts';
+import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
 import { findByLocalId, insertFind, type StoredFind, updateFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
@@ -23,6 +24,8 @@ export type EnqueueContext = {
   readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
   /** Keeps what is needed to send the photograph later: a copy, or where it lies. */
   readonly keepPhotograph: (path: string, mediaType: string) => Promise<Photograph>;
+  /** Whether another profile is known to write to another service, so that the same find is to be made in both. */
+  readonly isOtherService: (profile: string) => boolean;
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
   readonly onProgress?: (done: number, total: number) => void;
@@ -108,12 +111,14 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const stored = findByLocalId(context.outbox, find.localId);
   const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id, context.profile);
   const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
-  const change = isGivenUp ? 'kept' : changeOf(find, content, stored, entry);
+  const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(stored, context);
+  const isLeft = isGivenUp || elsewhere !== undefined;
+  const change = isLeft ? 'kept' : changeOf(find, content, stored, entry);
   const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
-  const photosAdded = isGivenUp ? 0 : addPhotographs(prepared, context, row);
-  const issues = isGivenUp
-    ? [givenUp(find)]
+  const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, row);
+  const issues = isLeft
+    ? [elsewhere === undefined ? givenUp(find) : alreadyElsewhere(find, elsewhere)]
     : change === 'sent'
       ? [alreadySent(find, entry)]
       : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
@@ -183,6 +188,18 @@ function knownDigests(outbox: Outbox, findId: number, profile: string): string[]
   return entriesOfFind(outbox, findId, profile).flatMap((entry) =>
     entry.kind === 'photo' ? [entry.photograph.sha512.toString('hex')] : [],
   );
+}
+
+/** The same service would make a second record, whatever the profile is called and whoever signs in. */
+function sentElsewhere(stored: StoredFind, { outbox, profile, isOtherService }: EnqueueContext): Entry | undefined {
+  return sentUnderOthers(outbox, stored.id, profile).find((entry) => !isOtherService(entry.profile));
+}
+
+function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Issue {
+  const message =
+    `The find ${identCely === null ? `is ${state}` : `was sent as ${identCely}`} under profile ${profile} and is not queued again. ` +
+    `If ${profile} was another service, make that profile again with its address: pas init --name ${profile}`;
+  return warningIssue('sent-under-other-profile', message, { find: find.localId, ...find.source });
 }
 
 function givenUp(find: Find): Issue {

@@ -157,6 +157,15 @@ export function wasGivenUp(outbox: Outbox, findId: number, profile: string): boo
   return imports.length > 0 && imports.every((entry) => entry.state === 'dropped');
 }
 
+/** Imports of a find under other profiles that the service has, or may have. */
+export function sentUnderOthers(outbox: Outbox, findId: number, profile: string): Entry[] {
+  return selectEntries(
+    outbox,
+    `find_id = :findId and profile <> :profile and kind = 'import' and state in ('sending', 'accepted', 'uncertain')`,
+    { findId, profile },
+  );
+}
+
 export function entriesInState(outbox: Outbox, profile: string, state: EntryState): Entry[] {
   return selectEntries(outbox, 'profile = :profile and state = :state', { profile, state });
 }

@@ -28,6 +28,7 @@ function context(outbox: Outbox): EnqueueContext {
       sha512: sha512Of(Buffer.from(path)),
       sizeBytes: path.length,
     }),
+    isOtherService: (profile) => profile === 'training',
     dryRun: false,
   };
 }
@@ -75,4 +76,17 @@ test('a photograph that the table names only now is queued, although the find wa
     { identCely: 'C-1-N00001' },
     { identCely: 'C-1-N00001' },
   ]);
+});
+
+test.each([
+  ['training', ['import queued', 'photo queued']],
+  ['renamed', []],
+])('a find that was sent under profile %s is queued again only if that is another service', async (other, expected) => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], { ...context(outbox), profile: other });
+  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox), other)?.id ?? 0, () => ({ method: 'POST', path: '/' }));
+  if (claimed === undefined) throw new Error('the find is not queued');
+  settle(outbox, claimed, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain' });
+  await enqueueFinds([FIND], context(outbox));
+  expect(states(outbox)).toEqual(expected);
 });
