@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { UsageError } from '../base/errors.ts';
+import { OaiError, UsageError } from '../base/errors.ts';
 import type { OaiClient, OaiSet } from '../oai/client.ts';
 import type { Granularity } from '../oai/datestamp.ts';
 import { listPages } from '../oai/pages.ts';
@@ -15,7 +15,18 @@ export const OVERLAP_MS = 10 * 60_000;
  * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
  * @throws UsageError that names the sets which the service has
  */
-export async function refuseUnknownSets({ client, clock, signal }: ListedService, sets: readonly string[]): Promise<void> {
+export async function refuseUnknownSets(service: ListedService, sets: readonly string[]): Promise<void> {
+  const known = await setsOf(service).catch((thrown: unknown) => {
+    // The list is short: one whose token ran out is read again from its beginning.
+    if (thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken') return setsOf(service);
+    throw thrown;
+  });
+  const stray = sets.find((set) => !known.has(set));
+  if (stray === undefined) return;
+  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
+}
+
+async function setsOf({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   const pages = listPages<OaiSet>({
     fetchPage: client.listSets,
@@ -25,9 +36,7 @@ export async function refuseUnknownSets({ client, clock, signal }: ListedService
     ...(signal === undefined ? {} : { signal }),
   });
   for await (const { items } of pages) for (const { setSpec } of items) known.add(setSpec);
-  const stray = sets.find((set) => !known.has(set));
-  if (stray === undefined) return;
-  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
+  return known;
 }
 
 export async function granularityOfService({ client, signal }: ListedService): Promise<Granularity> {

@@ -1,0 +1,193 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { envelope, ODD_SET, type OddAnswer, page, send, startOddService } from '../support/odd-service.ts';
+import { type Home, makeHome } from '../support/run-pas.ts';
+
+const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
+
+/** The first page as it should be, then this. */
+const then =
+  (odd: (response: ServerResponse) => void): OddAnswer =>
+  (response, n) =>
+    n === 0 ? send(response, page(IDENTS.slice(0, 2), { size: IDENTS.length, next: 'at-2' })) : odd(response);
+
+const good = (idents: readonly string[], next = ''): string => page(idents, { size: IDENTS.length, next });
+const BOMB = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">&c;</OAI-PMH>`;
+const FETCH = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/hostname">]><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">&secret;</OAI-PMH>`;
+
+/** Sends a body piece by piece for as long as it is taken. */
+function flood(response: ServerResponse, sizeBytes: number): void {
+  response.writeHead(200, { 'content-type': 'text/xml' });
+  const piece = Buffer.alloc(1024 * 1024, ' ');
+  let sent = 0;
+  const more = (): void => {
+    while (sent < sizeBytes && !response.destroyed) {
+      sent += piece.length;
+      if (!response.write(piece)) {
+        response.once('drain', more);
+        return;
+      }
+    }
+    response.end();
+  };
+  more();
+}
+
+async function homeAt(service: { base_url: string; oai_base: string; schema_base: string }): Promise<Home> {
+  const home = makeHome();
+  const { base_url, oai_base, schema_base } = service;
+  await home.pas(
+    'init',
+    ...['--name', 'odd', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+  );
+  return home;
+}
+
+function idents(home: Home): string[] {
+  const text = readFileSync(join(home.folder, 'out.jsonl'), 'utf8');
+  return [...text.matchAll(/"identifier":"[^"]*\/([^"/]+)"/g)].map((match) => match[1] ?? '').sort();
+}
+
+describe.concurrent('nonsense in the middle of a list is one clear error, and what was stored is kept and gone on from:', () => {
+  test.each<readonly [string, number, RegExp, (response: ServerResponse) => void]>([
+    ['a page of HTML', 14, /<html>|HTML/, (response) => send(response, '<html><body>Error</body></html>', 'text/html')],
+    ['JSON', 14, /cannot be read/, (response) => send(response, '{"error":"no"}', 'application/json')],
+    ['nothing', 14, /empty/, (response) => send(response, '')],
+    ['XML of something else', 14, /not with OAI-PMH/, (response) => send(response, '<rss version="2.0"/>')],
+    ['another verb', 14, /left ListRecords out/, (response) => send(response, envelope('<Identify/>'))],
+    ['half a page', 14, /cannot be read/, (response) => send(response, good(['A-3', 'A-4'], 'at-4').slice(0, -90))],
+    [
+      'a page that is cut on the way',
+      5,
+      /did not answer/,
+      (response) => {
+        const body = good(['A-3', 'A-4'], 'at-4');
+        response.writeHead(200, { 'content-type': 'text/xml', 'content-length': body.length }).write(body.slice(0, 300));
+        setTimeout(() => response.destroy(), 20);
+      },
+    ],
+    ['a wrong encoding declared', 14, /cannot be read/, (response) => send(response, good(['A-3']), 'text/xml; charset=utf-16')],
+    [
+      'Latin-2 bytes that call themselves UTF-8',
+      14,
+      /not UTF-8/,
+      (response) =>
+        send(
+          response,
+          Buffer.from(page(['A-3'], { size: 5, next: '', metadata: '<x xmlns="urn:x">P\xf8\xedbram</x>' }), 'latin1'),
+        ),
+    ],
+    ['an encoding that nobody knows', 14, /encoding/, (response) => send(response, good(['A-3']), 'text/xml; charset=klingon')],
+    ['control characters', 14, /control character/, (response) => send(response, good(['A-3']).replace('urn:svc', 'urn:\u0008'))],
+    ['a bare ampersand', 14, /A-3.*|&amp;/, (response) => send(response, good(['A-3']).replace('<ident_cely>', '<ident_cely>&'))],
+    ['an entity bomb', 14, /DTD/, (response) => send(response, BOMB)],
+    ['an external entity', 14, /DTD/, (response) => send(response, FETCH)],
+    ['a gzip bomb', 14, /gzip/, (response) => send(response, gzipSync(Buffer.alloc(400 * 1024 * 1024)))],
+    ['damaged gzip', 14, /gzip/, (response) => send(response, gzipSync(good(['A-3'])).subarray(0, 60))],
+    ['a body of a gigabyte', 14, /larger than/, (response) => flood(response, 1024 ** 3)],
+    ['elements nested without end', 14, /nested deeper/, (response) => send(response, '<x>'.repeat(100_000))],
+    ['a status that means nothing', 14, /status 418/, (response) => response.writeHead(418).end()],
+    ['a refusal', 4, /refuses this account/, (response) => response.writeHead(403).end()],
+    ['a redirect to nowhere', 14, /redirect/, (response) => response.writeHead(302).end()],
+    ['a protocol error that does not exist', 14, /answered/, (response) => send(response, envelope('<error code="tooTired"/>'))],
+  ])(
+    '%s',
+    async (_, code, words, odd) => {
+      await using service = await startOddService();
+      const home = await homeAt(service);
+      service.odd(then(odd));
+      const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--json');
+      expect(run.stderr).toMatch(words);
+      expect(run.stderr).not.toMatch(/\n\s+at |hostname|this is a bug/);
+      expect(run.code).toBe(code);
+      expect(JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ type: 'exit', code });
+      expect(idents(home)).toEqual(['A-1', 'A-2']);
+      service.sane(IDENTS);
+      expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({ records: 5, written: 3, held: 5 });
+      expect(idents(home)).toEqual(IDENTS);
+    },
+    90_000,
+  );
+});
+
+describe.concurrent('a list that does not end', () => {
+  test.each<readonly [string, OddAnswer]>([
+    ['repeats its token', (response, n) => send(response, good([`A-${n}`], 'again'))],
+    ['goes in a circle of tokens', (response, n) => send(response, good([`A-${n % 3}`], `T-${n % 3}`))],
+    ['repeats its pages under new tokens', (response, n) => send(response, good([`A-${n % 2}`], `T-${n}`))],
+    ['is empty page after page', (response, n) => send(response, good([], `T-${n}`))],
+    [
+      'shuffles the same few records',
+      (response, n) =>
+        send(
+          response,
+          good(
+            [...new Set([n % 4, (n >> 2) % 4, (n >> 4) % 4])].map((k) => `A-${k}`),
+            `T-${n}`,
+          ),
+        ),
+    ],
+  ])(
+    'since it %s fails with 14 and says how many are missing',
+    async (_, odd) => {
+      await using service = await startOddService();
+      const home = await homeAt(service);
+      service.odd(odd);
+      const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
+      expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/counts 5 records and sent \d: \d are missing/)]);
+      service.sane(['A-1', 'A-2', 'A-3', 'A-4', 'A-5']);
+      expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({ records: expect.any(Number) });
+      expect(new Set(idents(home))).toEqual(new Set([...idents(home), ...IDENTS]));
+    },
+    90_000,
+  );
+
+  test('but stops short fails with 14 and says how many are missing', async () => {
+    await using service = await startOddService();
+    const home = await homeAt(service);
+    service.odd((response, n) => send(response, n % 2 === 0 ? good(['A-1', 'A-2'], 'x') : good([], '')));
+    const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
+    expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/counts 5 records and sent 2: 3 are missing/)]);
+    service.sane(IDENTS);
+    expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({ records: 5, written: 3 });
+  }, 90_000);
+});
+
+test('identifiers with path characters make files in the folder and nowhere else', async () => {
+  await using service = await startOddService();
+  const home = await homeAt(service);
+  const wicked = ['../../../escaped', '..', '.', '/tmp/escaped', 'a/../../../b', 'C:\\x', '.harvest', 'NUL', 'A-1'];
+  service.sane(wicked);
+  const before = readdirSync(home.folder);
+  expect(await home.json('harvest', ODD_SET, '--out', 'records')).toMatchObject({ records: wicked.length });
+  expect(readdirSync(home.folder)).toEqual([...before, 'records'].sort());
+  const files = readdirSync(join(home.folder, 'records')).filter((name) => name !== '.harvest');
+  expect(files).toHaveLength(wicked.length);
+  expect(files.every((name) => /^[A-Za-z0-9_~-]+\.xml$/.test(name))).toBe(true);
+  expect(existsSync('/tmp/escaped')).toBe(false);
+});
+
+test('a broken page is kept aside as it came, and can be skipped record by record', async () => {
+  await using service = await startOddService();
+  const home = await homeAt(service);
+  const nothingSince = envelope('<error code="noRecordsMatch"/>');
+  service.odd((response, n) => {
+    if (n === 0) send(response, good(['A-1', 'A-2'], 'at-2'));
+    else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
+  });
+  const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
+  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/kept in .*malformed-answer.*control character.*A-4/s)]);
+  const kept = readdirSync(join(home.folder, 'pas')).find((name) => name.startsWith('malformed-answer'));
+  expect(readFileSync(join(home.folder, 'pas', kept ?? ''), 'utf8')).toContain('\u0001A-4');
+  service.odd((response, n) => {
+    // Asked three times for the page, then for what changed since the harvest began.
+    if (n > 2) send(response, nothingSince);
+    else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
+  });
+  const skipping = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken');
+  expect([skipping.code, skipping.stderr]).toEqual([3, expect.stringMatching(/Left out: .*A-4/)]);
+  expect(idents(home)).toEqual(['A-1', 'A-2', 'A-3', 'A-5']);
+});

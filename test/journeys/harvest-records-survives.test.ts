@@ -1,0 +1,219 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type Home, PROJECT, type Run, type Started, signedIn } from '../support/run-pas.ts';
+import { pasOnSmallDisk } from '../support/small-disk.ts';
+
+const SET = 'heslo';
+const PAGE_SIZE = 20;
+
+let service: MockProcess;
+let home: Home;
+let expected: readonly string[];
+
+beforeAll(async () => {
+  service = await startMockProcess('--page-size', String(PAGE_SIZE));
+  home = await signedIn(service);
+  expected = identsIn(await harvest('whole.jsonl').then(() => read('whole.jsonl')));
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.faults();
+  await service.control('DELETE', '/journal');
+  home = await signedIn(service);
+});
+
+const harvest = (out: string, ...flags: string[]): Promise<Run> => home.pas('harvest', SET, '--out', out, '--json', ...flags);
+const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
+const pages = (): number => Math.ceil(expected.length / PAGE_SIZE);
+
+/** Every identifier in a text, as often as it stands there, in order of the alphabet. */
+function identsIn(text: string): string[] {
+  return [...text.matchAll(/(?:"identifier":"|<identifier>)([^"<]+)/g)].map((match) => match[1] ?? '').sort();
+}
+
+async function pagesAsked(): Promise<number> {
+  return (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length;
+}
+
+const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 9 }, ...more });
+const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
+
+describe('trouble on the way is got over', () => {
+  test.each([
+    ['a closed service that says when to come back', oai('503', { retry_after: 1 })],
+    ['a closed service that does not', oai('oai-503')],
+    ['too many requests', oai('throttle', { retry_after: 1 })],
+    ['an internal error', oai('500-before-save')],
+    ['a bad gateway', oai('502')],
+    ['a connection that is lost', oai('reset-before-save')],
+    ['a page that is cut off', oai('truncate')],
+    ['a page of nonsense', oai('malformed')],
+    ['a resumption token that is no longer known', oai('bad-resumption-token')],
+  ])('%s', async (_, fault) => {
+    await service.faults(fault);
+    const run = await harvest('out.jsonl');
+    expect(run.code, run.stderr).toBe(0);
+    expect(identsIn(read('out.jsonl'))).toEqual(expected);
+  });
+});
+
+describe('trouble that stays ends the harvest, and the next run goes on', () => {
+  test.each([
+    [5, oai('oai-503', { times: 1000, when: undefined, retry_after: 3600 })],
+    [5, oai('throttle', { times: 1000, when: undefined, retry_after: 3600 })],
+    [14, oai('malformed', { times: 1000, when: undefined })],
+  ])('with %i: $fault', async (code, { when: _, ...fault }) => {
+    await service.faults(slowly(25));
+    const running = home.start('harvest', SET, '--out', 'out.jsonl');
+    await reaches(running, 6);
+    await service.faults(fault);
+    const run = await running.ended;
+    expect([run.code, run.stderr]).toEqual([code, expect.not.stringMatching(/\n\s+at /)]);
+    const kept = identsIn(read('out.jsonl'));
+    expect(kept.length).toBeGreaterThan(0);
+    await service.faults();
+    await service.control('DELETE', '/journal');
+    expect((await harvest('out.jsonl')).code).toBe(0);
+    expect(identsIn(read('out.jsonl'))).toEqual(expected);
+    expect(await pagesAsked()).toBeLessThanOrEqual(pages() - kept.length / PAGE_SIZE + 2);
+  });
+});
+
+/** Waits until so many pages were asked for in all. */
+async function reaches(running: Started, asked: number): Promise<void> {
+  while ((await pagesAsked()) < asked) {
+    if (running.child.exitCode !== null) throw new Error(`pas ended too early: ${running.stderr()}`);
+    await pause(5);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+describe.each([
+  ['lines', 'out.jsonl', (folder: string) => identsIn(read(join(folder, 'out.jsonl')))],
+  ['an XML stream', 'out.xml', (folder: string) => identsIn(read(join(folder, 'out.xml')))],
+  ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
+  ['an SQLite file', 'out.sqlite', (folder: string) => identsInDatabase(join(folder, 'out.sqlite'))],
+])('a harvest into %s', (_, out, held) => {
+  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', {
+    timeout: 180_000,
+  }, async () => {
+    await service.faults(slowly(25));
+    let kills = 0;
+    for (let run = 0; run < 8; run++) {
+      const running = home.start('harvest', SET, '--out', out, '--quiet');
+      const before = await pagesAsked();
+      while ((await pagesAsked()) <= before + 1 && running.child.exitCode === null) await pause(3);
+      // Somewhere in a page or between two: a page takes about 30 ms.
+      await pause(Math.random() * 60);
+      running.child.kill('SIGKILL');
+      if ((await running.ended).signal === 'SIGKILL') kills++;
+    }
+    expect(kills).toBeGreaterThan(4);
+    await service.faults();
+    const run = await harvest(out);
+    expect(run.code, run.stderr).toBe(0);
+    expect(held('.')).toEqual(expected);
+    // Each kill costs at most the page under way and the one asked for ahead.
+    expect(await pagesAsked()).toBeLessThanOrEqual(pages() + 2 * kills + 3);
+  });
+
+  // Continuous integration must be able to mount; elsewhere the test of a file that may not grow stands for it.
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
+    'onto a disk that becomes full ends with 5, and goes on when there is space',
+    () => {
+      const { full, again } = pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
+      expect([full.code, full.stderr]).toEqual([5, expect.stringMatching(/the disk is full.*\n.*Free some space/)]);
+      expect(full.stderr).not.toMatch(/\n\s+at /);
+      expect([again.code, again.stderr]).toEqual([0, '']);
+      expect(Number(/ (\d+) new or changed/.exec(again.stdout)?.[1])).toBeLessThan(expected.length);
+      expect(held('copy')).toEqual(expected);
+    },
+  );
+
+  test('that another process is filling is refused with 5, and the other is not disturbed', async () => {
+    await service.faults(slowly(250));
+    const running = home.start('harvest', SET, '--out', out, '--quiet');
+    await reaches(running, 3);
+    const second = await harvest(out);
+    expect([second.code, second.stderr]).toEqual([5, expect.stringMatching(/another program/)]);
+    expect((await running.ended).code).toBe(0);
+    expect(held('.')).toEqual(expected);
+  });
+});
+
+function identsInFiles(folder: string): string[] {
+  const names = readdirSync(join(home.folder, folder)).filter((name) => name.endsWith('.xml'));
+  return names.flatMap((name) => identsIn(read(join(folder, name)))).sort();
+}
+
+function identsInDatabase(name: string): string[] {
+  const database = new Sqlite(join(home.folder, name), { readonly: true });
+  const idents = database.prepare('select identifier from records order by 1').pluck().all() as string[];
+  database.close();
+  return idents;
+}
+
+test('Ctrl-C leaves whole records behind, and the next run goes on', async () => {
+  await service.faults(slowly(25));
+  const running = home.start('harvest', SET, '--out', 'out.xml');
+  await reaches(running, 5);
+  running.child.kill('SIGINT');
+  expect((await running.ended).code).toBe(130);
+  expect(read('out.xml')).toMatch(/<\/harvest>\n$/);
+  await service.faults();
+  await harvest('out.xml');
+  expect(identsIn(read('out.xml'))).toEqual(expected);
+});
+
+test('tokens that run out by the clock cost only the rest of the list', async () => {
+  await service.faults(slowly(25));
+  const running = home.start('harvest', SET, '--out', 'out.jsonl');
+  await reaches(running, 10);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  await service.faults();
+  await service.control('POST', '/clock', { advance_ms: 24 * 3600_000 });
+  const kept = identsIn(read('out.jsonl')).length;
+  await service.control('DELETE', '/journal');
+  expect((await harvest('out.jsonl')).code).toBe(0);
+  expect(identsIn(read('out.jsonl'))).toEqual(expected);
+  expect(await pagesAsked()).toBeLessThanOrEqual(pages() - Math.floor(kept / PAGE_SIZE) + 4);
+});
+
+test('a file that may not become larger ends the harvest with 5, and it goes on when it may', async () => {
+  await service.control('PUT', '/settings', { page_size: 100 });
+  const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
+  await service.control('PUT', '/settings', { page_size: PAGE_SIZE });
+  expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/out\.jsonl: the file may not become larger/)]);
+  const kept = identsIn(read('out.jsonl'));
+  expect(kept.length % 100).toBe(0);
+  expect(kept.length).toBeGreaterThan(0);
+  expect((await harvest('out.jsonl')).code).toBe(0);
+  expect(identsIn(read('out.jsonl'))).toEqual(expected);
+});
+
+test('an output that somebody shortened is refused, and nothing more is lost', async () => {
+  await harvest('out.jsonl');
+  home.file('out.jsonl', 'short\n');
+  const run = await harvest('out.jsonl');
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/shorter than what was harvested/)]);
+  expect(read('out.jsonl')).toBe('short\n');
+});
+
+test('a full disk behind stdout is a failure', () => {
+  const command = `exec ${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest let > /dev/full`;
+  const { status, stderr } = spawnSync('bash', ['-c', command], { env: home.env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([5, expect.stringMatching(/the disk is full/)]);
+});
+
+test('a reader of stdout that has seen enough ends the harvest', () => {
+  const command = `${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest heslo | head -n 1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout } = spawnSync('bash', ['-c', command], { env: home.env, encoding: 'utf8' });
+  expect(stdout.split('\n')).toEqual([expect.stringMatching(/^\{"identifier"/), '130', '']);
+});

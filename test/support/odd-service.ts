@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OAI_BASE } from './scripted-oai.ts';
+
+/** Answers a request for a page of records; `page` counts from 0 since the last `sane` or `odd`. */
+export type OddAnswer = (response: ServerResponse, page: number, request: IncomingMessage) => void;
+
+/** A harvesting interface that sends what no decent one does, where the mock server will not. */
+export type OddService = AsyncDisposable & {
+  readonly base_url: string;
+  readonly oai_base: string;
+  readonly schema_base: string;
+  /** From now on pages of records are answered so. */
+  odd(answer: OddAnswer): void;
+  /** From now on these records are served, two a page. */
+  sane(idents: readonly string[]): void;
+  readonly pagesAsked: number;
+};
+
+export const ODD_SET = 'projekt';
+
+export async function startOddService(): Promise<OddService> {
+  let pagesAsked = 0;
+  let answerPage: OddAnswer = (response) => response.end();
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+    const verb = query.get('verb');
+    if (verb === 'Identify') send(response, envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'));
+    else if (verb === 'ListSets') send(response, envelope(`<ListSets><set><setSpec>${ODD_SET}</setSpec></set></ListSets>`));
+    else answerPage(response, pagesAsked++, request);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    base_url: base,
+    oai_base: base,
+    schema_base: `${base}/schema/svc`,
+    odd: (answer) => {
+      pagesAsked = 0;
+      answerPage = answer;
+    },
+    sane: (idents) => {
+      pagesAsked = 0;
+      answerPage = (response, _, request) => {
+        const token = new URL(request.url ?? '', base).searchParams.get('resumptionToken');
+        const start = token === null ? 0 : Number(token.replace(/\D/g, ''));
+        send(
+          response,
+          page(idents.slice(start, start + 2), { size: idents.length, next: start + 2 < idents.length ? `at-${start + 2}` : '' }),
+        );
+      };
+    },
+    get pagesAsked() {
+      return pagesAsked;
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}
+
+export function send(response: ServerResponse, body: string | Buffer, type = 'text/xml;charset=UTF-8'): void {
+  response.writeHead(200, { 'content-type': type }).end(body);
+}
+
+/** A page of ListRecords as it should be. */
+export function page(
+  idents: readonly string[],
+  more: { readonly size: number; readonly next: string; readonly metadata?: string },
+): string {
+  const records = idents.map((ident) => record(ident, more.metadata));
+  const token = `<resumptionToken completeListSize="${more.size}">${more.next}</resumptionToken>`;
+  return envelope(`<ListRecords>${records.join('\n')}${token}</ListRecords>`);
+}
+
+function record(
+  ident: string,
+  metadata = `<svc xmlns="urn:svc/2.2/"><projekt><ident_cely>${ident}</ident_cely></projekt></svc>`,
+): string {
+  return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>2025-01-01T00:00:00Z</datestamp><setSpec>${ODD_SET}</setSpec></header><metadata>${metadata}</metadata></record>`;
+}
+
+export function envelope(inner: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>2025-06-18T08:00:00Z</responseDate><request>${OAI_BASE}</request>
+${inner}</OAI-PMH>`;
+}
