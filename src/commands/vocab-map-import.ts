@@ -58,7 +58,7 @@ function merge(
     }
     if ('issue' in settled) tally.issues.push({ ...settled.issue, file, row: number });
     if (!('row' in settled)) continue;
-    const key = keyOf(row.set, row.term);
+    const key = keyOf(settled.row.set, settled.row.term);
     const before = merged.get(key);
     merged.set(key, settled.row);
     if (before === undefined || !before.confirmed) tally.added++;
@@ -78,7 +78,8 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
   const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
   switch (standing.kind) {
     case 'good':
-      return { row: { ...content, id: standing.entry.id, label: standing.entry.label } };
+      // A family such as `heslo` was named: no element takes its entries from all of it.
+      return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
       const message = `"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: errorIssue('mapping-label', message) };

@@ -40,10 +40,12 @@ async function setOne(
   entryText: string,
   options: SetOptions,
 ): Promise<ExitReason> {
-  const set = setArgument(setText);
+  const named = setArgument(setText);
   if (term.trim() === '') throw new UsageError('The term is empty.');
   const { lookupTerm } = (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
-  const entry = entryNamed(lookupTerm, set, entryText.trim());
+  const entry = entryNamed(lookupTerm, named, entryText.trim());
+  // Where a family such as `heslo` was named: no element takes its entries from all of it.
+  const set = entry.setSpec;
   const mapping = readMappingToChange(context);
   const key = keyOf(set, term);
   const before = mapping.rows.find((row) => row.confirmed && keyOf(row.set, row.term) === key);
