@@ -10,7 +10,9 @@ export function register(program: Command, run: Runner): void {
     summary: 'Run a mock of the whole finds service on this machine.',
     examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
   });
-  addMockServerOptions(command).action((flags: GlobalOptions & MockServerFlags) => run(flags, (context) => serve(context, flags)));
+  addMockServerOptions(command).action((flags: GlobalOptions & MockServerFlags) =>
+    run(flags, (context) => serve(context, flags)),
+  );
 }
 
 /** Serves until it is told to stop. The ready line is printed when connections are accepted. */

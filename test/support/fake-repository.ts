@@ -80,7 +80,10 @@ export class FakeRepository {
 
   #list(query: URLSearchParams, responseDate: string): string {
     const token = query.get('resumptionToken');
-    const asked = { fromMs: Date.parse(query.get('from') ?? '1970-01-01'), untilMs: Date.parse(query.get('until') ?? '2100-01-01') };
+    const asked = {
+      fromMs: Date.parse(query.get('from') ?? '1970-01-01'),
+      untilMs: Date.parse(query.get('until') ?? '2100-01-01'),
+    };
     const known = token === null ? { ...asked, offset: 0 } : this.#tokens.get(token);
     if (known === undefined) return oaiError('badResumptionToken');
     const { fromMs, untilMs, offset } = known;
