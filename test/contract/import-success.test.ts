@@ -107,11 +107,6 @@ describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', 
     },
   );
 
-  test('the attribute EPSG is never compared with the selected system', async () => {
-    const { status } = await send(findLines(2, { geom_wkt: '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>' }));
-    expect(status).toBe(201);
-  });
-
   test('elements that the service makes itself are ignored (contract, Rules on fields 4)', async () => {
     const history =
       '<svc:historie><svc:id>hist-1</svc:id><svc:datum_zmeny>2001-01-01T00:00:00Z</svc:datum_zmeny><svc:uzivatel id="U-000001">x</svc:uzivatel><svc:typ_zmeny>SN34</svc:typ_zmeny></svc:historie>';
