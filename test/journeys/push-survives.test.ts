@@ -10,7 +10,7 @@ let home: Home;
 let findsBefore = 0;
 
 beforeAll(async () => {
-  service = await startMockProcess('--latency', '50', '--min-interval', '20');
+  service = await startMockProcess('--latency', '50', '--min-interval', '0');
 });
 
 afterAll(() => service.stop());
