@@ -9,8 +9,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'all',
+          maxWorkers: 2,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/pace/**', 'test/chaos/**'],
+          exclude: ['test/pace/**', 'test/chaos/**', 'test/jitter/**'],
           sequence: { groupOrder: 0 },
         },
       },

@@ -3,7 +3,11 @@ import { writeSeason } from '../support/a-season.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, jsonLines, signedIn } from '../support/run-pas.ts';
 
-test('60 finds with 60 photographs go at the permitted rate to a service that takes 400 ms for each', async () => {
+// Again, where the machine itself held the server up for a moment: the gaps are taken when it notices a request.
+test('60 finds with 60 photographs go at the permitted rate to a service that takes 400 ms for each', {
+  retry: 2,
+  timeout: 60_000,
+}, async () => {
   await using service = await startMockProcess('--latency', '400');
   const home = await signedIn(service);
   await expectDone(home.pas('import', writeSeason(home, 60, { photos: true, state: 2 })));
@@ -29,4 +33,4 @@ test('60 finds with 60 photographs go at the permitted rate to a service that ta
   expect(Number(summary?.['elapsed_ms'])).toBeLessThan(120 * 100 * 1.15);
   const after = await service.state();
   expect([after.finds - before.finds, after.photos - before.photos]).toEqual([60, 60]);
-}, 60_000);
+});

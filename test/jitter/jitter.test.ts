@@ -30,7 +30,9 @@ test('behind a link whose delay wanders by 30 ms each way, few requests are thro
 });
 
 // No spacing reaches 85 % here: docs/decisions/0008-jitter.md has the bound.
-test('behind a link that draws every delay anew, the pace finds the gap that the service lets through', async () => {
+test('behind a link that draws every delay anew, the pace finds the gap that the service lets through', {
+  timeout: 240_000,
+}, async () => {
   const measured = await pushBehind((random) => independentJitter(LINK, random));
   expect(measured.accepted).toBe(FINDS);
   expect(measured.throttled / measured.requests).toBeLessThan(0.03);
