@@ -48,8 +48,8 @@ export function register(program: Command, run: Runner): void {
 
 export async function harvest(context: Context, setSpec: string, options: HarvestOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
-  // A harvest makes much that lives for one page only. Left to itself, the heap grows to four times what is in use.
-  setFlagsFromString('--heap-growing-percent=100');
+  // A harvest makes much that lives for one page only. Left to itself, the heap grows to more than is needed.
+  setFlagsFromString('--heap-growing-percent=200');
   const subject = subjectFrom(context, setSpec, options);
   checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
   const interrupts = watchInterrupts(() => terminal.warn('\nStopping. What was harvested is kept.'));

@@ -47,16 +47,19 @@ function dublinCoreJson({ children }: XmlElement): Json {
   return Object.fromEntries(fields);
 }
 
-const NOTHING_REPEATS: RepeatedElements = new Set();
+const NOTHING: RepeatedElements = new Map();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the children; an empty element is null. */
-export function elementJson(element: XmlElement, repeated: RepeatedElements = NOTHING_REPEATS): Json {
-  if (element.children.length === 0) {
-    if (isRefused(element)) return MASKED;
-    const text = element.text.trim();
-    if (element.attributes.length === 0) return text === '' ? null : text;
-  }
-  return contentJson(element, repeated);
+/**
+ * Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the
+ * children; an empty element is null.
+ */
+export function elementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
+  if (element.children.length > 0) return contentJson(element, repeated);
+  if (isRefused(element)) return MASKED;
+  if (element.attributes.length > 0) return contentJson(element, repeated);
+  const text = element.text.trim();
+  return text === '' ? null : text;
 }
 
 function contentJson(element: XmlElement, repeated: RepeatedElements): Json {
@@ -64,12 +67,13 @@ function contentJson(element: XmlElement, repeated: RepeatedElements): Json {
   for (const { name, namespace, value } of element.attributes) {
     if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
   }
+  const lists = repeated.get(element.name) ?? NO_NAMES;
   for (const child of element.children) {
     const value = elementJson(child, repeated);
     const before = Object.hasOwn(content, child.name) ? content[child.name] : undefined;
-    if (Array.isArray(before)) before.push(value);
-    else if (before !== undefined) content[child.name] = [before, value];
-    else put(content, child.name, repeated.has(`${element.name}/${child.name}`) ? [value] : value);
+    if (before === undefined) put(content, child.name, lists.has(child.name) ? [value] : value);
+    else if (Array.isArray(before)) before.push(value);
+    else content[child.name] = [before, value];
   }
   const text = element.text.trim();
   if (text !== '') content['#text'] = text;

@@ -4,8 +4,8 @@ import { packageRoot } from '../base/package-root.ts';
 import { attributeOf, childOf, descendantsOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 
-/** Which children may stand several times in their parent: `parent/child`, local names. */
-export type RepeatedElements = ReadonlySet<string>;
+/** Which children may stand several times in their parent; local names, by that of the parent. */
+export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
 
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 const NEWEST_VERSION = '2.2';
@@ -24,15 +24,16 @@ export function repeatedElementsOf(version: string): RepeatedElements {
 export function repeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, XmlElement>();
   for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', type);
-  const repeated = new Set<string>();
+  const repeated = new Map<string, Set<string>>();
   const seen = new Set<string>();
   const visit = (parent: string, type: XmlElement | undefined): void => {
     if (type === undefined) return;
     for (const child of descendantsOf(type, 'element', XSD)) {
       const name = attributeOf(child, 'name') ?? '';
-      const path = `${parent}/${name}`;
-      if (attributeOf(child, 'maxOccurs') === 'unbounded') repeated.add(path);
-      if (seen.size === seen.add(path).size) continue;
+      if (attributeOf(child, 'maxOccurs') === 'unbounded') {
+        repeated.set(parent, (repeated.get(parent) ?? new Set()).add(name));
+      }
+      if (seen.size === seen.add(`${parent}/${name}`).size) continue;
       visit(name, types.get(attributeOf(child, 'type') ?? ''));
     }
   };

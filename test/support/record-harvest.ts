@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../src/flows/harvest-records.ts';
 import { filesOutput } from '../../src/flows/record-outputs/files.ts';
@@ -48,7 +48,8 @@ export type JsonLine = {
 };
 
 export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
-  const folder = tempFolder();
+  const folder = join(tempFolder(), 'out');
+  mkdirSync(folder);
   const path = join(folder, name);
   const ledgerPath = (form: OutputForm): string =>
     form === 'sqlite' ? path : form === 'files' ? join(folder, '.harvest') : `${path}.harvest`;

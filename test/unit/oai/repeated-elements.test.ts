@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
 
 test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])('what may repeat is read out of the schema of version %s', (version) => {
-  const repeated = repeatedElementsOf(version);
+  const repeated = [...repeatedElementsOf(version)].flatMap(([parent, names]) => [...names].map((name) => `${parent}/${name}`));
   for (const path of [
     'samostatny_nalez/soubor',
     'soubor/historie',
