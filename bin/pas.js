@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { main } from '../dist/src/main.js';
+import { languageFrom, speak } from '../dist/src/base/language.js';
 
 // A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
 let unwritten;
@@ -14,6 +14,9 @@ process.on('exit', () => {
   process.exitCode = 5;
 });
 
+// Some texts are made while modules load, so the language is chosen before any of them does.
+await speak(languageFrom(process.argv.slice(2), process.env));
+const { main } = await import('../dist/src/main.js');
 process.exitCode = await main(process.argv.slice(2), {
   environment: process.env,
   streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },

@@ -30,6 +30,13 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
   'better-sqlite3': /^src\/store\/database\.ts$/,
+  ttag: /^src\/base\/language\.ts$/,
+  'gettext-parser': /^src\/base\/catalog\.ts$/,
+  ioredis: /^src\/http\/[\w-]+\.ts$/,
+  exifreader: /^src\/find\/[\w-]+\.ts$/,
+  'read-excel-file': /^src\/find\/[\w-]+\.ts$/,
+  'write-excel-file': /^src\/find\/[\w-]+\.ts$/,
+  sharp: /^src\/find\/[\w-]+\.ts$/,
   undici: /^src\/http\/send\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
   'p-retry': /^src\/http\/retry\.ts$/,

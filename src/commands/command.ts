@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { LANGUAGES, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 
 /** Runs one command: opens a context, calls `work`, closes the context, and takes the exit reason that it returns. */
@@ -7,11 +8,12 @@ export type Runner = (options: GlobalOptions, work: (context: Context) => Promis
 
 export function withGlobalOptions(command: Command): Command {
   return command
-    .addOption(new Option('--profile <name>', 'use this profile'))
-    .addOption(new Option('--json', 'print results as JSON'))
-    .addOption(new Option('--quiet', 'print results and failures only'))
-    .addOption(new Option('--verbose', 'say what happens underneath'))
-    .addOption(new Option('--no-color', 'no colours'));
+    .addOption(new Option('--profile <name>', t`use this profile`))
+    .addOption(new Option('--json', t`print results as JSON`))
+    .addOption(new Option('--quiet', t`print results and failures only`))
+    .addOption(new Option('--verbose', t`say what happens underneath`))
+    .addOption(new Option('--lang <language>', t`speak this language`).choices(LANGUAGES))
+    .addOption(new Option('--no-color', t`no colours`));
 }
 
 /** A command with the global flags, its examples and the exit codes that it may end with. */
