@@ -1,22 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type GetTextTranslations, po } from 'gettext-parser';
+import { po } from 'gettext-parser';
 import type { Language } from './language.ts';
 import { packageRoot } from './package-root.ts';
 
-export type Catalog = Pick<GetTextTranslations, 'charset' | 'translations'> & { headers: Record<string, string> };
+/** The translated forms of each text; several where a number decides. */
+export type Catalog = {
+  readonly headers: Record<string, string>;
+  readonly contexts: { '': Record<string, string[]> };
+};
 
 /** All texts of one language: the .po files of its folder, put together. */
 export function readCatalog(language: Language): Catalog {
   const folder = join(packageRoot, 'src', 'language', language);
-  const catalogs = readdirSync(folder)
-    .filter((name) => name.endsWith('.po'))
-    .map((name) => po.parse(readFileSync(join(folder, name))));
-  return {
-    charset: 'utf-8',
-    headers: { 'plural-forms': PLURAL_FORMS[language] },
-    translations: { '': Object.assign({}, ...catalogs.map(({ translations }) => translations[''])) },
-  };
+  const forms: Record<string, string[]> = {};
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {
+    const texts = po.parse(readFileSync(join(folder, name))).translations[''] ?? {};
+    for (const [english, { msgstr }] of Object.entries(texts)) forms[english] = msgstr;
+  }
+  return { headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': forms } };
 }
 
 /** Czech: one; two to four; all others. */

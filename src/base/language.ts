@@ -1,5 +1,4 @@
 import { addLocale, useLocale } from 'ttag';
-import type { Catalog } from './catalog.ts';
 
 /**
  * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
@@ -36,7 +35,6 @@ function known(word: string | undefined): Language | undefined {
 export async function speak(language: Language): Promise<void> {
   if (language === 'en') return;
   const { readCatalog } = await import('./catalog.ts');
-  const catalog: Catalog = readCatalog(language);
-  addLocale(language, catalog);
+  addLocale(language, readCatalog(language));
   useLocale(language);
 }
