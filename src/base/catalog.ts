@@ -6,6 +6,7 @@ import { packageRoot } from './package-root.ts';
 
 /** The translated forms of each text; several where a number decides. */
 export type Catalog = {
+  readonly charset: string;
   readonly headers: Record<string, string>;
   readonly contexts: { '': Record<string, string[]> };
 };
@@ -18,7 +19,7 @@ export function readCatalog(language: Language): Catalog {
     const texts = po.parse(readFileSync(join(folder, name))).translations[''] ?? {};
     for (const [english, { msgstr }] of Object.entries(texts)) forms[english] = msgstr;
   }
-  return { headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': forms } };
+  return { charset: 'utf-8', headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': forms } };
 }
 
 /** Czech: one; two to four; all others. */
