@@ -30,7 +30,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
   'better-sqlite3': /^src\/store\/database\.ts$/,
-  ttag: /^src\/base\/language\.ts$/,
+  ttag: /^src\/base\/catalog\.ts$/,
   'gettext-parser': /^src\/base\/catalog\.ts$/,
   ioredis: /^src\/http\/[\w-]+\.ts$/,
   exifreader: /^src\/find\/[\w-]+\.ts$/,

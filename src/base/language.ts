@@ -1,14 +1,46 @@
-import { addLocale, useLocale } from 'ttag';
+import type { Translator } from './catalog.ts';
 
 /**
  * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
  * where a number decides its form), and its Czech stands in src/language/cs. What programs read (JSON keys, codes, rules,
  * element names, the journal) is never translated.
  */
-export { msgid, ngettext, t } from 'ttag';
 
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
+
+/** A text with its values, not yet put together. */
+export type Template = { readonly strings: TemplateStringsArray; readonly values: readonly unknown[] };
+
+/** One language a process. Undefined is English, which needs no catalog, nor what reads one. */
+let spoken: { readonly language: Language; readonly translator: Translator } | undefined;
+
+/** A text in the language of the process. Inside the template stand plain variables and members, nothing to be called. */
+export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
+  const template = { strings, values };
+  return spoken === undefined ? inEnglish(template) : spoken.translator.text(template);
+}
+
+/** The singular of {@link ngettext}, which the Czech forms are found by. */
+export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
+  return { strings, values };
+}
+
+/** ngettext(msgid`${count} find`, `${count} finds`, count) */
+export function ngettext(one: Template, many: string, count: number): string {
+  if (spoken !== undefined) return spoken.translator.counted(one, many, count);
+  return count === 1 ? inEnglish(one) : many;
+}
+
+function inEnglish({ strings, values }: Template): string {
+  return String.raw({ raw: strings }, ...values);
+}
+
+/** With the decimal mark of the language. */
+export function decimal(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return spoken?.language === 'cs' ? text.replace('.', ',') : text;
+}
 
 /**
  * `--lang`, else `PAS_LANG`, else the locale, else English. An unknown word falls through here; that `--lang` and `PAS_LANG`
@@ -16,7 +48,7 @@ export type Language = (typeof LANGUAGES)[number];
  */
 export function languageFrom(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Language {
   const locale = environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'];
-  return known(languageFlag(args)) ?? known(environment['PAS_LANG']) ?? known(locale) ?? 'en';
+  return languageNamed(languageFlag(args)) ?? languageNamed(environment['PAS_LANG']) ?? languageNamed(locale) ?? 'en';
 }
 
 /** The text after `--lang`, in either of its forms; undefined without the flag. */
@@ -26,15 +58,18 @@ export function languageFlag(args: readonly string[]): string | undefined {
   return flag === '--lang' ? args[at + 1] : flag?.slice('--lang='.length);
 }
 
-function known(word: string | undefined): Language | undefined {
+/** `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not speak. */
+export function languageNamed(word: string | undefined): Language | undefined {
   const language = word?.toLowerCase().split(/[_.@-]/)[0];
   return LANGUAGES.find((each) => each === language);
 }
 
 /** From here on t`…` speaks this language. To be called before a module that says something is loaded. */
 export async function speak(language: Language): Promise<void> {
-  if (language === 'en') return;
-  const { readCatalog } = await import('./catalog.ts');
-  addLocale(language, readCatalog(language));
-  useLocale(language);
+  if (language === 'en') {
+    spoken = undefined;
+    return;
+  }
+  const { openTranslator } = await import('./catalog.ts');
+  spoken = { language, translator: openTranslator(language) };
 }
