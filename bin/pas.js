@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { languageFrom, speak } from '../dist/src/base/language.js';
+import { readFileSync } from 'node:fs';
 
 // A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
 let unwritten;
@@ -14,11 +14,20 @@ process.on('exit', () => {
   process.exitCode = 5;
 });
 
-// Some texts are made while modules load, so the language is chosen before any of them does.
-await speak(languageFrom(process.argv.slice(2), process.env));
-const { main } = await import('../dist/src/main.js');
-process.exitCode = await main(process.argv.slice(2), {
-  environment: process.env,
-  streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
-  cwd: process.cwd(),
-});
+const args = process.argv.slice(2);
+if (args.length === 1 && args[0] === '--version') {
+  // Asked by scripts and editors on every start, so nothing is loaded for it.
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  process.exitCode = 0;
+  process.stdout.write(`${version}\n`);
+} else {
+  // Some texts are made while modules load, so the language is chosen before any of them does.
+  const { languageFrom, speak } = await import('../dist/src/base/language.js');
+  await speak(languageFrom(args, process.env));
+  const { main } = await import('../dist/src/main.js');
+  process.exitCode = await main(args, {
+    environment: process.env,
+    streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
+    cwd: process.cwd(),
+  });
+}

@@ -1,11 +1,11 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError } from './base/errors.ts';
+import { languageFrom } from './base/language.ts';
 import { packageVersion } from './base/package-root.ts';
-import { registerCommands } from './commands/all.ts';
 import type { Runner } from './commands/command.ts';
-import { makeContext, type World } from './context.ts';
-import { toDatabaseError } from './store/database.ts';
-import { printable } from './ui/terminal.ts';
+import { buildProgram } from './commands/program.ts';
+import type { World } from './context.ts';
+import { printable } from './ui/printable.ts';
 
 /**
  * Runs the command line.
@@ -14,6 +14,8 @@ import { printable } from './ui/terminal.ts';
 export async function main(args: readonly string[], world: World): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   const run: Runner = async (options, work) => {
+    // Help, and a mistyped command, do without.
+    const [{ makeContext }, { toDatabaseError }] = await Promise.all([import('./context.ts'), import('./store/database.ts')]);
     const context = makeContext(world, options);
     try {
       ended.reason = await work(context);
@@ -26,7 +28,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   };
   const json = args.includes('--json');
   try {
-    const program = await buildProgram(run, world, args);
+    const program = await buildProgram(run, world.streams, languageFrom(args, world.environment), args);
     await program.parseAsync([...args], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
@@ -36,34 +38,6 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
   }
   return code;
-}
-
-async function buildProgram(run: Runner, world: World, args: readonly string[]): Promise<Command> {
-  const program = new Command('pas')
-    .description('Record archaeological finds offline and send each of them once.')
-    .version(packageVersion(), '--version', 'print the version')
-    .showSuggestionAfterError()
-    .showHelpAfterError('(run with --help for usage)')
-    .configureHelp({ helpWidth: Math.min(world.streams.stdout.columns ?? 100, 120), showGlobalOptions: false })
-    .configureOutput({
-      writeOut: (text) => world.streams.stdout.write(text),
-      writeErr: (text) => world.streams.stderr.write(printable(text)),
-    })
-    .addHelpText('after', exitCodeHelp());
-  program.exitOverride();
-  // Asked for its version alone, it need not know any command.
-  if (args[0] !== '--version')
-    await registerCommands(
-      program,
-      run,
-      args.find((arg) => !arg.startsWith('-')),
-    );
-  return program;
-}
-
-function exitCodeHelp(): string {
-  const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}`;
 }
 
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */

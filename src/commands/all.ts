@@ -34,8 +34,13 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['mock-server'], () => import('./mock-server.ts')],
 ];
 
-/** @param word the first word of the command line; without one, or with an unknown one, every command is registered */
-export async function registerCommands(program: Command, run: Runner, word: string | undefined): Promise<void> {
-  const wanted = MODULES.filter(([words]) => word !== undefined && words.includes(word));
-  for (const [, load] of wanted.length > 0 ? wanted : MODULES) (await load()).register(program, run);
+/** Whether a command line that begins with this word runs a command. */
+export function isCommand(word: string): boolean {
+  return MODULES.some(([words]) => words.includes(word));
+}
+
+/** @param word the first word of the command line; without one every command is registered */
+export async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
+  const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
+  for (const [, load] of wanted) (await load()).register(program, run);
 }

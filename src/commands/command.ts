@@ -16,6 +16,13 @@ export function withGlobalOptions(command: Command): Command {
     .addOption(new Option('--no-color', t`no colours`));
 }
 
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+/** The examples that a command was defined with. */
+export function examplesOf(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? [];
+}
+
 /** A command with the global flags, its examples and the exit codes that it may end with. */
 export function defineCommand(
   program: Command,
@@ -23,6 +30,7 @@ export function defineCommand(
 ): Command {
   const command = program.command(definition.name).description(definition.summary);
   withGlobalOptions(command);
+  EXAMPLES.set(command, definition.examples);
   command.addHelpText('after', `\nExamples:\n${definition.examples.map((example) => `  $ ${example}`).join('\n')}`);
   return command;
 }

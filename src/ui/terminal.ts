@@ -1,4 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import { printable } from './printable.ts';
+
+export { printable } from './printable.ts';
 
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
@@ -89,11 +92,3 @@ function makeProgress(stream: NodeJS.WriteStream, label: string, silent: boolean
 
 /** Runs of text between the sequences that chalk writes. */
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
-
-/** Shows what others wrote (server messages, file names) without letting it steer the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, '0')}`;
-  });
-}

@@ -1,0 +1,113 @@
+import { readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Argument, Command, type Option } from 'commander';
+import { LANGUAGES, type Language } from '../base/language.ts';
+import { examplesOf, withGlobalOptions } from './command.ts';
+
+/**
+ * What a command line may hold, as data: for the help page, completion and the reference, none of which then has to load
+ * the commands themselves.
+ */
+export type CommandOutline = {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments: readonly ArgumentOutline[];
+  /** Without the flags that every command has. */
+  readonly options: readonly OptionOutline[];
+  readonly examples: readonly string[];
+  readonly commands: readonly CommandOutline[];
+};
+
+export type ArgumentOutline = {
+  readonly name: string;
+  readonly required: boolean;
+  readonly repeated: boolean;
+  readonly choices: readonly string[];
+};
+
+export type OptionOutline = {
+  /** As help shows them: `--limit <n>`. */
+  readonly flags: string;
+  readonly long: string;
+  /** Name of the value, such as `file`; null for a switch. */
+  readonly value: string | null;
+  readonly summary: string;
+  readonly choices: readonly string[];
+  readonly fallback: string | null;
+};
+
+export type Outline = { readonly program: CommandOutline; readonly globalOptions: readonly OptionOutline[] };
+
+export function outlineOf(program: Command): Outline {
+  const globalOptions = withGlobalOptions(new Command()).options.map(optionOutline);
+  const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);
+  return { program: commandOutline(program, isGlobal), globalOptions };
+}
+
+function commandOutline(command: Command, isGlobal: (long: string) => boolean): CommandOutline {
+  const visible = command.createHelp().visibleCommands(command);
+  return {
+    name: command.name(),
+    summary: command.description(),
+    arguments: command.registeredArguments.map(argumentOutline),
+    options: command.options
+      .filter(({ hidden }) => !hidden)
+      .map(optionOutline)
+      .filter(({ long }) => !isGlobal(long)),
+    examples: examplesOf(command),
+    commands: visible.filter((child) => child.name() !== 'help').map((child) => commandOutline(child, isGlobal)),
+  };
+}
+
+function argumentOutline(argument: Argument): ArgumentOutline {
+  return {
+    name: argument.name(),
+    required: argument.required,
+    repeated: argument.variadic,
+    choices: argument.argChoices ?? [],
+  };
+}
+
+function optionOutline(option: Option): OptionOutline {
+  const value = /[<[]([^\]>]+)[\]>]/.exec(option.flags)?.[1] ?? null;
+  const fallback = option.defaultValueDescription ?? option.defaultValue;
+  return {
+    flags: option.flags,
+    long: option.long ?? option.flags,
+    value: value === null ? null : value.replace(/\.\.\.$/, ''),
+    summary: option.description,
+    choices: option.argChoices ?? [],
+    // A switch that is off, or `--no-color`, needs no word about its default.
+    fallback: value === null || fallback === undefined ? null : String(fallback),
+  };
+}
+
+/** Where the build leaves the outline of every language, beside the built commands. */
+export const OUTLINE_FILE = fileURLToPath(new URL('./outline.json', import.meta.url));
+
+/** The outline as the build wrote it; undefined where there is none, or the commands were built again since. */
+export function readOutline(language: Language): Outline | undefined {
+  try {
+    if (statSync(OUTLINE_FILE).mtimeMs < statSync(new URL('./all.js', import.meta.url)).mtimeMs) return undefined;
+    const outlines = JSON.parse(readFileSync(OUTLINE_FILE, 'utf8')) as Readonly<Record<string, Outline>>;
+    return LANGUAGES.includes(language) ? outlines[language] : undefined;
+  } catch {
+    // Without it every command is loaded instead, which takes longer and says the same.
+    return undefined;
+  }
+}
+
+/** Registers the commands by name and summary alone: enough for the help page, and for a word that is none of them. */
+export function registerOutline(program: Command, outline: Outline): void {
+  for (const command of outline.program.commands) {
+    const words = [command.name, ...command.arguments.map(argumentText)];
+    const stub = program.command(words.join(' ')).description(command.summary);
+    if (command.commands.length === 0) withGlobalOptions(stub);
+  }
+}
+
+/** `<file...>`, `[find]` */
+export function argumentText({ name, required, repeated }: ArgumentOutline): string {
+  const inside = repeated ? `${name}...` : name;
+  return required ? `<${inside}>` : `[${inside}]`;
+}

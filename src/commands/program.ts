@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import { EXIT_CODES } from '../base/errors.ts';
+import type { Language } from '../base/language.ts';
+import { packageVersion } from '../base/package-root.ts';
+import { printable } from '../ui/printable.ts';
+import type { Streams } from '../ui/terminal.ts';
+import { isCommand, registerCommands } from './all.ts';
+import type { Runner } from './command.ts';
+import { readOutline, registerOutline } from './outline.ts';
+
+export type Outputs = {
+  readonly stdout: Pick<Streams['stdout'], 'columns' | 'write'>;
+  readonly stderr: Pick<Streams['stderr'], 'write'>;
+};
+
+/** The program with what this command line needs of it: one command, or an outline of all. */
+export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
+  const program = emptyProgram(outputs);
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const word = first === 'help' ? second : first;
+  const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
+  if (outline === undefined) await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
+  else registerOutline(program, outline);
+  return program;
+}
+
+/** The program with every command. */
+export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
+  const program = emptyProgram(outputs);
+  await registerCommands(program, async () => {});
+  return program;
+}
+
+function emptyProgram({ stdout, stderr }: Outputs): Command {
+  return new Command('pas')
+    .description('Record archaeological finds offline and send each of them once.')
+    .version(packageVersion(), '--version', 'print the version')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(run with --help for usage)')
+    .configureHelp({ helpWidth: Math.min(stdout.columns ?? 100, 120), showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(printable(text)),
+    })
+    .addHelpText('after', exitCodeHelp())
+    .exitOverride();
+}
+
+function exitCodeHelp(): string {
+  const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
+  return `\nExit codes:\n${lines.join('\n')}`;
+}
