@@ -1,9 +1,15 @@
+import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
 import type { ElementName, FindElements } from './find.ts';
 import { differingElements, type HarvestedFind } from './harvested-find.ts';
 
 /** States of a find at the service (contract, "States and transitions"). */
-const STATE_NAMES: Readonly<Record<number, string>> = { 1: 'registered', 2: 'submitted', 3: 'confirmed', 4: 'archived' };
+const STATE_NAMES: Readonly<Record<number, string>> = {
+  1: t`registered`,
+  2: t`submitted`,
+  3: t`confirmed`,
+  4: t`archived`,
+};
 
 export function stateText(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;

@@ -1,4 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { FIELDS, type Field, isElementName } from './fields.ts';
@@ -42,13 +43,14 @@ function declarationIssues({ root, source }: XmlDocument, profile: DocumentProfi
   const startTag = source.slice(root.start, source.indexOf('>', root.start));
   const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag)?.[2];
   if (declared !== namespace) {
-    const message = `The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
+    const message = t`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
   }
   const tokens = (attributeOf(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
   const location = tokens.find((_, index) => index % 2 === 1 && tokens[index - 1] === namespace);
-  if (tokens.length % 2 === 1 || location !== schemaLocationOf(profile)) {
-    const message = `xsi:schemaLocation of the root must pair ${namespace} with ${schemaLocationOf(profile)}.`;
+  const expected = schemaLocationOf(profile);
+  if (tokens.length % 2 === 1 || location !== expected) {
+    const message = t`xsi:schemaLocation of the root must pair ${namespace} with ${expected}.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
   }
   return issues;
@@ -59,14 +61,14 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
   const line = lineAt(source, root.start);
   const [only, ...others] = root.children;
   if (find === undefined || only === undefined || others.length > 0) {
-    return [errorIssue('root-content', 'The root must hold exactly one samostatny_nalez and nothing else.', { line })];
+    return [errorIssue('root-content', t`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
   if (!/<!--|<\?/.test(beside)) return [];
   return [
     errorIssue(
       'root-content',
-      'A comment or processing instruction stands beside the find. Take it out, or put it before the root.',
+      t`A comment or processing instruction stands beside the find. Take it out, or put it before the root.`,
       { line },
     ),
   ];
@@ -101,20 +103,20 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   };
   const identCely = childText(find, 'ident_cely');
   if (identCely !== undefined && identCely !== ':tba') {
-    refuse('ident-cely', 'ident_cely', `ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
+    refuse('ident-cely', 'ident_cely', t`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
   }
   const state = childText(find, 'stav');
   if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
-    refuse('target-state', 'stav', `stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
+    refuse('target-state', 'stav', t`stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
   }
   const system = childText(find, 'geom_system');
   if (system !== undefined && system !== '4326' && system !== '5514') {
-    refuse('coordinate-system', 'geom_system', `geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
+    refuse('coordinate-system', 'geom_system', t`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }
   for (const { name } of FIELDS) {
     const element = elementOf(name);
     if (element === undefined || !/<!--|<\?/.test(document.source.slice(element.start, element.end))) continue;
-    refuse('comment-in-value', name, `${name} has a comment in it; the service reads only the text before it. Take it out.`);
+    refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
   }
   return issues;
 }

@@ -1,4 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import type { Mapping, MappingRow } from './mapping.ts';
 import { mappedAstrayMessage } from './resolve-reference.ts';
@@ -58,11 +59,12 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
     case 'unknown':
       return [errorIssue('mapping-unknown', mappedAstrayMessage(astray, set))];
     case 'other-label': {
-      const message = `"${own}" is mapped to ${standing.entry.id} as "${label}", which is called "${standing.entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${standing.entry.id}`;
+      const { entry } = standing;
+      const message = t`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
       return [warningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {
-      const message = `"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
+      const message = t`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
       return [warningIssue('mapping-unchecked', message)];
     }
   }

@@ -1,4 +1,6 @@
+import { alternatives } from '../base/enumeration.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
 import type { ElementName } from './find.ts';
 import { foldName, nearestNames } from './names.ts';
@@ -89,23 +91,23 @@ function strangeColumn(table: Table, header: string, index: number): Issue[] {
   const folded = foldName(header);
   if (folded === ISSUES_COLUMN) return [];
   if (MADE_BY_SERVICE.includes(folded)) {
-    return [warningIssue('column-not-sent', `The service fills ${folded} itself. The column is not read.`, where)];
+    return [warningIssue('column-not-sent', t`The service fills ${folded} itself. The column is not read.`, where)];
   }
   if (header === '') {
     if (table.rows.every((row) => row.cells[index] === '')) return [];
-    return [errorIssue('column-without-name', `Column ${index + 1} has values but no name in the header. Name it.`, where)];
+    const position = index + 1;
+    return [errorIssue('column-without-name', t`Column ${position} has values but no name in the header. Name it.`, where)];
   }
-  const nearest = nearestNames(folded, COLUMN_NAMES);
+  const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
+  const known = COLUMN_NAMES.join(', ');
   const advice =
-    nearest.length > 0
-      ? `Did you mean ${nearest.join(' or ')}?`
-      : `Rename it to one of the known columns, or take it out: ${COLUMN_NAMES.join(', ')}.`;
-  return [errorIssue('column-unknown', `There is no element for the column "${header}". ${advice}`, where)];
+    nearest === '' ? t`Rename it to one of the known columns, or take it out: ${known}.` : t`Did you mean ${nearest}?`;
+  return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
 }
 
 function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {
   const first = table.header[positions.get(name) ?? -1] ?? '';
   const both =
-    first === header ? `The column "${header}" stands twice in the header.` : `"${first}" and "${header}" both mean ${name}.`;
-  return `${both} Keep one of them.`;
+    first === header ? t`The column "${header}" stands twice in the header.` : t`"${first}" and "${header}" both mean ${name}.`;
+  return t`${both} Keep one of them.`;
 }

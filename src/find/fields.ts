@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { ElementName, TargetState } from './find.ts';
 
 /** How an element is written (contract, "Find import document", element types). */
@@ -28,33 +29,33 @@ export type Field = {
  * those that the deployed service checks. `ident_cely`, which comes first, always says `:tba` and is not a choice.
  */
 export const FIELDS: readonly Field[] = [
-  { name: 'evidencni_cislo', kind: 'text', alias: 'registration_number', requiredFrom: 3, gloss: 'museum registration number' },
-  { name: 'projekt', kind: 'reference', alias: 'project', requiredFrom: 1, gloss: 'survey project' },
-  { name: 'hloubka', kind: 'integer', alias: 'depth_cm', requiredFrom: 2, gloss: 'depth in whole centimetres' },
-  term('okolnosti', 'context', 'heslo:nalezove_okolnosti', 2, 'find context'),
-  term('obdobi', 'period', 'heslo:obdobi', 2, 'period'),
-  { name: 'presna_datace', kind: 'text', alias: 'dating', gloss: 'dating in detail, free text' },
-  term('druh_nalezu', 'object_type', 'heslo:predmet_druh', 2, 'object type'),
-  term('specifikace', 'specification', 'heslo:predmet_specifikace', 2, 'object specification, as a rule the material'),
-  { name: 'pocet', kind: 'text', alias: 'count', gloss: 'number of items, free text' },
-  { name: 'poznamka', kind: 'text', alias: 'note', gloss: 'note' },
-  { name: 'nalezce', kind: 'reference', alias: 'finder', set: 'osoba', requiredFrom: 2, gloss: 'finder' },
-  { name: 'datum_nalezu', kind: 'date', alias: 'found_on', requiredFrom: 2, gloss: 'date of the find' },
-  { name: 'stav', kind: 'state', alias: 'target_state', requiredFrom: 1, gloss: 'target state: 1, 2 or 3' },
-  { name: 'predano', kind: 'boolean', alias: 'handed_over', requiredFrom: 3, gloss: 'handed over to the organisation' },
-  term('predano_organizace', 'receiving_organisation', 'organizace', 3, 'receiving organisation'),
-  { name: 'geom_system', kind: 'geom-system', alias: 'crs', requiredFrom: 1, gloss: 'coordinate system: 4326 or 5514' },
-  term('pristupnost', 'accessibility', 'heslo:pristupnost', 1, 'accessibility'),
+  { name: 'evidencni_cislo', kind: 'text', alias: 'registration_number', requiredFrom: 3, gloss: t`museum registration number` },
+  { name: 'projekt', kind: 'reference', alias: 'project', requiredFrom: 1, gloss: t`survey project` },
+  { name: 'hloubka', kind: 'integer', alias: 'depth_cm', requiredFrom: 2, gloss: t`depth in whole centimetres` },
+  term('okolnosti', 'context', 'heslo:nalezove_okolnosti', 2, t`find context`),
+  term('obdobi', 'period', 'heslo:obdobi', 2, t`period`),
+  { name: 'presna_datace', kind: 'text', alias: 'dating', gloss: t`dating in detail, free text` },
+  term('druh_nalezu', 'object_type', 'heslo:predmet_druh', 2, t`object type`),
+  term('specifikace', 'specification', 'heslo:predmet_specifikace', 2, t`object specification, as a rule the material`),
+  { name: 'pocet', kind: 'text', alias: 'count', gloss: t`number of items, free text` },
+  { name: 'poznamka', kind: 'text', alias: 'note', gloss: t`note` },
+  { name: 'nalezce', kind: 'reference', alias: 'finder', set: 'osoba', requiredFrom: 2, gloss: t`finder` },
+  { name: 'datum_nalezu', kind: 'date', alias: 'found_on', requiredFrom: 2, gloss: t`date of the find` },
+  { name: 'stav', kind: 'state', alias: 'target_state', requiredFrom: 1, gloss: t`target state: 1, 2 or 3` },
+  { name: 'predano', kind: 'boolean', alias: 'handed_over', requiredFrom: 3, gloss: t`handed over to the organisation` },
+  term('predano_organizace', 'receiving_organisation', 'organizace', 3, t`receiving organisation`),
+  { name: 'geom_system', kind: 'geom-system', alias: 'crs', requiredFrom: 1, gloss: t`coordinate system: 4326 or 5514` },
+  term('pristupnost', 'accessibility', 'heslo:pristupnost', 1, t`accessibility`),
   {
     name: 'lokalizace',
     kind: 'text',
     alias: 'location',
     requiredFrom: 2,
     parent: 'chranene_udaje',
-    gloss: 'description of the place',
+    gloss: t`description of the place`,
   },
-  point('geom_wkt', '4326', 'point, longitude and latitude'),
-  point('geom_sjtsk_wkt', '5514', 'point, S-JTSK x and y'),
+  point('geom_wkt', '4326', t`point, longitude and latitude`),
+  point('geom_sjtsk_wkt', '5514', t`point, S-JTSK x and y`),
 ];
 
 const byName = new Map(FIELDS.map((field) => [field.name, field]));

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { GeomSystem } from './find.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
 
@@ -23,21 +24,21 @@ export function readDecimal(cell: string): Reading<string> {
   const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
   if (/[°'"′″]/.test(text)) {
-    return unreadable('coordinate', `"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+    return unreadable('coordinate', t`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
   }
   if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
     return unreadable(
       'coordinate',
-      `"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
+      t`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
     );
   }
   if (/^-?\d[\d., ]*$/.test(text)) {
     return unreadable(
       'coordinate',
-      `"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
+      t`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
     );
   }
-  return unreadable('coordinate', `"${cell}" is not a number. Write digits with one decimal point or comma.`);
+  return unreadable('coordinate', t`"${cell}" is not a number. Write digits with one decimal point or comma.`);
 }
 
 /**
@@ -45,26 +46,24 @@ export function readDecimal(cell: string): Reading<string> {
  * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
+  const shown = shorten(wkt);
   const problem = (what: string): Unreadable =>
-    unreadable(
-      'geometry-form',
-      `"${shorten(wkt)}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
-    );
+    unreadable('geometry-form', t`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`);
   const text = wkt.trim();
-  if (/^srid\s*=/i.test(text)) return problem('begins with an SRID.');
+  if (/^srid\s*=/i.test(text)) return problem(t`begins with an SRID.`);
   const match = /^point(\s*(?:z|m|zm))?\s*\(([^()]*)\)$/i.exec(text);
   if (match === null) {
-    if (/^point\s+empty$/i.test(text)) return problem('is an empty point.');
+    if (/^point\s+empty$/i.test(text)) return problem(t`is an empty point.`);
     return problem(
-      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? 'is not a point.' : 'is not well-known text of a point.',
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? t`is not a point.` : t`is not well-known text of a point.`,
     );
   }
   const numbers = (match[2] ?? '').trim().split(/\s+/);
-  if (match[1] !== undefined || numbers.length > 2) return problem('has more than two coordinates.');
+  if (match[1] !== undefined || numbers.length > 2) return problem(t`has more than two coordinates.`);
   const [x = '', y = ''] = numbers;
-  if (y === '') return problem('has only one coordinate.');
+  if (y === '') return problem(t`has only one coordinate.`);
   const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
-  if (strange !== undefined) return problem(`has the coordinate "${strange}", which is not a plain decimal number.`);
+  if (strange !== undefined) return problem(t`has the coordinate "${strange}", which is not a plain decimal number.`);
   return { value: { x, y } };
 }
 
@@ -82,29 +81,32 @@ export function pointNumbers(wkt: string): readonly [number, number] | undefined
 export function findRangeProblem(system: GeomSystem, x: number, y: number): string | undefined {
   if (inRange(system, x, y)) return undefined;
   const { x: xRange, y: yRange } = RANGES[system];
-  return `${mistakeIn(system, x, y)} The service takes ${xRange[0]} to ${xRange[1]} and ${yRange[0]} to ${yRange[1]}.`;
+  const [xLeast, xMost] = xRange;
+  const [yLeast, yMost] = yRange;
+  const mistake = mistakeIn(system, x, y);
+  return t`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
 }
 
 function mistakeIn(system: GeomSystem, x: number, y: number): string {
   const point = `${x} ${y}`;
   if (x === 0 && y === 0)
-    return `${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
+    return t`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
   if (inRange(system, y, x)) {
-    const order = system === '4326' ? 'longitude first, then latitude' : 'x first (-400000 to -905000), then y';
-    return `${point} has its axes swapped: ${order}.`;
+    const order = system === '4326' ? t`longitude first, then latitude` : t`x first (-400000 to -905000), then y`;
+    return t`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
     return isKrovakInAnyForm(x, y)
-      ? `${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
-      : `${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+      ? t`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
+      : t`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
   if (isKrovakInAnyForm(x, y)) {
     const [smaller, larger] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
-    return `${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
+    return t`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
   return inRange('4326', x, y) || inRange('4326', y, x)
-    ? `${point} are degrees, not metres: the coordinate system is 4326.`
-    : `${point} lies far outside the country: x first, then y, both negative.`;
+    ? t`${point} are degrees, not metres: the coordinate system is 4326.`
+    : t`${point} lies far outside the country: x first, then y, both negative.`;
 }
 
 function inRange(system: GeomSystem, x: number, y: number): boolean {

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { FileError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 
 /** Larger tables and documents are not read: no season, and no museum, has one. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
@@ -14,13 +15,11 @@ export async function readInputFile(path: string): Promise<Buffer> {
   try {
     const { size } = await file.stat();
     if (size > MAX_INPUT_BYTES) {
-      throw new FileError(path, `${path} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, { hint: 'Split the file.' });
+      throw new FileError(path, t`${path} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, { hint: t`Split the file.` });
     }
     return await file.readFile();
   } catch (error) {
-    throw error instanceof FileError
-      ? error
-      : new FileError(path, `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw error instanceof FileError ? error : new FileError(path, cannotBeRead(path, messageOf(error)), { cause: error });
   } finally {
     await file.close();
   }
@@ -36,18 +35,26 @@ async function openInputFile(path: string): Promise<FileHandle> {
   const kind = await file.stat();
   if (kind.isFile() || kind.isFIFO()) return file;
   await file.close();
-  throw new FileError(path, kind.isDirectory() ? `${path} is a folder, not a file.` : `${path} is not a regular file.`);
+  throw new FileError(path, kind.isDirectory() ? t`${path} is a folder, not a file.` : t`${path} is not a regular file.`);
 }
 
 function whyNotOpened(path: string, error: unknown): string {
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `There is no file ${path}.`;
+      return t`There is no file ${path}.`;
     case 'EACCES':
     case 'EPERM':
-      return `${path} may not be read: permission denied.`;
+      return t`${path} may not be read: permission denied.`;
     default:
-      return `${path} cannot be opened: ${messageOf(error)}`;
+      return cannotBeOpened(path, messageOf(error));
   }
+}
+
+function cannotBeRead(path: string, problem: string): string {
+  return t`${path} cannot be read: ${problem}`;
+}
+
+function cannotBeOpened(path: string, problem: string): string {
+  return t`${path} cannot be opened: ${problem}`;
 }

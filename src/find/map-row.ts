@@ -1,4 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { ElementName, Find, FindElements, Reference } from './find.ts';
@@ -91,7 +92,7 @@ function readPhotos(cell: string, resolvePhoto: ResolvePhoto, report: Report): r
     if (name === '') continue;
     const path = resolvePhoto(name);
     if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
-    else if (photos.has(path.value)) report('warning', 'photo-twice', `"${name}" stands twice; it is queued once.`, 'photos');
+    else if (photos.has(path.value)) report('warning', 'photo-twice', t`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
   return [...photos];
@@ -102,6 +103,6 @@ const NO_PHOTOS: readonly string[] = [];
 /** A row that came from the service would be recorded there once more. */
 function refuseRecorded(identCely: string, report: Report): void {
   if (identCely === '' || identCely === ':tba') return;
-  const advice = 'importing it would make a second record. Take the row out, or clear this cell if it is another find.';
-  report('error', 'already-recorded', `The row is already recorded as ${identCely}; ${advice}`, 'ident_cely');
+  const message = t`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
+  report('error', 'already-recorded', message, 'ident_cely');
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { type Columns, readColumns } from './columns.ts';
 import type { Find } from './find.ts';
 import type { LookupTerm } from './lookup.ts';
@@ -54,7 +55,7 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): Map<number,
       issues.push(errorIssue('local-id', problem, { ...where, row }));
     } else if (firstRow !== undefined) {
       keys.delete(firstRow);
-      const message = `Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
+      const message = t`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
       issues.push(errorIssue('local-id-twice', message, { ...where, row, find: key }));
     } else {
       firstRows.set(key, row);
@@ -65,15 +66,15 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): Map<number,
 }
 
 function findKeyProblem(key: string): string | undefined {
-  if (key === '') return 'The row has no local_id. Write a key of your own that no other find has, such as the bag number.';
+  if (key === '') return t`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
-    return `The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
-  return /[\r\n\t]/.test(key) ? 'The local_id has a line break or a tab in it. Write it in one line.' : undefined;
+    return t`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
+  return /[\r\n\t]/.test(key) ? t`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
 }
 
 /** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, issues: Issue[]): Map<number, string> {
-  const message = 'The table has no column local_id: a row that is edited later will count as another find. Add one.';
+  const message = t`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   issues.push(warningIssue('local-id-missing', message, { file: table.file, row: 1 }));
   const keys = new Map<number, string>();
   const seen = new Map<string, number>();

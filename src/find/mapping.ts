@@ -1,5 +1,6 @@
 import { BYTE_ORDER_MARK, csvCell, withoutFormulaMark } from '../base/csv.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 import { foldName } from './names.ts';
@@ -45,9 +46,10 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 export function readMapping(table: Table): Mapping {
   const columns = columnsOf(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
+  const known = MAPPING_COLUMNS.join(', ');
   for (const needed of ['set', 'term', 'id'] as const) {
     if (columns.has(needed)) continue;
-    const message = `The mapping has no column ${needed}. Its columns are ${MAPPING_COLUMNS.join(', ')}.`;
+    const message = t`The mapping has no column ${needed}. Its columns are ${known}.`;
     issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
@@ -73,17 +75,18 @@ export function columnsOf(table: Table): Map<MappingColumn, number> {
 /** @returns what is wrong, where the row cannot be used */
 function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | string {
   const cell = (name: MappingColumn): string => withoutFormulaMark((cells[columns.get(name) ?? -1] ?? '').trim());
-  const set = setNamed(cell('set'));
+  const named = cell('set');
+  const set = setNamed(named);
   const term = cell('term');
   const said = cell('confirmed').toLowerCase();
   if (set === undefined) {
-    return `"${cell('set')}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
+    return t`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
   }
-  if (term === '') return 'The row has no term of your own.';
-  if (IDENTIFIER.test(term)) return `"${term}" is an identifier of the service and cannot stand for another entry.`;
-  if (!YES.has(said) && !NO.has(said)) return `confirmed is "${said}". Write yes, or leave it empty.`;
+  if (term === '') return t`The row has no term of your own.`;
+  if (IDENTIFIER.test(term)) return t`"${term}" is an identifier of the service and cannot stand for another entry.`;
+  if (!YES.has(said) && !NO.has(said)) return t`confirmed is "${said}". Write yes, or leave it empty.`;
   const confirmed = YES.has(said);
-  if (confirmed && cell('id') === '' && cell('label') === '') return `"${term}" is confirmed, but names no entry.`;
+  if (confirmed && cell('id') === '' && cell('label') === '') return t`"${term}" is confirmed, but names no entry.`;
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
 
@@ -104,7 +107,7 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
-    const message = `Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
+    const message = t`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
     issues.push(errorIssue('mapping-twice', message, { file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));

@@ -1,4 +1,5 @@
 import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { attributeOf, childrenOf, type XmlDocument } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { differencesOf, type SchemaDifference } from '../xml/xsd-differences.ts';
@@ -22,7 +23,7 @@ export async function findSchemaProblem(
   profile: DocumentProfile,
   charset?: string,
 ): Promise<string | undefined> {
-  if (schema.bytes.length > MAX_SCHEMA_BYTES) return `it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
+  if (schema.bytes.length > MAX_SCHEMA_BYTES) return t`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
   try {
     const document = parseXml(schema.bytes, charset);
     const problem = rootProblem(document, profile);
@@ -31,7 +32,7 @@ export async function findSchemaProblem(
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return `it is no whole XML document: ${thrown.message}`;
+    if (thrown instanceof XmlSyntaxError) return t`it is no whole XML document: ${thrown.message}`;
     if (thrown instanceof SchemaTooLargeError) return thrown.message;
     if (thrown instanceof Error) return thrown.message.replace(/\.$/, '');
     throw thrown;
@@ -39,11 +40,13 @@ export async function findSchemaProblem(
 }
 
 function rootProblem({ root }: XmlDocument, profile: DocumentProfile): string | undefined {
-  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return `it is <${root.name}>, not an XML schema`;
+  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return t`it is <${root.name}>, not an XML schema`;
   const namespace = attributeOf(root, 'targetNamespace') ?? '';
-  if (namespace !== namespaceOf(profile)) return `it is for ${namespace || 'no namespace'}, not for ${namespaceOf(profile)}`;
+  const expected = namespaceOf(profile);
+  if (namespace === '') return t`it is for no namespace, not for ${expected}`;
+  if (namespace !== expected) return t`it is for ${namespace}, not for ${expected}`;
   const hasRoot = childrenOf(root, 'element').some((element) => attributeOf(element, 'name') === profile.prefix);
-  return hasRoot ? undefined : `it declares no element ${profile.prefix}`;
+  return hasRoot ? undefined : t`it declares no element ${profile.prefix}`;
 }
 
 /** How a schema differs from the one that comes with pas. */

@@ -1,5 +1,6 @@
 import { withoutFormulaMark } from '../base/csv.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { columnsOf, keyOf, setNamed } from './mapping.ts';
 import type { Table } from './table.ts';
 
@@ -15,7 +16,8 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
   const issues: Issue[] = [...table.issues];
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
   if (termAt === undefined) {
-    const message = `The list has no column "term". Its columns are ${table.header.join(', ')}; call the one with your terms "term".`;
+    const known = table.header.join(', ');
+    const message = t`The list has no column "term". Its columns are ${known}; call the one with your terms "term".`;
     return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
@@ -25,7 +27,7 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
-      const message = `"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
+      const message = t`"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
       issues.push(errorIssue('list-set', message, { file: table.file, row }));
       continue;
     }

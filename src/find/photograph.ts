@@ -3,6 +3,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
 import { messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 
 export type Photograph = {
   readonly path: string;
@@ -41,10 +42,8 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
     return await inspectOpen(file, path, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    return refused(
-      'photo-unreadable',
-      `The photograph ${path} cannot be read: ${messageOf(error)}. Copy it again from its source.`,
-    );
+    const problem = messageOf(error);
+    return refused('photo-unreadable', t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`);
   } finally {
     await file.close();
   }
@@ -53,29 +52,30 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
 async function inspectOpen(file: FileHandle, path: string, options: InspectOptions): Promise<InspectedPhotograph> {
   const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
-  if (stat.isDirectory()) return refused('photo-not-a-file', `${path} is a folder. Name the photographs in it one by one.`);
-  if (!stat.isFile()) return refused('photo-not-a-file', `${path} is not a regular file. Name a photograph.`);
-  if (stat.size === 0) return refused('photo-empty', `The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
+  if (stat.isDirectory()) return refused('photo-not-a-file', t`${path} is a folder. Name the photographs in it one by one.`);
+  if (!stat.isFile()) return refused('photo-not-a-file', t`${path} is not a regular file. Name a photograph.`);
+  if (stat.size === 0)
+    return refused('photo-empty', t`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
   if (stat.size > maxBytes) {
     return refused(
       'photo-too-large',
-      `The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
+      t`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
     );
   }
   // From the file and not from its first bytes: a TIFF has what tells it from a raw image at its end.
   const mimeType = (await fileTypeFromFile(path))?.mime;
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
-    const found = mimeType === undefined ? 'no known image' : mimeType;
+    const found = mimeType ?? t`no known image`;
     return refused(
       'photo-type',
-      `${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
+      t`${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
     );
   }
   const { sha512Hex, sizeBytes } = await digest(file, signal);
   if (sizeBytes !== stat.size) {
     return refused(
       'photo-changed',
-      `The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
+      t`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
     );
   }
   return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues: [] };
@@ -100,7 +100,8 @@ function refused(rule: string, message: string): InspectedPhotograph {
 
 function whyNotOpened(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no photograph ${path}. Check the name, letter case included.`;
-  if (code === 'EACCES' || code === 'EPERM') return `The photograph ${path} may not be read: permission denied.`;
-  return `The photograph ${path} cannot be opened: ${messageOf(error)}`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return t`There is no photograph ${path}. Check the name, letter case included.`;
+  if (code === 'EACCES' || code === 'EPERM') return t`The photograph ${path} may not be read: permission denied.`;
+  const problem = messageOf(error);
+  return t`The photograph ${path} cannot be opened: ${problem}`;
 }

@@ -1,7 +1,9 @@
+import { t } from '../base/language.ts';
 import { toWgs84 } from '../geo/project.ts';
 import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
 import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
+import type { TermCandidate } from './lookup.ts';
 import { isReadable } from './reading.ts';
 import type { Finding, Rule, RuleContext } from './rule.ts';
 
@@ -47,24 +49,27 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
   if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
   const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
   const found = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
+  const place = `${lon.toFixed(5)} ${lat.toFixed(5)}`;
   switch (found.kind) {
     case 'inside':
       return [];
     case 'outside': {
       const { nearest, distanceM } = found;
-      const where = nearest === undefined ? '' : ` The nearest is ${nearest.label} (${nearest.id})${distanceText(distanceM)}.`;
-      const message = `The point ${lon.toFixed(5)} ${lat.toFixed(5)} lies in no known cadastral area.${where} Check the coordinates.`;
+      const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
+      const message = t`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
       return [{ element: point.element, message }];
     }
     case 'not-harvested': {
       const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;
-      const message = `The point ${lon.toFixed(5)} ${lat.toFixed(5)} lies outside Czechia. Check the coordinates and their order.`;
+      const message = t`The point ${place} lies outside Czechia. Check the coordinates and their order.`;
       return inCountry ? [] : [{ element: point.element, message, warning: true }];
     }
   }
 }
 
-function distanceText(distanceM: number | undefined): string {
-  if (distanceM === undefined) return '';
-  return distanceM < 10_000 ? `, ${Math.round(distanceM)} m away` : `, ${Math.round(distanceM / 1000)} km away`;
+function nearestText(nearest: TermCandidate, distanceM: number | undefined): string {
+  const named = `${nearest.label} (${nearest.id})`;
+  if (distanceM === undefined) return t` The nearest is ${named}.`;
+  const distance = distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
+  return t` The nearest is ${named}, ${distance} away.`;
 }

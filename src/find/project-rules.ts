@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Rule } from './rule.ts';
 
 /** Imports go into survey projects alone (contract, "Find import document"; "Authentication", rule 3). */
@@ -14,18 +15,18 @@ export const PROJECT_RULES: readonly Rule[] = [
           return [
             {
               element: 'projekt',
-              message: `${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`,
+              message: t`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`,
             },
           ];
         case 'deleted':
-          return [{ element: 'projekt', message: `${id} was deleted at the service. Name a project that exists.` }];
+          return [{ element: 'projekt', message: t`${id} was deleted at the service. Name a project that exists.` }];
         case 'unknown':
           // Not every account is shown every project.
           return [
             {
               element: 'projekt',
               warning: true,
-              message: `${id} is not among the harvested projects. Check it for a slip of the pen.`,
+              message: t`${id} is not among the harvested projects. Check it for a slip of the pen.`,
             },
           ];
         case 'hidden':

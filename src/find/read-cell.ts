@@ -1,3 +1,5 @@
+import { alternatives } from '../base/enumeration.ts';
+import { t } from '../base/language.ts';
 import type { GeomSystem, TargetState } from './find.ts';
 import { type Reading, unreadable } from './reading.ts';
 
@@ -5,9 +7,9 @@ import { type Reading, unreadable } from './reading.ts';
 export function readInteger(cell: string): Reading<number> {
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d+[.,]\d+$/.test(cell)) {
-    return unreadable('integer', `"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+    return unreadable('integer', t`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
   }
-  return unreadable('integer', `"${cell}" is not a whole number. Write digits only, without a unit.`);
+  return unreadable('integer', t`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
 export function readBoolean(cell: string): Reading<boolean> {
@@ -23,7 +25,7 @@ export function readBoolean(cell: string): Reading<boolean> {
     case '0':
       return { value: false };
     default:
-      return unreadable('boolean', `"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
+      return unreadable('boolean', t`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
   }
 }
 
@@ -36,9 +38,9 @@ export function readTargetState(cell: string): Reading<TargetState> {
     case '3':
       return { value: 3 };
     case '4':
-      return unreadable('target-state', 'An import cannot reach state 4 (archived). Write 3 at most.');
+      return unreadable('target-state', t`An import cannot reach state 4 (archived). Write 3 at most.`);
     default:
-      return unreadable('target-state', `"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
+      return unreadable('target-state', t`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
   }
 }
 
@@ -49,10 +51,10 @@ export function readGeomSystem(cell: string): Reading<GeomSystem> {
     .replace(/[\s_/-]/g, '');
   if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
   if (['5514', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
-  const alike = ['5513', '2065', '102067'].includes(name) ? ' It differs from 5514 in the order or the signs of its axes.' : '';
+  const alike = ['5513', '2065', '102067'].includes(name) ? t` It differs from 5514 in the order or the signs of its axes.` : '';
   return unreadable(
     'coordinate-system',
-    `"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+    t`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
 }
 
@@ -65,7 +67,8 @@ export function readDate(cell: string): Reading<string> {
   if (iso !== null) return realDate(cell, Number(iso[1]), Number(iso[2]), Number(iso[3]));
   const czech = /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/.exec(cell);
   if (czech !== null) return realDate(cell, Number(czech[3]), Number(czech[2]), Number(czech[1]));
-  return unreadable('date', `"${cell}" ${whyNoDate(cell)}`);
+  const why = whyNoDate(cell);
+  return unreadable('date', `"${cell}" ${why}`);
 }
 
 /** Whether a day of this name exists in the calendar. */
@@ -80,7 +83,7 @@ function realDate(cell: string, year: number, month: number, day: number): Readi
   const text = isoText(year, month, day);
   return isRealDate(text)
     ? { value: text }
-    : unreadable('date', `"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
+    : unreadable('date', t`"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
 }
 
 function whyNoDate(cell: string): string {
@@ -88,14 +91,15 @@ function whyNoDate(cell: string): string {
   if (slashes !== null) {
     const [first, second, year] = [Number(slashes[1]), Number(slashes[2]), Number(slashes[3])];
     const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
-    if (readings.size === 2) return `can be two different days. Write ${[...readings].join(' or ')}.`;
-    if (readings.size === 1) return `is not in a form that is read. Write ${[...readings].join('')}.`;
+    const days = alternatives([...readings]);
+    if (readings.size === 2) return t`can be two different days. Write ${days}.`;
+    if (readings.size === 1) return t`is not in a form that is read. Write ${days}.`;
   }
-  const withTime = /^(\d{4}-\d{2}-\d{2})[T ]\d{1,2}:/.exec(cell);
-  if (withTime !== null) return `has a time. Write only the day: ${withTime[1]}.`;
-  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return 'has a year of two digits. Write the day as YYYY-MM-DD.';
-  if (/^\d{5}$/.test(cell)) return "is a spreadsheet's day number. Format the column as a date, or write YYYY-MM-DD.";
-  return 'is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.';
+  const [, day] = /^(\d{4}-\d{2}-\d{2})[T ]\d{1,2}:/.exec(cell) ?? [];
+  if (day !== undefined) return t`has a time. Write only the day: ${day}.`;
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return t`has a year of two digits. Write the day as YYYY-MM-DD.`;
+  if (/^\d{5}$/.test(cell)) return t`is a spreadsheet's day number. Format the column as a date, or write YYYY-MM-DD.`;
+  return t`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
 }
 
 function isoText(year: number, month: number, day: number): string {

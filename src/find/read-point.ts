@@ -1,3 +1,5 @@
+import { together } from '../base/enumeration.ts';
+import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
@@ -38,10 +40,10 @@ export function readPoint(cells: readonly string[], columns: Columns): PointRead
   const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
   const [source, another] = fitting;
   if (another !== undefined) {
-    const names = fitting.map((each) => each.columns.join(' and ')).join(', and in ');
+    const names = fitting.map((each) => together(each.columns)).join(t`, and in `);
     return problem(
       'point-twice',
-      `The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
+      t`The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
       another,
     );
   }
@@ -49,8 +51,7 @@ export function readPoint(cells: readonly string[], columns: Columns): PointRead
 
   const system = source.system ?? stated?.value;
   if (system === undefined) {
-    const message =
-      'The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.';
+    const message = t`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return problem('coordinate-system', message, source);
   }
   const point = readCoordinates(cells, columns, source.columns);
@@ -67,10 +68,10 @@ function problem(rule: string, message: string, source: PointColumns, element: E
 function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
-    const place = other.columns.join(' and ');
+    const place = together(other.columns);
     return problem(
       'coordinate-system',
-      `geom_system says ${stated}, but the point is in ${place}, which is ${other.system}. Make them agree.`,
+      t`geom_system says ${stated}, but the point is in ${place}, which is ${other.system}. Make them agree.`,
       other,
     );
   }
@@ -83,7 +84,8 @@ function readCoordinates(cells: readonly string[], columns: Columns, names: read
   if (second === undefined) return parsePoint(columns.cell(cells, first));
   const missing = names.find((name) => columns.cell(cells, name) === '');
   if (missing !== undefined) {
-    return unreadable('coordinate', `Only one of ${names.join(' and ')} is given: ${missing} is empty. A point needs both.`);
+    const both = together(names);
+    return unreadable('coordinate', t`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
   const x = readDecimal(columns.cell(cells, first));
   const y = readDecimal(columns.cell(cells, second));

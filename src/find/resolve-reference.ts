@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Field } from './fields.ts';
 import type { Reference } from './find.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
@@ -35,7 +36,7 @@ function resolveReference(field: Field, cell: string, lookupTerm: LookupTerm): R
 export function resolveProject(cell: string): Reading<Reference> {
   const id = withoutAddress(cell);
   if (/[\s,;]/.test(id)) {
-    return unreadable('project', `"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
+    return unreadable('project', t`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
   }
   return { value: { id, text: id } };
 }
@@ -48,12 +49,9 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
     case 'found':
       return { value: { id: found.term.id, text: found.term.label } };
     case 'ambiguous':
-      return unreadable(
-        'term-ambiguous',
-        `"${cell}" can mean several entries of ${set}: ${list(found.candidates)}. Write the identifier of the right one.`,
-      );
+      return unreadable('term-ambiguous', ambiguousMessage(found.candidates, set, cell));
     case 'unknown':
-      return unreadable('term-unknown', `Nothing in ${set} is called "${cell}". ${nearestAdvice(set, cell, found.nearest)}`);
+      return unreadable('term-unknown', unknownMessage(found.nearest, set, cell));
     case 'wrong-set':
       return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
     case 'deleted':
@@ -93,20 +91,20 @@ export function findNameProblem(text: string): string | undefined {
   const given = text.slice(comma + 1).trim();
   if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
   if (/[;,]/.test(given)) {
-    return `"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+    return t`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
   }
   if (Math.max(surname.length, given.length) > MAX_NAME_LENGTH) {
-    return `"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
+    return t`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
   return undefined;
 }
 
 export function wrongSetMessage(term: TermCandidate, set: string): string {
-  return `${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
+  return t`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): string {
-  return `${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
+  return t`${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
 }
 
 export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): string {
@@ -114,23 +112,34 @@ export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-a
   const named = term === undefined ? target : `${term.id} (${term.label})`;
   const why =
     because === 'deleted'
-      ? `was deleted from ${set}`
+      ? t`was deleted from ${set}`
       : because === 'wrong-set' && term !== undefined
-        ? `is an entry of ${term.setSpec} now`
-        : `is no entry of ${set}`;
-  return `"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
+        ? t`is an entry of ${term.setSpec} now`
+        : t`is no entry of ${set}`;
+  return t`"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
+}
+
+function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): string {
+  const named = list(candidates);
+  return t`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
+}
+
+function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: string): string {
+  const advice = nearestAdvice(set, cell, nearest);
+  return t`Nothing in ${set} is called "${cell}". ${advice}`;
 }
 
 export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): string {
-  return nearest.length > 0 ? `Nearest: ${list(nearest)}.` : `Look with: pas vocab search "${cell}" --set ${set}`;
+  const named = list(nearest);
+  return nearest.length > 0 ? t`Nearest: ${named}.` : t`Look with: pas vocab search "${cell}" --set ${set}`;
 }
 
 function notHarvestedMessage(set: string, cell: string): string {
-  return `"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
+  return t`"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
 }
 
 function nameAdvice(text: string): string {
-  return `"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+  return t`"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }
 
 /** Takes an entry's address for its identifier: imports want the latter (contract, "What the service does", 4). */

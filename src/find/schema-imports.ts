@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { attributeOf, childrenOf, XML_NAMESPACE } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -30,16 +31,16 @@ function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readon
   for (const kind of ['include', 'redefine'] as const) {
     const [first] = childrenOf(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
-    throw new Error(`The schema ${url} is not one file: it has an ${kind} of ${attributeOf(first, 'schemaLocation') ?? '?'}.`);
+    const other = attributeOf(first, 'schemaLocation') ?? '?';
+    throw new Error(t`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
   }
   return childrenOf(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = attributeOf(one, 'namespace') ?? '';
     const location = attributeOf(one, 'schemaLocation');
     const copy = LOCAL_COPIES[namespace];
     if (copy === undefined) {
-      throw new Error(
-        `The schema ${url} imports the namespace ${namespace === '' ? '(none)' : namespace}, of which pas has no copy.`,
-      );
+      const named = namespace === '' ? t`(none)` : namespace;
+      throw new Error(t`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
     }
     return location === undefined ? [] : [{ url: resolved(location, url), copy }];
   });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { SchemaViolation } from '../xml/xsd.ts';
 import type { DocumentProfile } from './find.ts';
@@ -35,7 +36,7 @@ export async function openFindSchema(
   const validator = await compileLocally(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(messageOf(thrown), {
       cause: thrown,
-      hint: 'Fetch it again with `pas schema update`, or go back to the one that comes with pas: pas schema update --bundled',
+      hint: t`Fetch it again with \`pas schema update\`, or go back to the one that comes with pas: pas schema update --bundled`,
     });
   });
   return {
@@ -68,8 +69,8 @@ async function readSchema(version: string): Promise<Buffer> {
 }
 
 function unknownVersion(version: string, cause?: unknown): ConfigError {
-  return new ConfigError(`pas has no schema of version ${version}.`, {
-    hint: 'Set schema_version of the profile to 2.2, the version that the service takes.',
+  return new ConfigError(t`pas has no schema of version ${version}.`, {
+    hint: t`Set schema_version of the profile to 2.2, the version that the service takes.`,
     cause,
   });
 }
@@ -85,24 +86,24 @@ function toIssue({ line, element, message }: SchemaViolation, rule: string): Iss
 const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [
     /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
-    'The root $1 is not the one of the schema. Check its name and the namespace, version included.',
+    t`The root $1 is not the one of the schema. Check its name and the namespace, version included.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    '$1 may not stand here; expected here: $2. The order of elements is fixed; add what is missing, or move $1 to its place.',
+    t`$1 may not stand here; expected here: $2. The order of elements is fixed; add what is missing, or move $1 to its place.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\.$/,
-    '$1 may not stand here. Take it out; it may also be misspelt, or stand twice.',
+    t`$1 may not stand here. Take it out; it may also be misspelt, or stand twice.`,
   ],
   [
     /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    '$1 ends too early; expected here: $2. Add it.',
+    t`$1 ends too early; expected here: $2. Add it.`,
   ],
-  [/^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/, '$1 needs the attribute $2. Add it.'],
+  [/^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/, t`$1 needs the attribute $2. Add it.`],
   [
     /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
-    '$1 $2 is "$3", which is no $4. Correct the value.',
+    t`$1 $2 is "$3", which is no $4. Correct the value.`,
   ],
 ];
 

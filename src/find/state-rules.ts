@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { FIELDS, type Field, pointElement } from './fields.ts';
 import type { FindElements } from './find.ts';
 import type { Finding, Rule } from './rule.ts';
@@ -23,9 +24,12 @@ function requiredElements(elements: FindElements): Finding[] {
   return FIELDS.filter(
     (field) => field.kind !== 'point' && (field.requiredFrom ?? 4) <= state && !isPresent(elements, field.name),
   ).map(({ name, gloss, requiredFrom }) => {
-    const who = requiredFrom === 1 ? 'Every find' : `A find for state ${state}`;
-    const way = requiredFrom === 1 ? 'Fill it in.' : `Fill it in, or choose state ${(requiredFrom ?? 2) - 1}.`;
-    return { element: name, message: `${who} needs ${name} (${gloss}). ${way}` };
+    const lower = (requiredFrom ?? 2) - 1;
+    const message =
+      requiredFrom === 1
+        ? t`Every find needs ${name} (${gloss}). Fill it in.`
+        : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+    return { element: name, message };
   });
 }
 
@@ -36,20 +40,20 @@ function requiredPoint(elements: FindElements): Finding[] {
   const element = pointElement(system);
   const other = pointElement(system === '4326' ? '5514' : '4326');
   const message = isPresent(elements, other)
-    ? `geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
-    : `A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
+    ? t`geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
+    : t`A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
   return [{ element, message }];
 }
 
 /** Absent is said by {@link requiredElements}. */
 function handedOver({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
-  return [{ element: 'predano', message: 'A find for state 3 must be handed over. Set predano to true, or choose state 2.' }];
+  return [{ element: 'predano', message: t`A find for state 3 must be handed over. Set predano to true, or choose state 2.` }];
 }
 
 /** Contract, "Authentication", rule 4. */
 function roleAllowsState({ stav = 1 }: FindElements, role: string | undefined): Finding[] {
   if (role === undefined || stav === 1 || !['b', 'researcher', 'badatel'].includes(role.trim().toLowerCase())) return [];
-  const message = `Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
+  const message = t`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }

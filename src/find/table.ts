@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { readInputFile } from './input-file.ts';
 import { requireUtf8 } from './table-text.ts';
 
@@ -69,9 +70,9 @@ export function parseTable(file: string, bytes: Buffer): Table {
       for (const fault of faults) issues.push({ ...fault, file, row: record.row });
     }
   }
-  if (header === undefined && issues.length === 0) throw new FileError(file, `${file} holds nothing but blank lines.`);
+  if (header === undefined && issues.length === 0) throw new FileError(file, t`${file} holds nothing but blank lines.`);
   if (rows.length === 0 && issues.length === 0) {
-    issues.push(errorIssue('table-no-rows', 'There are no rows below the header. Nothing was read.', { file }));
+    issues.push(errorIssue('table-no-rows', t`There are no rows below the header. Nothing was read.`, { file }));
   }
   return { file, header: header ?? [], rows, issues };
 }
@@ -110,7 +111,7 @@ function readRecords(bytes: Buffer, delimiter: string, firstLine: number): (Tabl
       if (!(error instanceof CsvError)) throw error;
       records.push({ row: records.length + 1, broken: brokenQuoteMessage(error, line) });
       if (++brokenRows === MAX_BROKEN_ROWS) {
-        records.push({ row: records.length + 1, broken: 'Too many rows with broken quotes: nothing from here on was read.' });
+        records.push({ row: records.length + 1, broken: t`Too many rows with broken quotes: nothing from here on was read.` });
         break;
       }
       const nextLine = bytes.indexOf('\n', start + read);
@@ -123,27 +124,28 @@ function readRecords(bytes: Buffer, delimiter: string, firstLine: number): (Tabl
 }
 
 function brokenQuoteMessage(error: CsvError, line: number): string {
-  const where = `The row that begins at line ${line} of the file`;
   return error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
-    ? `${where} opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
-    : `${where} closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
+    ? t`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
+    : t`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
 }
 
 function rowFaults(record: TableRow, header: readonly string[], delimiter: string): Issue[] {
   const found = record.cells.length;
   if (found > header.length) {
-    const cause = `If a text contains ${nameOf(delimiter)}, put it in quotes.`;
-    return [errorIssue('table-cells', `The row has ${cellCount(found)}, the header only ${header.length}. ${cause}`)];
+    const [count, separator] = [cellCount(found), nameOf(delimiter)];
+    const message = t`The row has ${count}, the header only ${header.length}. If a text contains ${separator}, put it in quotes.`;
+    return [errorIssue('table-cells', message)];
   }
   if (found < header.length) {
-    const cause = 'If a text contains a line break, put it in quotes; leave no cell out, even an empty one.';
-    return [errorIssue('table-cells', `The row has only ${cellCount(found)}, the header has ${header.length}. ${cause}`)];
+    const count = cellCount(found);
+    const message = t`The row has only ${count}, the header has ${header.length}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
+    return [errorIssue('table-cells', message)];
   }
   return record.cells.flatMap((cell, index) => {
     const character = CONTROL_CHARACTER.exec(cell)?.[0];
     if (character === undefined) return [];
     const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-    const message = `The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
+    const message = t`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
     return [errorIssue('table-control-character', message, { column: header[index] ?? '' })];
   });
 }
@@ -165,11 +167,11 @@ function detectDelimiter(bytes: Buffer): string {
 }
 
 function nameOf(delimiter: string): string {
-  return delimiter === '\t' ? 'a tab' : `"${delimiter}"`;
+  return delimiter === '\t' ? t`a tab` : `"${delimiter}"`;
 }
 
 function cellCount(count: number): string {
-  return count === 1 ? '1 cell' : `${count} cells`;
+  return ngettext(msgid`${count} cell`, t`${count} cells`, count);
 }
 
 function lineBreaksIn(cells: readonly string[]): number {

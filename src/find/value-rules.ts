@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { findIllegalCharacter } from '../xml/build.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { FindElements, Reference } from './find.ts';
@@ -37,29 +38,31 @@ function legalCharacters(elements: FindElements): Finding[] {
     const character = findIllegalCharacter(texts.join('').replaceAll('\r', ''));
     if (character === undefined) return [];
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return [{ element: name, message: `${name} holds the character U+${code}, which XML cannot. Remove it.` }];
+    return [{ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` }];
   });
 }
 
 function depthRange({ hloubka }: FindElements): Finding[] {
   if (hloubka === undefined || (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)) return [];
-  const message = `hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  const message = t`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
 
 function realDate({ datum_nalezu: date }: FindElements): Finding[] {
   if (date === undefined || date.trim() === '' || isRealDate(date)) return [];
   return [
-    { element: 'datum_nalezu', message: `"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.` },
+    { element: 'datum_nalezu', message: t`"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.` },
   ];
 }
 
 function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
-  const odd = date > today ? 'lies in the future' : Number(date.slice(0, 4)) < EARLIEST_YEAR ? 'is very long ago' : undefined;
-  return odd === undefined
-    ? []
-    : [{ element: 'datum_nalezu', message: `The date ${date} ${odd}. Check the year, or this computer's clock.`, warning: true }];
+  const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;
+  if (date <= today && !isEarly) return [];
+  const message = isEarly
+    ? t`The date ${date} is very long ago. Check the year, or this computer's clock.`
+    : t`The date ${date} lies in the future. Check the year, or this computer's clock.`;
+  return [{ element: 'datum_nalezu', message, warning: true }];
 }
 
 function finderName({ nalezce }: FindElements): Finding[] {
@@ -72,7 +75,7 @@ function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
     .map(({ field: { name }, reference: { id } }) => {
-      const message = `"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
+      const message = t`"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
       return { element: name, message };
     });
 }
@@ -96,13 +99,13 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
     case 'deleted':
       return [{ element: name, message: deletedMessage(found.term, set) }];
     case 'unknown': {
-      const advice = `${nearestAdvice(set, text || id, found.nearest)} If it is new, run pas harvest-vocab.`;
-      return [{ element: name, message: `${set} has no ${id}. ${advice}` }];
+      const nearest = nearestAdvice(set, text || id, found.nearest);
+      return [{ element: name, message: t`${set} has no ${id}. ${nearest} If it is new, run pas harvest-vocab.` }];
     }
     case 'mapped-astray':
       return [{ element: name, message: mappedAstrayMessage(found, set) }];
     case 'not-harvested': {
-      const message = `${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
+      const message = t`${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }
