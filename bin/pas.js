@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 
 // A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
 let unwritten;
+let t = String.raw;
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (error.code !== 'EPIPE') unwritten ??= error;
@@ -10,7 +11,8 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 process.on('exit', () => {
   if (unwritten === undefined || process.exitCode !== 0) return;
-  process.stderr.write(`pas: the output could not be written: ${unwritten.message}\n`);
+  const { message } = unwritten;
+  process.stderr.write(`pas: ${t`the output could not be written: ${message}`}\n`);
   process.exitCode = 5;
 });
 
@@ -22,8 +24,9 @@ if (args.length === 1 && args[0] === '--version') {
   process.stdout.write(`${version}\n`);
 } else {
   // Some texts are made while modules load, so the language is chosen before any of them does.
-  const { languageFrom, speak } = await import('../dist/src/base/language.js');
-  await speak(languageFrom(args, process.env));
+  const language = await import('../dist/src/base/language.js');
+  await language.speak(language.languageFrom(args, process.env));
+  t = language.t;
   const { main } = await import('../dist/src/main.js');
   process.exitCode = await main(args, {
     environment: process.env,

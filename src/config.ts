@@ -3,6 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify, type TomlTable } from 'smol-toml';
 import { ConfigError, messageOf } from './base/errors.ts';
+import { t } from './base/language.ts';
 import { writePrivateFile } from './store/files.ts';
 
 /** One deployment and account. */
@@ -72,24 +73,28 @@ type Kind = 'url' | 'text' | 'count' | 'boolean' | readonly string[];
 
 /** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
 export const PROFILE_KEYS = {
-  base_url: { kind: 'url', required: true, help: 'address of the write interface' },
-  oai_base: { kind: 'url', required: false, help: 'address of the harvesting interface' },
-  schema_base: { kind: 'url', required: true, help: 'root of the schema location' },
-  kind: { kind: ['production', 'training'], required: true, help: 'production or training instance' },
-  prefix: { kind: 'text', required: false, help: 'XML prefix of the service (default svc)' },
-  schema_version: { kind: 'text', required: false, help: 'schema version that the service accepts (default 2.2)' },
-  username: { kind: 'text', required: false, help: 'account, usually an e-mail address' },
-  oai_auth: { kind: ['none', 'basic', 'bearer'], required: false, help: 'how to sign in for harvesting (default none)' },
-  min_interval_ms: { kind: 'count', required: false, help: 'least milliseconds between requests (default 100)' },
-  max_in_flight: { kind: 'count', required: false, help: 'most requests waiting for an answer at once (default 16)' },
-  photo_max_bytes: { kind: 'count', required: false, help: 'largest photograph in bytes (default 262144000)' },
+  base_url: { kind: 'url', required: true, help: t`address of the write interface` },
+  oai_base: { kind: 'url', required: false, help: t`address of the harvesting interface` },
+  schema_base: { kind: 'url', required: true, help: t`root of the schema location` },
+  kind: { kind: ['production', 'training'], required: true, help: t`production or training instance` },
+  prefix: { kind: 'text', required: false, help: t`XML prefix of the service (default svc)` },
+  schema_version: { kind: 'text', required: false, help: t`schema version that the service accepts (default 2.2)` },
+  username: { kind: 'text', required: false, help: t`account, usually an e-mail address` },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], required: false, help: t`how to sign in for harvesting (default none)` },
+  min_interval_ms: { kind: 'count', required: false, help: t`least milliseconds between requests (default 100)` },
+  max_in_flight: { kind: 'count', required: false, help: t`most requests waiting for an answer at once (default 16)` },
+  photo_max_bytes: { kind: 'count', required: false, help: t`largest photograph in bytes (default 262144000)` },
   settle_ms: {
     kind: 'count',
     required: false,
-    help: 'how long the service may still work on a request without answer (default 600000)',
+    help: t`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
   },
-  answer_timeout_ms: { kind: 'count', required: false, help: 'how long to wait for an answer (default 120000)' },
-  allow_http: { kind: 'boolean', required: false, help: 'allow addresses without TLS' },
+  answer_timeout_ms: {
+    kind: 'count',
+    required: false,
+    help: t`how long to wait for an answer, in milliseconds (default 120000)`,
+  },
+  allow_http: { kind: 'boolean', required: false, help: t`allow addresses without TLS` },
 } as const satisfies Record<string, { kind: Kind; required: boolean; help: string }>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
@@ -108,24 +113,26 @@ export function readConfigFile(path: string): ConfigFile {
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
       return { defaultProfile: undefined, profiles: new Map() };
-    throw new ConfigError(`${path} cannot be read: ${messageOf(thrown)}.`, { cause: thrown });
+    const why = messageOf(thrown);
+    throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }
   let table: TomlTable;
   try {
     table = parse(text);
   } catch (thrown) {
-    throw new ConfigError(`${path} is not valid TOML: ${messageOf(thrown).trim()}`, { cause: thrown });
+    const why = messageOf(thrown).trim();
+    throw new ConfigError(t`${path} is not valid TOML: ${why}`, { cause: thrown });
   }
   const { default_profile: defaultProfile, profiles = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
-    throw new ConfigError(`${path}: unknown key ${stray}.`, { hint: 'Known are default_profile and [profiles.NAME].' });
+    throw new ConfigError(t`${path}: unknown key ${stray}.`, { hint: t`Known are default_profile and [profiles.NAME].` });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
-    throw new ConfigError(`${path}: default_profile must be a text.`);
-  if (!isTable(profiles)) throw new ConfigError(`${path}: profiles must be a table.`);
+    throw new ConfigError(t`${path}: default_profile must be a text.`);
+  if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
   return {
     defaultProfile,
-    profiles: new Map(Object.entries(profiles).map(([name, value]) => [name, checkSettings(`${path}, profile ${name}`, value)])),
+    profiles: new Map(Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, value)])),
   };
 }
 
@@ -142,11 +149,13 @@ export function writeConfigFile(path: string, config: ConfigFile): void {
  * @throws ConfigError for an unknown key or a value of the wrong kind
  */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
-  if (!isTable(value)) throw new ConfigError(`${where}: must be a table.`);
+  if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
   const settings: Record<string, string | number | boolean> = {};
   for (const [key, setting] of Object.entries(value)) {
-    if (!Object.hasOwn(PROFILE_KEYS, key))
-      throw new ConfigError(`${where}: unknown key ${key}.`, { hint: `Known are ${Object.keys(PROFILE_KEYS).join(', ')}.` });
+    if (!Object.hasOwn(PROFILE_KEYS, key)) {
+      const known = Object.keys(PROFILE_KEYS).join(', ');
+      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${known}.` });
+    }
     settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
   }
   return settings;
@@ -155,23 +164,24 @@ export function checkSettings(where: string, value: unknown): ProfileSettings {
 function checkValue(where: string, kind: Kind, value: unknown): string | number | boolean {
   if (typeof kind === 'object') {
     if (typeof value === 'string' && kind.includes(value)) return value;
-    throw new ConfigError(`${where} must be one of ${kind.join(', ')}.`);
+    const choices = kind.join(', ');
+    throw new ConfigError(t`${where} must be one of ${choices}.`);
   }
   switch (kind) {
     case 'url':
       if (typeof value === 'string' && /^https?:\/\/[^/]/.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
-      throw new ConfigError(`${where} must be an address such as https://finds.example.org.`);
+      throw new ConfigError(t`${where} must be an address such as https://finds.example.org.`);
     case 'text':
       if (typeof value === 'string' && value.trim() !== '') return value;
-      throw new ConfigError(`${where} must be a text.`);
+      throw new ConfigError(t`${where} must be a text.`);
     case 'count': {
       const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
       if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
-      throw new ConfigError(`${where} must be a whole number, 0 or more.`);
+      throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
     }
     case 'boolean':
       if (typeof value === 'boolean') return value;
-      throw new ConfigError(`${where} must be true or false.`);
+      throw new ConfigError(t`${where} must be true or false.`);
   }
 }
 
@@ -189,27 +199,29 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
   const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
   const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
   if (name === undefined) {
-    throw new ConfigError(config.profiles.size === 0 ? 'There is no profile yet.' : 'Several profiles and no default.', {
+    throw new ConfigError(config.profiles.size === 0 ? t`There is no profile yet.` : t`Several profiles and no default.`, {
       hint:
-        config.profiles.size === 0 ? 'Make one with `pas init`.' : 'Choose one with `pas profile use NAME` or --profile NAME.',
+        config.profiles.size === 0
+          ? t`Make one with \`pas init\`.`
+          : t`Choose one with \`pas profile use NAME\` or --profile NAME.`,
     });
   }
   const settings = config.profiles.get(name);
   if (settings === undefined) {
-    const known = [...config.profiles.keys()];
-    throw new ConfigError(`There is no profile ${name} in ${places.configFile}.`, {
-      hint: known.length === 0 ? 'Make one with `pas init`.' : `There is ${known.join(', ')}.`,
+    const known = [...config.profiles.keys()].join(', ');
+    throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
+      hint: known === '' ? t`Make one with \`pas init\`.` : t`There is ${known}.`,
     });
   }
-  return toProfile(name, settings, environment, `${places.configFile}, profile ${name}`);
+  return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
 }
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
 export function toProfile(name: string, settings: ProfileSettings, environment: Environment, where: string): Profile {
   for (const [key, { required }] of Object.entries(PROFILE_KEYS)) {
     if (required && settings[key as ProfileKey] === undefined) {
-      throw new ConfigError(`${where}: ${key} is missing.`, {
-        hint: `Add it to the file, or run \`pas init --name ${name}\` again.`,
+      throw new ConfigError(t`${where}: ${key} is missing.`, {
+        hint: t`Add it to the file, or run \`pas init --name ${name}\` again.`,
       });
     }
   }
@@ -249,7 +261,7 @@ export function isProtected(address: string, allowHttp: boolean): boolean {
 
 function requireTls(where: string, address: string, allowHttp: boolean): void {
   if (isProtected(address, allowHttp)) return;
-  throw new ConfigError(`${where}: ${address} would send the password in the open.`, {
-    hint: 'Use the https:// address, or set allow_http = true if the network is your own.',
+  throw new ConfigError(t`${where}: ${address} would send the password in the open.`, {
+    hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
   });
 }

@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander';
-import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError } from './base/errors.ts';
-import { languageFrom } from './base/language.ts';
+import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
+import { LANGUAGES, languageFlag, languageFrom, languageNamed, t } from './base/language.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
+import { commanderText } from './commands/commander-texts.ts';
 import { buildProgram } from './commands/program.ts';
 import type { World } from './context.ts';
 import { printable } from './ui/printable.ts';
@@ -28,6 +29,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   };
   const json = args.includes('--json');
   try {
+    refuseUnknownLanguage(args, world);
     const program = await buildProgram(run, world.streams, languageFrom(args, world.environment), args);
     await program.parseAsync([...args], { from: 'user' });
   } catch (thrown) {
@@ -38,6 +40,14 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
   }
   return code;
+}
+
+/** What `--lang` may be, its option says. @throws UsageError where PAS_LANG has a say and is none of ours */
+function refuseUnknownLanguage(args: readonly string[], { environment }: World): void {
+  const named = environment['PAS_LANG'] ?? '';
+  if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
+  const languages = LANGUAGES.join(', ');
+  throw new UsageError(t`PAS_LANG names a language that pas does not speak: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
 
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
@@ -57,14 +67,15 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
   if (thrown instanceof PasError) return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 'help-or-version';
-    return { code: EXIT_CODES.usage[0], message: thrown.message, hint: undefined, printed: true };
+    return { code: EXIT_CODES.usage[0], message: commanderText(thrown.message), hint: undefined, printed: true };
   }
   if (thrown instanceof Error && thrown.name === 'ExitPromptError') return asFailure(new InterruptedError());
   const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : messageOf(thrown);
+  const [version, node] = [packageVersion(), process.version];
   return {
     code: EXIT_CODES.bug[0],
-    message: `this is a bug in pas ${packageVersion()} (Node ${process.version}): ${stack}`,
-    hint: 'Nothing that was committed is lost. Please report it with the lines above.',
+    message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,
+    hint: t`Nothing that was committed is lost. Please report it with the lines above.`,
     printed: false,
   };
 }

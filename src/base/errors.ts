@@ -1,3 +1,4 @@
+import { t } from './language.ts';
 /**
  * What stops a command. Findings about data are not errors but {@link Issue} values; what the service answers is an
  * outcome. One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
@@ -5,19 +6,19 @@
 
 /** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
 export const EXIT_CODES = {
-  done: [0, 'all that was asked for is done'],
-  bug: [1, 'a bug in pas'],
-  usage: [2, 'wrong usage'],
-  dataRefused: [3, 'finished, but some rows are invalid or some entries were refused'],
-  notAllowed: [4, 'the account as a whole is not signed in or not allowed'],
-  unavailable: [5, 'the service is closed or out of reach; the queue is kept'],
-  uncertain: [6, 'some entries are uncertain: run `pas reconcile`'],
-  outboxLeased: [11, 'another push of this outbox is running'],
-  config: [12, 'the configuration is invalid'],
-  databaseTooNew: [13, 'a database was written by a newer pas'],
-  oaiProtocol: [14, 'the harvesting interface answered with a protocol error'],
-  outsideContract: [15, 'the service answered outside its contract'],
-  interrupted: [130, 'interrupted; the queue is kept'],
+  done: [0, t`all that was asked for is done`],
+  bug: [1, t`a bug in pas`],
+  usage: [2, t`wrong usage`],
+  dataRefused: [3, t`finished, but some rows are invalid or some entries were refused`],
+  notAllowed: [4, t`the account as a whole is not signed in or not allowed`],
+  unavailable: [5, t`the service is closed or out of reach; the queue is kept`],
+  uncertain: [6, t`some entries are uncertain: run \`pas reconcile\``],
+  outboxLeased: [11, t`another push of this outbox is running`],
+  config: [12, t`the configuration is invalid`],
+  databaseTooNew: [13, t`a database was written by a newer pas`],
+  oaiProtocol: [14, t`the harvesting interface answered with a protocol error`],
+  outsideContract: [15, t`the service answered outside its contract`],
+  interrupted: [130, t`interrupted; the queue is kept`],
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type ExitReason = keyof typeof EXIT_CODES;
@@ -125,7 +126,7 @@ export class ContractError extends PasError {
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {
-  constructor(message = 'Interrupted. What was queued stays queued.') {
+  constructor(message = t`Interrupted. What was queued stays queued.`) {
     super('interrupted', 'interrupted', message);
   }
 }

@@ -1,3 +1,4 @@
+import { t } from './language.ts';
 /** One finding about data: where it stands, which element and rule it concerns, what is wrong and what to do. */
 export type Issue = {
   /** Stable name of the rule, kebab-case, for programs. */
@@ -38,8 +39,9 @@ export function warningIssue(rule: string, message: string, where: Omit<Issue, '
 export function placeText(issue: Issue): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(issue.file);
-  if (issue.row !== undefined) parts.push(`row ${issue.row}`);
-  if (issue.line !== undefined) parts.push(`line ${issue.line}`);
-  if (issue.column !== undefined) parts.push(`column ${issue.column}`);
+  const { row, line, column } = issue;
+  if (row !== undefined) parts.push(t`row ${row}`);
+  if (line !== undefined) parts.push(t`line ${line}`);
+  if (column !== undefined) parts.push(t`column ${column}`);
   return parts.join(', ');
 }

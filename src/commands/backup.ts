@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DatabaseError, type ExitReason, FileError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
@@ -14,11 +15,11 @@ type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'backup <file>',
-    summary: 'Copy the outbox as it is now, also while a push runs, and check the copy.',
+    summary: t`Copy the outbox as it is now, also while a push runs, and check the copy.`,
     examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
   })
-    .option('--force', 'replace a file that is there')
-    .option('--photos', 'also copy the photographs that are not sent yet, into FILE.photos')
+    .option('--force', t`replace a file that is there`)
+    .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action((file: string, options: BackupOptions) => run(options, (context) => backup(context, file, options)));
 }
 
@@ -42,8 +43,8 @@ async function backup(context: Context, file: string, options: BackupOptions): P
     terminal.note(
       `Not in it: ${left} photographs that are not sent yet${copies.length === left ? ' (--photos adds them)' : ''}.`,
     );
-  terminal.note('Not in it: profiles, secrets and vocabularies.');
-  terminal.note('What is sent from now on looks unsent in the copy: see docs/reliability.md before it is put back.');
+  terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
+  terminal.note(t`What is sent from now on looks unsent in the copy: see docs/reliability.md before it is put back.`);
   terminal.value({
     file: target,
     size_bytes: sizeBytes,
@@ -60,8 +61,8 @@ function refuseTarget({ places }: Context, target: string, force: boolean): void
   const found = statSync(target);
   const own = statSync(places.outboxFile);
   if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, `${target} is the outbox itself.`);
-  if (!found.isFile()) throw new FileError(target, `${target} is not a file.`, { hint: 'Name the file to make.' });
-  if (!force) throw new FileError(target, `${target} is there already.`, { hint: 'Add --force to replace it.' });
+  if (!found.isFile()) throw new FileError(target, `${target} is not a file.`, { hint: t`Name the file to make.` });
+  if (!force) throw new FileError(target, `${target} is there already.`, { hint: t`Add --force to replace it.` });
 }
 
 type Kept = { readonly name: string; readonly sha512: Buffer };
@@ -75,7 +76,7 @@ async function copyPhotographs(from: string, to: string, photographs: readonly K
     const copied = existsSync(path) ? await copy.add(path) : undefined;
     if (copied === undefined || !copied.sha512.equals(sha512)) {
       throw new DatabaseError(`${path}: the queued photograph ${name} was removed or changed.`, {
-        hint: 'Queue it again with `pas photo add`. The outbox itself was copied.',
+        hint: t`Queue it again with \`pas photo add\`. The outbox itself was copied.`,
       });
     }
   }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';
 import { importOfFind } from '../outbox/entries.ts';
@@ -11,7 +12,7 @@ import { asFind, findsNamed, openValidation } from './finds.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'build <find>',
-    summary: 'Print the import document of a find: the one that was sent or will be, byte for byte.',
+    summary: t`Print the import document of a find: the one that was sent or will be, byte for byte.`,
     examples: ['pas build K-017', 'pas build K-017 > K-017.xml'],
   }).action((find: string, options: GlobalOptions) => run(options, (context) => build(context, find)));
 }

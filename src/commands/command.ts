@@ -31,6 +31,6 @@ export function defineCommand(
   const command = program.command(definition.name).description(definition.summary);
   withGlobalOptions(command);
   EXAMPLES.set(command, definition.examples);
-  command.addHelpText('after', `\nExamples:\n${definition.examples.map((example) => `  $ ${example}`).join('\n')}`);
+  command.addHelpText('after', `\n${t`Examples:`}\n${definition.examples.map((example) => `  $ ${example}`).join('\n')}`);
   return command;
 }

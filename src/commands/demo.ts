@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../context.ts';
 import { readTable } from '../find/table.ts';
@@ -23,10 +24,10 @@ type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'demo',
-    summary: 'Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.',
+    summary: t`Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.`,
     examples: ['pas demo', 'pas demo --keep --json'],
   })
-    .option('--keep', 'keep the temporary data home to look at')
+    .option('--keep', t`keep the temporary data home to look at`)
     .action((options: DemoOptions) => run(options, (context) => demo(context, options)));
 }
 

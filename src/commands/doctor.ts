@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import {
@@ -28,10 +29,10 @@ type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'doctor',
-    summary: 'Check everything that a push needs, and say what to do about what is wrong. Changes nothing.',
+    summary: t`Check everything that a push needs, and say what to do about what is wrong. Changes nothing.`,
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
-    .option('--offline', 'check only what needs no network')
+    .option('--offline', t`check only what needs no network`)
     .action((options: DoctorOptions) => run(options, (context) => doctor(context, options)));
 }
 

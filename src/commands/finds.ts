@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
@@ -71,7 +72,7 @@ export function findsNamed(outbox: Outbox, profile: string, names: readonly stri
   const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, profile));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
-    throw new UsageError(`There is no find ${missing.join(', ')}.`, { hint: '`pas list` shows the finds.' });
+    throw new UsageError(`There is no find ${missing.join(', ')}.`, { hint: t`\`pas list\` shows the finds.` });
   }
   return found.filter((find) => find !== undefined);
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { filesOutput } from '../flows/record-outputs/files.ts';
 import { type Growing, growingFile, growingStream } from '../flows/record-outputs/growing.ts';
@@ -67,7 +68,7 @@ function lastingPlace(content: string, { form }: Subject): Place {
 }
 
 function foreign(path: string): UsageError {
-  return new UsageError(`${path} is there already, and pas did not harvest into it.`, { hint: 'Give another --out.' });
+  return new UsageError(`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
 }
 
 async function outputOf(

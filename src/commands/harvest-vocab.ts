@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { DEFAULT_SETS, type HarvestProgress, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
 import { table } from '../ui/table.ts';
@@ -14,11 +15,11 @@ export type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; rea
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'harvest-vocab [set...]',
-    summary: 'Harvest the vocabularies: everything the first time, then what changed. Goes on where it was cut off.',
+    summary: t`Harvest the vocabularies: everything the first time, then what changed. Goes on where it was cut off.`,
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
-    .option('--full', 'read everything again, and mark the entries that are no longer there')
-    .option('--skip-broken', 'leave records out that cannot be read, and list them')
+    .option('--full', t`read everything again, and mark the entries that are no longer there`)
+    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
 }
 

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { harvestRecords, type RecordHarvest } from '../flows/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputForm, type Subject } from '../ledger/subject.ts';
@@ -26,23 +27,23 @@ export type HarvestOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'harvest <set>',
-    summary: 'Harvest the records of a set into a file: all the first time, then what changed. Goes on where it was cut off.',
+    summary: t`Harvest the records of a set into a file: all the first time, then what changed. Goes on where it was cut off.`,
     examples: [
       'pas harvest samostatny_nalez --out finds.jsonl',
       'pas harvest projekt --format oai_dc --from 2025-01-01 --out projects.sqlite',
     ],
   })
-    .option('--format <prefix>', 'oai_dc, or the native format (default)')
-    .option('--from <date>', 'changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z')
-    .option('--until <date>', 'changed then or earlier')
-    .option('--out <file>', 'where to: a file or a folder; - is stdout, and cannot be resumed', '-')
+    .option('--format <prefix>', t`oai_dc, or the native format (default)`)
+    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed then or earlier`)
+    .option('--out <file>', t`where to: a file or a folder; - is stdout, and cannot be resumed`, '-')
     .addOption(
-      new Option('--to <form>', 'what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)').choices(
+      new Option('--to <form>', t`what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)`).choices(
         OUTPUT_FORMS,
       ),
     )
-    .option('--schema-version <version>', 'version of the endpoint, such as 2.1, or newest (default: the profile’s)')
-    .option('--skip-broken', 'leave records out that cannot be read, and list them')
+    .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
+    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .action((set: string, options: HarvestOptions) => run(options, (context) => harvest(context, set, options)));
 }
 

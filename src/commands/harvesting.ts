@@ -1,4 +1,5 @@
 import { ConfigError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
@@ -54,7 +55,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
       const password = passwordOf(context, profile);
       if (profile.username === undefined || password === undefined) {
         throw new ConfigError(`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
-          hint: 'Run `pas login`.',
+          hint: t`Run \`pas login\`.`,
         });
       }
       return { kind: 'basic', username: profile.username, password };

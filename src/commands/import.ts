@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
@@ -16,12 +17,12 @@ type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly link?
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'import <file...>',
-    summary: 'Read tables of finds, check every row and queue the finds. Importing the same table again changes nothing.',
+    summary: t`Read tables of finds, check every row and queue the finds. Importing the same table again changes nothing.`,
     examples: ['pas import season.csv', 'pas import season.csv --photos ./camera --dry-run'],
   })
-    .option('--dry-run', 'say what would happen and change nothing')
-    .option('--link', 'keep a reference to the photographs instead of a copy')
-    .option('--photos <folder>', 'folder that photograph names start from (default: the folder of the table)')
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
     .action((files: string[], options: ImportOptions) => run(options, (context) => importTables(context, files, options)));
 }
 
@@ -69,7 +70,7 @@ function printSummary({ terminal }: Context, finds: readonly Enqueued[], issues:
   );
   if (drafts > 0)
     terminal.line(`${drafts} of them are drafts until their errors are mended; mend the table and import it again.`);
-  if (!dryRun && drafts < finds.length) terminal.note('Next: `pas status`, then `pas push` when there is a network.');
+  if (!dryRun && drafts < finds.length) terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
   terminal.value({
     dry_run: dryRun,
     added: count('added'),

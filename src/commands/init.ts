@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings, toProfile, writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -11,13 +12,13 @@ const FIRST_QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
-    summary: 'Make a profile: one deployment of the service and one account. Asks for what no flag gives.',
+    summary: t`Make a profile: one deployment of the service and one account. Asks for what no flag gives.`,
     examples: [
       'pas init --name training --kind training --base-url https://training.example.org --schema-base https://api.example.org/schema/svc',
       'pas init --name museum --kind production --base-url https://finds.example.org --oai-base https://api.example.org \\\n      --schema-base https://api.example.org/schema/svc --oai-auth basic --username eva@example.org',
     ],
   });
-  command.option('--name <name>', 'name of the profile', 'default');
+  command.option('--name <name>', t`name of the profile`, 'default');
   for (const [key, { kind, help }] of Object.entries(PROFILE_KEYS)) {
     const flag = `--${key.replaceAll('_', '-')}`;
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, help);
@@ -41,7 +42,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
     profiles: new Map([...config.profiles, [options.name, settings]]),
   });
   terminal.line(`Profile ${options.name} is in ${places.configFile}.`);
-  terminal.note('Next: `pas login`, then `pas harvest-vocab`.');
+  terminal.note(t`Next: \`pas login\`, then \`pas harvest-vocab\`.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { allFinds } from '../outbox/finds.ts';
@@ -14,15 +15,15 @@ type ListOptions = GlobalOptions & { readonly limit?: number };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'list',
-    summary: 'List the finds of the outbox with their states.',
+    summary: t`List the finds of the outbox with their states.`,
     examples: ['pas list', 'pas list --limit 20 --json'],
   })
-    .option('--limit <n>', 'at most this many', wholeNumber)
+    .option('--limit <n>', t`at most this many`, wholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number.`);
   return Number(text);
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readAccount } from '../flows/read-account.ts';
@@ -14,19 +15,19 @@ type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'login',
-    summary: 'Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.',
+    summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
-    .option('--password-stdin', 'read the password from standard input')
+    .option('--password-stdin', t`read the password from standard input`)
     .action((options: LoginOptions) => run(options, (context) => login(context, options)));
   defineCommand(program, {
     name: 'logout',
-    summary: 'Forget the token and the password of a profile.',
+    summary: t`Forget the token and the password of a profile.`,
     examples: ['pas logout', 'pas logout --profile training'],
   }).action((options: GlobalOptions) => run(options, logout));
   defineCommand(program, {
     name: 'whoami',
-    summary: 'Ask the service who the account is and what role it has.',
+    summary: t`Ask the service who the account is and what role it has.`,
     examples: ['pas whoami', 'pas whoami --json'],
   }).action((options: GlobalOptions) => run(options, whoami));
 }
@@ -87,7 +88,7 @@ async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
   let text = '';
   for await (const chunk of stdin) text += String(chunk);
   const [line = ''] = text.split(/\r?\n/);
-  if (line === '') throw new UsageError('Standard input holds no password.');
+  if (line === '') throw new UsageError(t`Standard input holds no password.`);
   return line;
 }
 
@@ -97,7 +98,9 @@ async function askOrRefuse(
   ask: (prompt: Awaited<ReturnType<Context['prompt']>>) => Promise<string>,
 ): Promise<string> {
   if (!context.terminal.interactive) {
-    throw new AuthError(`No ${what} is given.`, { hint: 'Set PAS_USERNAME and PAS_PASSWORD, or run `pas login` on a terminal.' });
+    throw new AuthError(`No ${what} is given.`, {
+      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`pas login\` on a terminal.`,
+    });
   }
   return ask(await context.prompt());
 }
@@ -130,7 +133,7 @@ function report(
     `${opening} ${printable(account.name)} (${account.identCely}), ${account.role}${account.organisation === '' ? '' : `, ${printable(account.organisation)}`}.`,
   );
   terminal.note(SECRETS_ARE[secretsPlace](places.secretsFile));
-  if (account.role === 'researcher') terminal.note('A researcher may import finds into state 1 only.');
+  if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
   terminal.value({
     ident_cely: account.identCely,
     name: account.name,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
 import { parseTable, readTable, type Table } from '../find/table.ts';
@@ -24,7 +25,7 @@ export function readMappingToChange(context: Context): Mapping {
   const [first] = mapping.issues;
   if (first === undefined) return mapping;
   throw new UsageError(`${mapping.file}${first.row === undefined ? '' : `, row ${first.row}`}: ${first.message}`, {
-    hint: 'Mend the file; `pas vocab map check` lists all that is wrong with it.',
+    hint: t`Mend the file; \`pas vocab map check\` lists all that is wrong with it.`,
   });
 }
 

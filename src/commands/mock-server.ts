@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/options.ts';
 import { type ExitReason, messageOf, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'mock-server',
-    summary: 'Run a mock of the whole finds service on this machine.',
+    summary: t`Run a mock of the whole finds service on this machine.`,
     examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
   });
   addMockServerOptions(command).action((flags: GlobalOptions & MockServerFlags) =>

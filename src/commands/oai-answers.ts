@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import type { Identity, ListPage, MetadataFormat, OaiSet } from '../oai/client.ts';
 import type { OaiHeader, OaiRecord } from '../oai/record.ts';
@@ -89,7 +90,7 @@ function pagingValue({ next, completeListSize, cursor, tokenExpiresMs, responseD
 
 function noteRest({ terminal }: Context, page: ListPage<unknown>, command: string): void {
   const { items, next, completeListSize, cursor = 0 } = page;
-  if (items.length === 0) terminal.note('Nothing here.');
+  if (items.length === 0) terminal.note(t`Nothing here.`);
   if (next === undefined) return;
   const reached = completeListSize === undefined ? 'There are more.' : `${cursor + items.length} of ${completeListSize}.`;
   terminal.note(`${reached} Next page: pas oai ${command} --resumption-token '${printable(next)}'`);

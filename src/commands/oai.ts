@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { fullIdentifier, type OaiClient } from '../oai/client.ts';
 import type { OaiArguments, Verb } from '../oai/protocol.ts';
@@ -22,11 +23,11 @@ type ListOptions = VerbOptions & {
 
 /** The six verbs of OAI-PMH 2.0, section 4, one to one: one request, one answer. */
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('oai').description('Ask the harvesting interface, verb by verb.');
+  const parent = program.command('oai').description(t`Ask the harvesting interface, verb by verb.`);
   const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
     defineCommand(parent, { name, summary, examples })
-      .addOption(new Option('--xml', 'print the answer as it came').conflicts('json'))
-      .option('--schema-version <version>', 'version of the endpoint, such as 2.1, or newest (default: the profile’s)');
+      .addOption(new Option('--xml', t`print the answer as it came`).conflicts('json'))
+      .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`);
 
   verb('identify', 'Identify: what the service says of itself.', ['pas oai identify', 'pas oai identify --xml']).action(
     (options: VerbOptions) => run(options, (context) => identify(context, options)),
@@ -35,10 +36,10 @@ export function register(program: Command, run: Runner): void {
     'pas oai formats',
     'pas oai formats --identifier C-202400101-N00001',
   ])
-    .option('--identifier <identifier>', 'of this record; the bare identifier will do')
+    .option('--identifier <identifier>', t`of this record; the bare identifier will do`)
     .action((options: IdentifierOptions) => run(options, (context) => formats(context, options)));
   verb('sets', 'ListSets: the sets of the service.', ['pas oai sets', 'pas oai sets --json'])
-    .option('--resumption-token <token>', 'the page that this token leads to')
+    .option('--resumption-token <token>', t`the page that this token leads to`)
     .action((options: ListOptions) => run(options, (context) => sets(context, options)));
   asList(
     verb('identifiers', 'ListIdentifiers: a page of headers.', [
@@ -56,18 +57,18 @@ export function register(program: Command, run: Runner): void {
     'pas oai get --identifier C-202400101-N00001',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
   ])
-    .requiredOption('--identifier <identifier>', 'the bare identifier will do')
-    .option('--metadata-prefix <prefix>', 'format (default: the native one)')
+    .requiredOption('--identifier <identifier>', t`the bare identifier will do`)
+    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
     .action((options: IdentifierOptions) => run(options, (context) => get(context, options)));
 }
 
 function asList(command: Command): Command {
   return command
-    .option('--metadata-prefix <prefix>', 'format (default: the native one)')
-    .option('--set <set>', 'only of this set')
-    .option('--from <date>', 'changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z')
-    .option('--until <date>', 'changed then or earlier')
-    .option('--resumption-token <token>', 'the page that this token leads to; goes alone');
+    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
+    .option('--set <set>', t`only of this set`)
+    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed then or earlier`)
+    .option('--resumption-token <token>', t`the page that this token leads to; goes alone`);
 }
 
 async function identify(context: Context, options: VerbOptions): Promise<ExitReason> {
@@ -142,7 +143,7 @@ function listArguments(context: Context, options: ListOptions): OaiArguments {
 }
 
 function fullIdentifierOf(context: Context, identifier: string): string {
-  if (identifier.trim() === '') throw new UsageError('The identifier is empty.');
+  if (identifier.trim() === '') throw new UsageError(t`The identifier is empty.`);
   return fullIdentifier(harvestBaseOf(context.profile()), identifier);
 }
 

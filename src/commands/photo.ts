@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
@@ -10,13 +11,13 @@ import { photographKeeping } from './finds.ts';
 type PhotoOptions = GlobalOptions & { readonly link?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('photo').description('Queue photographs of finds.');
+  const parent = program.command('photo').description(t`Queue photographs of finds.`);
   defineCommand(parent, {
     name: 'add <find> <file...>',
-    summary: 'Queue photographs for a find. They are sent once the find has its identifier.',
+    summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
     examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
   })
-    .option('--link', 'keep a reference instead of a copy')
+    .option('--link', t`keep a reference instead of a copy`)
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );

@@ -1,32 +1,33 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { table } from '../ui/table.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('profile').description('Manage profiles.');
+  const parent = program.command('profile').description(t`Manage profiles.`);
   defineCommand(parent, {
     name: 'list',
-    summary: 'List the profiles.',
+    summary: t`List the profiles.`,
     examples: ['pas profile list', 'pas profile list --json'],
   }).action((options: GlobalOptions) => run(options, list));
   defineCommand(parent, {
     name: 'show [name]',
-    summary: 'Show what a profile says, without its secrets.',
+    summary: t`Show what a profile says, without its secrets.`,
     examples: ['pas profile show', 'pas profile show training --json'],
   }).action((name: string | undefined, options: GlobalOptions) =>
     run(name === undefined ? options : { ...options, profile: name }, show),
   );
   defineCommand(parent, {
     name: 'use <name>',
-    summary: 'Make a profile the default.',
+    summary: t`Make a profile the default.`,
     examples: ['pas profile use training', 'pas profile use museum'],
   }).action((name: string, options: GlobalOptions) => run(options, (context) => use(context, name)));
   defineCommand(parent, {
     name: 'remove <name>',
-    summary: 'Remove a profile and its secrets. Its entries in the outbox stay.',
+    summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   }).action((name: string, options: GlobalOptions) => run(options, (context) => remove(context, name)));
 }

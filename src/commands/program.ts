@@ -1,11 +1,12 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
-import type { Language } from '../base/language.ts';
+import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../ui/printable.ts';
 import type { Streams } from '../ui/terminal.ts';
 import { isCommand, registerCommands } from './all.ts';
 import type { Runner } from './command.ts';
+import { commanderText, HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
 export type Outputs = {
@@ -16,7 +17,7 @@ export type Outputs = {
 /** The program with what this command line needs of it: one command, or an outline of all. */
 export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
   const program = emptyProgram(outputs);
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const word = first === 'help' ? second : first;
   const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
   if (outline === undefined) await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
@@ -33,14 +34,18 @@ export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
 
 function emptyProgram({ stdout, stderr }: Outputs): Command {
   return new Command('pas')
-    .description('Record archaeological finds offline and send each of them once.')
-    .version(packageVersion(), '--version', 'print the version')
+    .description(t`Record archaeological finds offline and send each of them once.`)
+    .version(packageVersion(), '--version', t`print the version`)
+    .addOption(new Option('--lang <language>', t`speak this language`).choices(LANGUAGES))
+    .helpOption('-h, --help', t`display help for command`)
+    .helpCommand('help [command]', t`display help for command`)
     .showSuggestionAfterError()
-    .showHelpAfterError('(run with --help for usage)')
-    .configureHelp({ helpWidth: Math.min(stdout.columns ?? 100, 120), showGlobalOptions: false })
+    .showHelpAfterError(t`(run with --help for usage)`)
+    .configureHelp({ helpWidth: Math.min(stdout.columns ?? 100, 120), showGlobalOptions: false, ...HELP_TEXTS })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(printable(text)),
+      outputError: (text, write) => write(`${commanderText(text.trimEnd())}\n`),
     })
     .addHelpText('after', exitCodeHelp())
     .exitOverride();
@@ -48,5 +53,5 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
 
 function exitCodeHelp(): string {
   const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}`;
+  return `\n${t`Exit codes:`}\n${lines.join('\n')}`;
 }

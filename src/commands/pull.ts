@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
@@ -18,10 +19,10 @@ type PullOptions = GlobalOptions & { readonly full?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'pull',
-    summary: 'Bring the state, number, photographs, area and district of your sent finds up to date by harvest.',
+    summary: t`Bring the state, number, photographs, area and district of your sent finds up to date by harvest.`,
     examples: ['pas pull', 'pas pull --full --json'],
   })
-    .option('--full', 'look at everything again, not only at what changed since the last pull')
+    .option('--full', t`look at everything again, not only at what changed since the last pull`)
     .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
 }
 
@@ -32,7 +33,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(() => terminal.warn('\nStopping. Nothing was changed.'));
   context.onClose(() => interrupts.close());
-  const progress = terminal.progress('Pulling');
+  const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
     profile: profile.name,
@@ -66,7 +67,7 @@ function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   throw new ConfigError(
     `Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
     {
-      hint: 'Look at it in the training instance’s own pages.',
+      hint: t`Look at it in the training instance’s own pages.`,
     },
   );
 }
@@ -79,7 +80,7 @@ function isNews({ before, now }: PulledFind): boolean {
 function print(context: Context, finds: readonly PulledFind[]): void {
   const { terminal } = context;
   if (finds.length === 0) {
-    terminal.line('Nothing was sent with this profile yet.');
+    terminal.line(t`Nothing was sent with this profile yet.`);
     return;
   }
   const news = finds.filter(isNews);

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
@@ -31,13 +32,13 @@ export type PushOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'push [find...]',
-    summary: 'Send what is queued, each entry once, at the pace that the service permits.',
+    summary: t`Send what is queued, each entry once, at the pace that the service permits.`,
     examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
   })
-    .option('--dry-run', 'say what would be sent and send nothing')
-    .option('--only <kinds>', 'only these kinds: import, number, photo', kinds)
-    .option('--limit <n>', 'send at most this many requests', wholeNumber)
-    .option('--yes', 'write to production without asking')
+    .option('--dry-run', t`say what would be sent and send nothing`)
+    .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
+    .option('--limit <n>', t`send at most this many requests`, wholeNumber)
+    .option('--yes', t`write to production without asking`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 
@@ -66,7 +67,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
     const { send } = await context.connections();
     const counts = countQueued(outbox, profile.name, findIds);
     const total = only.reduce((sum, kind) => sum + counts[kind], 0);
-    const progress = context.terminal.progress('Sending');
+    const progress = context.terminal.progress(t`Sending`);
     const result = await push({
       outbox,
       profile: profile.name,
@@ -180,7 +181,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
       `Stopped: ${stopCause.kind === 'interrupted' ? 'interrupted' : printable(stopCause.reason)}${until}. What was not sent stays queued.`,
     );
   }
-  if (left('uncertain') + left('refused') > 0) terminal.note('`pas status` says what needs you.');
+  if (left('uncertain') + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted: result.accepted,

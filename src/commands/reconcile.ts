@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Reconciled, reconcile } from '../flows/reconcile.ts';
 import { knownAccount } from '../outbox/accounts.ts';
@@ -15,7 +16,7 @@ import { commandFor } from './status.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'reconcile [find...]',
-    summary: 'Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.',
+    summary: t`Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
   }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
 }
@@ -28,7 +29,7 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
   try {
     const settled = await reconcileEntries(context, outbox, findIds);
     for (const one of settled) context.terminal.line(sentence(one));
-    if (settled.length === 0) context.terminal.line('Nothing is uncertain.');
+    if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
     context.terminal.value({ reconciled: settled.map(value) });
   } finally {
     lease.release();

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
@@ -17,13 +18,13 @@ type ResolveOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'resolve <find>',
-    summary: 'Decide what became of uncertain entries, after looking at the service; send again or give up what was refused.',
+    summary: t`Decide what became of uncertain entries, after looking at the service; send again or give up what was refused.`,
     examples: ['pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --resend --entry 12'],
   })
-    .option('--created <ident>', 'the service has it, in the record of this identifier')
-    .option('--resend', 'the service does not have it: send it again')
-    .option('--drop', 'give it up; an import of the table leaves it given up')
-    .option('--entry <n>', 'only this entry, by the number that `pas status` names', wholeNumber)
+    .option('--created <ident>', t`the service has it, in the record of this identifier`)
+    .option('--resend', t`the service does not have it: send it again`)
+    .option('--drop', t`give it up; an import of the table leaves it given up`)
+    .option('--entry <n>', t`only this entry, by the number that \`pas status\` names`, wholeNumber)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
@@ -48,6 +49,6 @@ function decisionOf({ created, resend, drop }: ResolveOptions): Decision {
   if (resend === true) given.push({ kind: 'resend' });
   if (drop === true) given.push({ kind: 'drop' });
   const [decision, ...others] = given;
-  if (decision === undefined || others.length > 0) throw new UsageError('Give one of --created IDENT, --resend and --drop.');
+  if (decision === undefined || others.length > 0) throw new UsageError(t`Give one of --created IDENT, --resend and --drop.`);
   return decision;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { isProtected } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../find/find.ts';
@@ -16,18 +17,18 @@ import { documentProfileOf, ownSchemaFolder } from './own-schema.ts';
 type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('schema').description('The schema that documents are validated with.');
+  const parent = program.command('schema').description(t`The schema that documents are validated with.`);
   defineCommand(parent, {
     name: 'show',
-    summary: 'Say which schema is in use, since when, and how it differs from the one that comes with pas.',
+    summary: t`Say which schema is in use, since when, and how it differs from the one that comes with pas.`,
     examples: ['pas schema show', 'pas schema show --json'],
   }).action((options: GlobalOptions) => run(options, show));
   defineCommand(parent, {
     name: 'update',
-    summary: 'Fetch the deployment’s own schema and validate with it from then on, also without a network.',
+    summary: t`Fetch the deployment’s own schema and validate with it from then on, also without a network.`,
     examples: ['pas schema update', 'pas schema update --bundled'],
   })
-    .option('--bundled', 'go back to the schema that comes with pas')
+    .option('--bundled', t`go back to the schema that comes with pas`)
     .action((options: UpdateOptions) => run(options, (context) => update(context, options)));
 }
 
@@ -63,7 +64,7 @@ async function update(context: Context, options: UpdateOptions): Promise<ExitRea
   const kept = readKept(folder);
   const change = before === undefined ? 'fetched' : before.sha512Hex === kept?.sha512Hex ? 'unchanged' : 'updated';
   print(context, profile, await inUse(profile, kept), change);
-  if (change !== 'unchanged') context.terminal.note('Hold what is queued against it: `pas validate`.');
+  if (change !== 'unchanged') context.terminal.note(t`Hold what is queued against it: \`pas validate\`.`);
   return 'done';
 }
 
@@ -97,7 +98,7 @@ function print({ terminal }: Context, profile: DocumentProfile, { kept, sha512He
   const { differences, version } = comparison;
   if (change !== undefined) terminal.line(`${SAID[change]} ${schemaLocationOf(profile)}`);
   terminal.line(`Schema ${profile.schemaVersion} for ${namespaceOf(profile)}`);
-  if (kept === undefined) terminal.line('in use:    the one that comes with pas');
+  if (kept === undefined) terminal.line(t`in use:    the one that comes with pas`);
   else {
     terminal.line(`in use:    the deployment’s own, fetched ${iso(kept.fetchedAtMs)}, last asked for ${iso(kept.checkedAtMs)}`);
     terminal.line(`file:      ${kept.path}`);

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { makePace, type Pace } from '../http/pace.ts';
@@ -75,11 +76,11 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
   if (profile.kind !== 'production' || yes) return;
   if (!context.terminal.interactive) {
     throw new UsageError(`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
-      hint: 'Add --yes if the records are meant to be real.',
+      hint: t`Add --yes if the records are meant to be real.`,
     });
   }
   const prompt = await context.prompt();
   if (!(await prompt.confirm(`Write real records to ${profile.baseUrl} as ${profile.username ?? 'this account'}?`))) {
-    throw new UsageError('Nothing was sent.');
+    throw new UsageError(t`Nothing was sent.`);
   }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
@@ -17,7 +18,7 @@ import { findsNamed } from './finds.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'show <find>',
-    summary: 'Show a find: its elements, its entries, and every attempt with its answer.',
+    summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
     examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
   }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { countEntries, countFinds, countWaiting, needingPerson } from '../outbox/overview.ts';
@@ -14,7 +15,7 @@ const MOST_SHOWN = 10;
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'status',
-    summary: 'Show what is queued, what waits for what, and what needs a person.',
+    summary: t`Show what is queued, what waits for what, and what needs a person.`,
     examples: ['pas status', 'pas status --json'],
   }).action((options: GlobalOptions) => run(options, status));
 }

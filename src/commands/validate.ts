@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkDocument } from '../find/check-document.ts';
 import { checkMapping } from '../find/check-mapping.ts';
@@ -16,7 +17,7 @@ import { readMappingFile } from './mapping-file.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'validate [find-or-file...]',
-    summary: 'Check finds of the outbox, or XML documents, against everything that the service would refuse.',
+    summary: t`Check finds of the outbox, or XML documents, against everything that the service would refuse.`,
     examples: ['pas validate', 'pas validate K-017 document.xml --json'],
   }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
 }

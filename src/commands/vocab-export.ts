@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { type ExitReason, FileError, messageOf, PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';
@@ -21,12 +22,12 @@ type ExportOptions = GlobalOptions & {
 export function registerExport(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'export [set...]',
-    summary: 'Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies where no set is named.',
+    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies where no set is named.`,
     examples: ['pas vocab export heslo:obdobi --out periods.csv', 'pas vocab export --format turtle --out vocabularies.ttl'],
   })
-    .addOption(new Option('--format <format>', 'form of the output').choices(FORMATS).default('csv'))
-    .option('--out <file>', 'write to this file instead of stdout')
-    .option('--gone', 'also entries that were deleted or have vanished')
+    .addOption(new Option('--format <format>', t`form of the output`).choices(FORMATS).default('csv'))
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--gone', t`also entries that were deleted or have vanished`)
     .action((sets: string[], options: ExportOptions) => run(options, (context) => exportTerms(context, sets, options)));
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { standingOf } from '../find/check-mapping.ts';
 import type { LookupTerm } from '../find/lookup.ts';
@@ -15,10 +16,10 @@ type ImportOptions = GlobalOptions & { readonly confirmed?: boolean };
 export function registerImport(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'import <file>',
-    summary: 'Take reviewed proposals, or a table of your own, into the mapping: the rows that are confirmed, and no others.',
+    summary: t`Take reviewed proposals, or a table of your own, into the mapping: the rows that are confirmed, and no others.`,
     examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
   })
-    .option('--confirmed', 'every row of the file has been checked by a person')
+    .option('--confirmed', t`every row of the file has been checked by a person`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
 import { keyOf, setNamed } from '../find/mapping.ts';
@@ -12,16 +13,16 @@ type SetOptions = GlobalOptions & { readonly note?: string };
 export function registerSet(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
-    summary: 'Map one of your own terms to an entry, named by its identifier or its label. This is your word for it.',
+    summary: t`Map one of your own terms to an entry, named by its identifier or its label. This is your word for it.`,
     examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
   })
-    .option('--note <text>', 'a note to go with it')
+    .option('--note <text>', t`a note to go with it`)
     .action((set: string, term: string, entry: string, options: SetOptions) =>
       run(options, (context) => setOne(context, set, term, entry, options)),
     );
   defineCommand(parent, {
     name: 'remove <set> <term>',
-    summary: 'Take one of your own terms out of the mapping.',
+    summary: t`Take one of your own terms out of the mapping.`,
     examples: ['pas vocab map remove obdobi laten', 'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json'],
   }).action((set: string, term: string, options: GlobalOptions) => run(options, (context) => removeOne(context, set, term)));
 }
@@ -30,7 +31,7 @@ export function registerSet(parent: Command, run: Runner): void {
 export function setArgument(text: string): string {
   const set = setNamed(text);
   if (set !== undefined) return set;
-  throw new UsageError(`"${text}" is no set and no element of a find.`, { hint: 'Write heslo:obdobi, or obdobi, or period.' });
+  throw new UsageError(`"${text}" is no set and no element of a find.`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
 }
 
 async function setOne(
@@ -41,7 +42,7 @@ async function setOne(
   options: SetOptions,
 ): Promise<ExitReason> {
   const named = setArgument(setText);
-  if (term.trim() === '') throw new UsageError('The term is empty.');
+  if (term.trim() === '') throw new UsageError(t`The term is empty.`);
   const { lookupTerm } = (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
   const entry = entryNamed(lookupTerm, named, entryText.trim());
   // Where a family such as `heslo` was named: no element takes its entries from all of it.
@@ -84,7 +85,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
     case 'wrong-set':
       return refuse(`(${found.term.label}) is an entry of ${found.term.setSpec}`);
     case 'not-harvested':
-      throw new UsageError(`${set} was not harvested yet.`, { hint: 'Run `pas harvest-vocab` first.' });
+      throw new UsageError(`${set} was not harvested yet.`, { hint: t`Run \`pas harvest-vocab\` first.` });
   }
 }
 
@@ -93,7 +94,7 @@ async function removeOne(context: Context, setText: string, term: string): Promi
   const mapping = readMappingToChange(context);
   const rest = mapping.rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
   if (rest.length === mapping.rows.length) {
-    throw new UsageError(`"${term}" is not mapped in ${set}.`, { hint: '`pas vocab map list` shows what is.' });
+    throw new UsageError(`"${term}" is not mapped in ${set}.`, { hint: t`\`pas vocab map list\` shows what is.` });
   }
   writeMappingFile(context, rest);
   context.terminal.line(printable(`"${term.trim()}" in ${set} is no longer mapped.`));

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readOwnTerms } from '../find/own-terms.ts';
 import { type Proposal, type Proposals, suggestMapping } from '../flows/suggest-mapping.ts';
@@ -21,12 +22,11 @@ const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confir
 export function registerSuggest(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'suggest <terms>',
-    summary:
-      'Propose an entry for each term of a list (a column "term", if wanted one "set" or "element"), with a score and why. Nothing is taken until a person confirms it.',
+    summary: t`Propose an entry for each term of a list (a column "term", if wanted one "set" or "element"), with a score and why. Nothing is taken until a person confirms it.`,
     examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
   })
-    .option('--set <set>', 'the set, or element of a find, of all terms that name none')
-    .option('--out <file>', 'write to this file instead of stdout')
+    .option('--set <set>', t`the set, or element of a find, of all terms that name none`)
+    .option('--out <file>', t`write to this file instead of stdout`)
     .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));
 }
 
@@ -34,7 +34,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   const { terminal } = context;
   const { terms, issues } = readOwnTerms(await readTableOrInput(context, file));
   const set = options.set === undefined ? undefined : setArgument(options.set);
-  const progress = terminal.progress('Comparing');
+  const progress = terminal.progress(t`Comparing`);
   const found = suggestMapping(
     terms.map((term) => (set === undefined ? term : { set, ...term })),
     {
@@ -55,7 +55,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
 /** @throws UsageError where nothing at all could have been proposed */
 function refuseWithoutVocabulary({ proposals, notHarvested }: Proposals): void {
   if (notHarvested.length === 0 || proposals.some(({ candidates }) => candidates.length > 0)) return;
-  throw new UsageError(`Nothing was harvested of ${notHarvested.join(', ')}.`, { hint: 'Run `pas harvest-vocab` first.' });
+  throw new UsageError(`Nothing was harvested of ${notHarvested.join(', ')}.`, { hint: t`Run \`pas harvest-vocab\` first.` });
 }
 
 function report({ terminal }: Context, found: Proposals, issues: readonly Issue[]): void {
@@ -66,7 +66,7 @@ function report({ terminal }: Context, found: Proposals, issues: readonly Issue[
     `${proposed} of ${proposals.length} terms have a proposal${alreadyMapped === 0 ? '' : `; ${alreadyMapped} more are mapped already`}.`,
   );
   if (proposed > 0) {
-    terminal.note('Review them: write yes under "confirmed" where the entry is right, then `pas vocab map import FILE`.');
+    terminal.note(t`Review them: write yes under "confirmed" where the entry is right, then \`pas vocab map import FILE\`.`);
   }
   terminal.value({
     terms: proposals.length + alreadyMapped,

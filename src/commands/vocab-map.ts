@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { type MappingRow, mappingText } from '../find/mapping.ts';
@@ -19,28 +20,28 @@ type ExportOptions = GlobalOptions & { readonly out?: string };
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
     .command('map')
-    .description('Map your own terms to entries of the vocabularies: a table, mapping.csv in the data home, that you may edit.');
+    .description(t`Map your own terms to entries of the vocabularies: a table, mapping.csv in the data home, that you may edit.`);
   registerSuggest(parent, run);
   registerImport(parent, run);
   registerSet(parent, run);
   defineCommand(parent, {
     name: 'list',
-    summary: 'List your own terms and what they are mapped to.',
+    summary: t`List your own terms and what they are mapped to.`,
     examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
   })
-    .option('--set <set>', 'only of this set or element of a find')
+    .option('--set <set>', t`only of this set or element of a find`)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
   defineCommand(parent, {
     name: 'check',
-    summary: 'Look whether the entries that your terms are mapped to are still there, and still in their sets.',
+    summary: t`Look whether the entries that your terms are mapped to are still there, and still in their sets.`,
     examples: ['pas vocab map check', 'pas vocab map check --json'],
   }).action((options: GlobalOptions) => run(options, check));
   defineCommand(parent, {
     name: 'export',
-    summary: 'Write the mapping as a table, to edit, review or hand on.',
+    summary: t`Write the mapping as a table, to edit, review or hand on.`,
     examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
   })
-    .option('--out <file>', 'write to this file instead of stdout')
+    .option('--out <file>', t`write to this file instead of stdout`)
     .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
 }
 
@@ -53,7 +54,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   for (const line of table(['SET', 'TERM', 'ID', 'LABEL', 'CONFIRMED', 'NOTE'], lines)) terminal.line(printable(line));
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
-    terminal.note('Nothing is mapped yet. Begin with `pas vocab map suggest TERMS.csv`.');
+    terminal.note(t`Nothing is mapped yet. Begin with \`pas vocab map suggest TERMS.csv\`.`);
   }
   terminal.value(shown.map(rowValue));
   return hasErrors(issues) ? 'dataRefused' : 'done';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Dating, Term } from '../vocabulary/term.ts';
@@ -10,7 +11,7 @@ import { openProfileVocabulary, termAsJson } from './vocab-terms.ts';
 export function registerShow(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'show <id>',
-    summary: 'Show one entry with its place in the hierarchy.',
+    summary: t`Show one entry with its place in the hierarchy.`,
     examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
   }).action((ident: string, options: GlobalOptions) => run(options, (context) => show(context, ident)));
 }
@@ -21,7 +22,7 @@ export async function show(context: Context, ident: string): Promise<ExitReason>
   const term = termByIdent(vocabulary, ident.trim());
   if (term === undefined) {
     throw new UsageError(`${ident} is not among the harvested entries.`, {
-      hint: 'Find it by name with `pas vocab search`, or harvest again with `pas harvest-vocab`.',
+      hint: t`Find it by name with \`pas vocab search\`, or harvest again with \`pas harvest-vocab\`.`,
     });
   }
   const above = superiorsOf(vocabulary, term.ident);

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
 import type { Term } from '../vocabulary/term.ts';
@@ -23,7 +24,7 @@ export function requireSet(vocabulary: Vocabulary, set: string): void {
     return;
   }
   throw new UsageError(`Nothing was harvested of the set ${set}.`, {
-    hint: '`pas vocab sets` lists what is here; `pas harvest-vocab` brings the rest.',
+    hint: t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
@@ -17,26 +18,26 @@ type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: nu
 type ListOptions = GlobalOptions & { readonly gone?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('vocab').description('Use the harvested vocabularies, without a network.');
+  const parent = program.command('vocab').description(t`Use the harvested vocabularies, without a network.`);
   defineCommand(parent, {
     name: 'search <term>',
-    summary: 'Find entries by Czech or English name, without accents, begun only or mistyped.',
+    summary: t`Find entries by Czech or English name, without accents, begun only or mistyped.`,
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
-    .option('--set <set>', 'only in this set or family of sets')
-    .option('--limit <n>', 'at most this many', positiveNumber, 20)
+    .option('--set <set>', t`only in this set or family of sets`)
+    .option('--limit <n>', t`at most this many`, positiveNumber, 20)
     .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
   registerShow(parent, run);
   defineCommand(parent, {
     name: 'list <set>',
-    summary: 'List the entries of a set in its own order.',
+    summary: t`List the entries of a set in its own order.`,
     examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
   })
-    .option('--gone', 'also those that were deleted or have vanished')
+    .option('--gone', t`also those that were deleted or have vanished`)
     .action((set: string, options: ListOptions) => run(options, (context) => list(context, set, options)));
   defineCommand(parent, {
     name: 'sets',
-    summary: 'List the sets that were harvested, and when.',
+    summary: t`List the sets that were harvested, and when.`,
     examples: ['pas vocab sets', 'pas vocab sets --json'],
   }).action((options: GlobalOptions) => run(options, sets));
   registerExport(parent, run);
@@ -44,7 +45,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 function positiveNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Give a whole number, 1 or more.');
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number, 1 or more.`);
   return Number(text);
 }
 
@@ -89,7 +90,7 @@ export async function sets(context: Context): Promise<ExitReason> {
       harvest.completedAtMs === null ? 'never complete' : `complete on ${new Date(harvest.completedAtMs).toISOString()}`;
     terminal.line(`${harvest.setSpec}: ${when}${harvest.pass === null ? '' : ', a harvest is unfinished'}`);
   }
-  if (harvests.length === 0) terminal.note('Nothing was harvested yet. Run `pas harvest-vocab`.');
+  if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`pas harvest-vocab\`.`);
   terminal.value({
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, pass }) => ({

@@ -1,0 +1,125 @@
+import type { HelpConfiguration, Option } from 'commander';
+import { t } from '../base/language.ts';
+
+/** What commander says by itself, in the language of the process. */
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  'Usage:': t`Usage:`,
+  'Arguments:': t`Arguments:`,
+  'Options:': t`Options:`,
+  'Commands:': t`Commands:`,
+};
+
+/** What stands for a value in usages and flags, such as `<file>`. A word that is not here stays as it is. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  address: t`address`,
+  command: t`command`,
+  date: t`date`,
+  entry: t`entry`,
+  file: t`file`,
+  find: t`find`,
+  'find-or-file': t`find-or-file`,
+  folder: t`folder`,
+  form: t`form`,
+  format: t`format`,
+  identifier: t`identifier`,
+  kinds: t`kinds`,
+  language: t`language`,
+  list: t`list`,
+  name: t`name`,
+  number: t`number`,
+  options: t`options`,
+  set: t`set`,
+  term: t`term`,
+  terms: t`terms`,
+  text: t`text`,
+  value: t`value`,
+  version: t`version`,
+};
+
+/** `show [options] <find>` → `show [volby] <nález>` */
+export function withPlaceholders(text: string): string {
+  return text.replace(/([<[])([a-z-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
+    return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
+  });
+}
+
+export const HELP_TEXTS: HelpConfiguration = {
+  styleTitle: (title) => HEADINGS[title] ?? title,
+  styleUsage: withPlaceholders,
+  styleOptionTerm: withPlaceholders,
+  styleSubcommandTerm: withPlaceholders,
+  optionDescription: (option) => {
+    const extra = extraOf(option).join(', ');
+    return extra === '' ? option.description : `${option.description} (${extra})`;
+  },
+};
+
+function extraOf(option: Option): string[] {
+  const extra: string[] = [];
+  if (option.argChoices !== undefined) {
+    const choices = option.argChoices.join(', ');
+    extra.push(t`choices: ${choices}`);
+  }
+  const fallback: unknown = option.defaultValue;
+  if (fallback !== undefined && (option.required || option.optional)) extra.push(t`default: ${fallback}`);
+  return extra;
+}
+
+/** Each of commander's messages, with the parts that come from the command line. */
+const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
+  [/^missing required argument '(.+)'$/, (name = '') => missingArgument(PLACEHOLDERS[name] ?? name)],
+  [/^option '(.+)' argument missing$/, (flags = '') => optionWithoutValue(withPlaceholders(flags))],
+  [/^required option '(.+)' not specified$/, (flags = '') => missingOption(withPlaceholders(flags))],
+  [/^option '(.+)' cannot be used with option '(.+)'$/, (one, other) => t`option '${one}' cannot be used with option '${other}'`],
+  [/^unknown option '(.*)'$/, (flag) => t`unknown option '${flag}'`],
+  [/^unknown command '(.*)'$/, (name) => t`unknown command '${name}'`],
+  [
+    /^too many arguments(?: for '(.+)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
+    (_, most, given) => t`too many arguments: ${given} given, at most ${most} expected`,
+  ],
+  [
+    /^option '(.+)' argument '(.*)' is invalid\. ([\s\S]*)$/,
+    (flags = '', value = '', why = '') => invalidValue(withPlaceholders(flags), value, reasonText(why)),
+  ],
+];
+
+function missingArgument(name: string): string {
+  return t`missing required argument '${name}'`;
+}
+
+function optionWithoutValue(flags: string): string {
+  return t`option '${flags}' argument missing`;
+}
+
+function missingOption(flags: string): string {
+  return t`required option '${flags}' not specified`;
+}
+
+function invalidValue(flags: string, value: string, why: string): string {
+  return t`option '${flags}' argument '${value}' is invalid. ${why}`;
+}
+
+/** What our own parsers said is translated already. */
+function reasonText(why: string): string {
+  const choices = /^Allowed choices are (.*)\.$/.exec(why)?.[1];
+  return choices === undefined ? why : t`Allowed choices are ${choices}.`;
+}
+
+/** `error: unknown option '--jsn'\n(Did you mean --json?)`, in the language of the process */
+export function commanderText(text: string): string {
+  const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
+  const said = translated(message);
+  if (said === undefined) return text;
+  if (similar === undefined) return t`error: ${said}`;
+  const suggestion = several === undefined ? t`(Did you mean ${similar}?)` : t`(Did you mean one of ${similar}?)`;
+  return `${t`error: ${said}`}\n${suggestion}`;
+}
+
+function translated(message: string): string | undefined {
+  for (const [pattern, say] of MESSAGES) {
+    const parts = pattern.exec(message);
+    if (parts !== null) return say(...parts.slice(1));
+  }
+  return undefined;
+}
