@@ -68,6 +68,17 @@ function forbidden({ version, addresses, deployed }: Harvest, format: Format): s
   return format === 'oai_svc' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
 }
 
+/** Every record of a page asks for the letters of the same few entries. */
+const lettersOf = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, Letter> }>();
+
 function letterOf(mock: Mock, entry: string): Letter {
-  return letterOfTerm(mock.archive.live('heslo', entry)?.body);
+  const revision = mock.archive.revision('heslo');
+  let known = lettersOf.get(mock);
+  if (known?.revision !== revision) {
+    known = { revision, letters: new Map() };
+    lettersOf.set(mock, known);
+  }
+  const letter = known.letters.get(entry) ?? letterOfTerm(mock.archive.live('heslo', entry)?.body);
+  known.letters.set(entry, letter);
+  return letter;
 }

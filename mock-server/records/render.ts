@@ -79,10 +79,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Characters that no XML 1.0 document may hold, not even escaped (section 2.2). */
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
+/** Whatever the expressions above could change; a surrogate may stand alone. Most texts hold none of it. */
+const UNUSUAL = /[^\t\u0020-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
+const UNUSUAL_IN_ATTRIBUTES = /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
+
 export function escapeText(text: string): string {
+  if (!UNUSUAL.test(text)) return text;
   return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);
 }
 
 export function escapeAttribute(text: string): string {
+  if (!UNUSUAL_IN_ATTRIBUTES.test(text)) return text;
   return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_ATTRIBUTES, (character) => ESCAPES[character] ?? character);
 }

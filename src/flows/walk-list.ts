@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { notePage, type Pass, passOf, type Window } from '../ledger/pass.ts';
 import type { ListPage } from '../oai/client.ts';
 import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
-import { listPages } from '../oai/pages.ts';
+import { isRefusedToken, listPages } from '../oai/pages.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
 import type { OaiRecord } from '../oai/record.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
@@ -122,8 +122,4 @@ function listArguments({ metadataPrefix, setSpec, granularity }: Walker, { fromM
     ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }),
     ...(untilMs === null ? {} : { until: formatDatestamp(untilMs, granularity) }),
   };
-}
-
-function isRefusedToken(thrown: unknown): boolean {
-  return thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken';
 }

@@ -4,6 +4,7 @@ import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchang
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { datestampMs } from './datestamp.ts';
+import { requestsHaveLeft, tokenAtEnd } from './early-token.ts';
 import { MalformedAnswerError, recordAt } from './malformed.ts';
 import { checkArguments, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
 import { followRedirects } from './redirect.ts';
@@ -34,7 +35,13 @@ export type OaiAnswer = {
   readonly body: Buffer;
 };
 
-export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal) => Promise<OaiAnswer>;
+/**
+ * @param onToken told the list's next token as soon as the answer has come, before it is read, so that the next page can be
+ * asked for meanwhile
+ */
+export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
+
+export type OnToken = (token: string) => void;
 
 const INTERRUPTED = 'Interrupted. What was harvested is kept; run the command again to go on.';
 const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
@@ -47,7 +54,7 @@ const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 export function makeAsk(options: AskOptions): Ask {
   const { endpoint, exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);
-  return async (verb, given, signal) => {
+  return async (verb, given, signal, onToken) => {
     checkArguments(verb, given);
     const authorization = await authorizationOf(credentials);
     const response = await answered(endpoint, signal, () =>
@@ -58,7 +65,13 @@ export function makeAsk(options: AskOptions): Ask {
       }),
     );
     refuseStatus(endpoint, response);
-    return readAnswer(verb, endpoint, response, maxAnswerBytes);
+    const body = unpacked(endpoint, response, maxAnswerBytes);
+    const token = onToken === undefined ? undefined : tokenAtEnd(body);
+    if (token !== undefined) {
+      onToken?.(token);
+      await requestsHaveLeft();
+    }
+    return readDocument(verb, endpoint, parsed(endpoint, response, body), body);
   };
 }
 
@@ -106,11 +119,6 @@ function refuseStatus(endpoint: string, { status }: HttpResponse): void {
   throw new OaiError('malformed', `${endpoint} answered with status ${status}, not with OAI-PMH.`, {
     hint: 'Check oai_base in the profile. A training instance has no harvesting interface: use the production one.',
   });
-}
-
-function readAnswer(verb: Verb, endpoint: string, response: HttpResponse, maxBytes: number): OaiAnswer {
-  const body = unpacked(endpoint, response, maxBytes);
-  return readDocument(verb, endpoint, parsed(endpoint, response, body), body);
 }
 
 /** @throws OaiError for an answer that is a protocol error, or not what was asked for */

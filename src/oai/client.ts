@@ -1,5 +1,5 @@
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { type Ask, type AskOptions, makeAsk, type OaiAnswer, readDocument } from './ask.ts';
+import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, readDocument } from './ask.ts';
 import { datestampMs } from './datestamp.ts';
 import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
@@ -44,8 +44,8 @@ export type OaiClient = {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  listIdentifiers(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiHeader>>;
-  listRecords(given: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
+  listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+  listRecords(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   /** What can be read of a malformed page of ListRecords; undefined where nothing can. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** @param identifier the full identifier, or the bare one of the record */
@@ -75,8 +75,9 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const answer = await ask('ListSets', given, signal);
       return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet), broken: [] };
     },
-    listIdentifiers: async (given, signal) => wholePage(await ask('ListIdentifiers', given, signal), readHeader),
-    listRecords: async (given, signal) => wholePage(await ask('ListRecords', given, signal), readRecord),
+    listIdentifiers: async (given, signal, onToken) =>
+      wholePage(await ask('ListIdentifiers', given, signal, onToken), readHeader),
+    listRecords: async (given, signal, onToken) => wholePage(await ask('ListRecords', given, signal, onToken), readRecord),
     salvageRecords: ({ body }) => {
       const salvaged = salvagePage(body);
       if (salvaged === undefined) return undefined;

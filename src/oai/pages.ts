@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
+import type { OnToken } from './ask.ts';
 import type { ListPage } from './client.ts';
 import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
 
-export type FetchPage<Item> = (given: OaiArguments, signal?: AbortSignal) => Promise<ListPage<Item>>;
+export type FetchPage<Item> = (given: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<ListPage<Item>>;
 
 export type PagesOptions<Item> = {
   readonly fetchPage: FetchPage<Item>;
@@ -25,7 +26,7 @@ const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 const MOST_EMPTY_PAGES = 100;
 
 /**
- * The pages of one list in order, the next one being fetched while the last one is used. Ends where the service says
+ * The pages of one list in order; the next ones, two at most, are fetched one by one while the last one is used. Ends where the service says
  * so: no token, an empty token, or an empty page without one.
  * @throws OaiError with the code `loop` when the service comes back to a page that it has given before
  */
@@ -36,8 +37,19 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
   const seenPages = new Set<string>();
   let emptyPages = 0;
+  let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
+  const fetch = (given: OaiArguments): Promise<ListPage<Item>> => {
+    const page = fetchPatiently(options, given, signal, foresee);
+    // Whoever waits for it sees the failure; without this line, a reader that stops early would end the process.
+    page.catch(() => {});
+    return page;
+  };
+  /** Asks for the page after one that has come and is still to be read; never further ahead than that. */
+  const foresee = (token: string): void => {
+    if (foreseen === undefined && !seenTokens.has(token)) foreseen = { token, page: fetch({ resumptionToken: token }) };
+  };
   try {
-    let upcoming: Promise<ListPage<Item>> | undefined = fetchPatiently(options, start, signal);
+    let upcoming: Promise<ListPage<Item>> | undefined = fetch(start);
     while (upcoming !== undefined) {
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
@@ -46,9 +58,9 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
       if (emptyPages > MOST_EMPTY_PAGES) throw loop(`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop('gave the same page twice');
-      upcoming = next === undefined ? undefined : fetchPatiently(options, { resumptionToken: next }, signal);
-      // Whoever waits for it sees the failure; without this line, a reader that stops early would end the process.
-      upcoming?.catch(() => {});
+      if (next === undefined) upcoming = undefined;
+      else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
+      foreseen = undefined;
       yield page;
     }
   } finally {
@@ -71,21 +83,31 @@ async function fetchPatiently<Item>(
   { fetchPage, clock, salvage }: PagesOptions<Item>,
   given: OaiArguments,
   signal: AbortSignal,
+  onToken: OnToken,
 ): Promise<ListPage<Item>> {
+  let malformed: MalformedAnswerError | undefined;
   for (let tries = 0; ; tries++) {
     try {
-      return await fetchPage(given, signal);
+      return await fetchPage(given, signal, onToken);
     } catch (thrown) {
-      const waitMs = waitsAfter(thrown)[tries];
+      if (thrown instanceof MalformedAnswerError) malformed = thrown;
+      // The page after it may have been asked for, and then the service need not give this one again.
+      const failure = malformed !== undefined && isRefusedToken(thrown) ? malformed : thrown;
+      const waitMs = waitsAfter(failure)[tries];
       if (waitMs === undefined) {
-        const page = thrown instanceof MalformedAnswerError ? salvage?.(thrown) : undefined;
-        if (page === undefined) throw thrown;
+        const page = failure instanceof MalformedAnswerError ? salvage?.(failure) : undefined;
+        if (page === undefined) throw failure;
         return page;
       }
       // A wait that is interrupted rejects with the signal's own reason; the fetch after it says it better.
       await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
+}
+
+/** The service no longer knows the token, or says so. */
+export function isRefusedToken(thrown: unknown): boolean {
+  return thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken';
 }
 
 function waitsAfter(thrown: unknown): readonly number[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError } from '../../../src/base/errors.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
 import { identOf, type OaiRecord } from '../../../src/oai/record.ts';
@@ -50,6 +50,55 @@ const page = (idents: readonly string[], token?: string): string =>
     idents.map((ident) => recordXml(ident)),
     token,
   );
+
+const tokenOf = ({ url }: HttpRequest): string => new URL(url).searchParams.get('resumptionToken') ?? '';
+
+/** A service that gives each page as often as it is asked for. */
+const byToken = (pages: Readonly<Record<string, string>>): Script =>
+  scripted((request) => pages[tokenOf(request)] ?? oaiError('badResumptionToken'));
+
+describe('the page after next', () => {
+  test('is asked for before the one that has come is read', async () => {
+    const exchange = byToken({ '': page(['A'], 'T1'), T1: page(['B'], 'T2'), T2: page(['C'], 'T3'), T3: page(['D']) });
+    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+    const asked: number[] = [];
+    const pages = listPages({
+      fetchPage: client.listRecords,
+      start: { metadataPrefix: 'oai_svc' },
+      clock: manualClock(),
+      fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
+    });
+    for await (const { items } of pages) {
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      asked.push(exchange.requests.length);
+      expect(items).toHaveLength(1);
+    }
+    // While the second page is in use the third one has come and the fourth is asked for; never more than that.
+    expect(asked[1]).toBe(4);
+    expect(asked[0]).toBeLessThanOrEqual(3);
+  });
+
+  test('is not taken where the page itself names another', async () => {
+    const misleading = page(['A'], 'T1').replace(
+      '</OAI-PMH>',
+      '<!-- <resumptionToken>T9</resumptionToken></x></y> --></OAI-PMH>',
+    );
+    const exchange = byToken({ '': misleading, T1: page(['B']), T9: page(['wrong']) });
+    expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
+  });
+
+  test('does not hide that the one before stays broken, though the service forgets tokens once they are used', async () => {
+    const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
+    const used = new Set<string>();
+    const pages: Readonly<Record<string, string>> = { '': page(['A'], 'T1'), T1: broken, T2: page(['D']) };
+    const exchange = scripted((request) => {
+      const token = tokenOf(request);
+      return used.size === used.add(token).size ? oaiError('badResumptionToken') : (pages[token] ?? '');
+    });
+    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
+  });
+});
 
 describe('a list ends', () => {
   test.each([
@@ -118,7 +167,7 @@ describe('a page that cannot be read', () => {
 
   test('is made the best of where that was asked for', async () => {
     const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
-    const exchange = scripted(page(['A'], 'T1'), broken, broken, broken, page(['D']));
+    const exchange = byToken({ '': page(['A'], 'T1'), T1: broken, T2: page(['D']) });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
     expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
   });
