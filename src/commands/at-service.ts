@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { type Change, changesSince, stateText } from '../find/changes-since.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import type { SentFind } from '../flows/sent-finds.ts';
@@ -18,16 +19,16 @@ export function atService(sent: SentFind, pulled: PulledRecord): AtService {
 
 /** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
 export function standingText({ standing, stav }: PulledRecord): string {
-  const last = stav === null ? '' : ` (last ${stateText(stav)})`;
+  const last = stav === null ? undefined : stateText(stav);
   switch (standing) {
     case 'shown':
-      return stav === null ? '' : stateText(stav);
+      return last ?? '';
     case 'withheld':
-      return `not shown${last}`;
+      return last === undefined ? t`not shown` : t`not shown (last ${last})`;
     case 'deleted':
-      return `deleted${last}`;
+      return last === undefined ? t`deleted` : t`deleted (last ${last})`;
     case 'missing':
-      return `not listed${last}`;
+      return last === undefined ? t`not listed` : t`not listed (last ${last})`;
   }
 }
 

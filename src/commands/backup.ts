@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DatabaseError, type ExitReason, FileError, UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
@@ -30,19 +30,31 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const outbox = await context.outbox();
   copyDatabase(places.outboxFile, target);
   const sizeBytes = statSync(target).size;
-  terminal.line(`The outbox is in ${printable(target)} (${Math.ceil(sizeBytes / 1024)} KiB, checked).`);
+  const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
+  terminal.line(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
 
   const waiting = unsentPhotographs(outbox);
   const copies = waiting.filter(({ link }) => link === undefined);
   if (options.photos === true) {
     await copyPhotographs(places.photosFolder, `${target}.photos`, copies);
-    terminal.line(`${copies.length} photographs that are not sent yet are in ${printable(target)}.photos.`);
+    const count = copies.length;
+    terminal.line(
+      ngettext(
+        msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
+        `${count} photographs that are not sent yet are in ${copy}.photos.`,
+        count,
+      ),
+    );
   }
   const left = options.photos === true ? waiting.length - copies.length : waiting.length;
-  if (left > 0)
-    terminal.note(
-      `Not in it: ${left} photographs that are not sent yet${copies.length === left ? ' (--photos adds them)' : ''}.`,
+  if (left > 0) {
+    const absent = ngettext(
+      msgid`Not in it: ${left} photograph that is not sent yet`,
+      `Not in it: ${left} photographs that are not sent yet`,
+      left,
     );
+    terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
+  }
   terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
   terminal.note(t`What is sent from now on looks unsent in the copy: see docs/reliability.md before it is put back.`);
   terminal.value({
@@ -56,13 +68,18 @@ async function backup(context: Context, file: string, options: BackupOptions): P
 
 function refuseTarget({ places }: Context, target: string, force: boolean): void {
   if (!existsSync(places.outboxFile)) throw new UsageError(`There is no outbox in ${places.home} yet.`);
-  if (!existsSync(dirname(target))) throw new FileError(target, `There is no folder ${dirname(target)}.`);
+  if (!existsSync(dirname(target))) throw noFolder(target);
   if (!existsSync(target)) return;
   const found = statSync(target);
   const own = statSync(places.outboxFile);
   if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, `${target} is the outbox itself.`);
   if (!found.isFile()) throw new FileError(target, `${target} is not a file.`, { hint: t`Name the file to make.` });
   if (!force) throw new FileError(target, `${target} is there already.`, { hint: t`Add --force to replace it.` });
+}
+
+function noFolder(target: string): FileError {
+  const folder = dirname(target);
+  return new FileError(target, t`There is no folder ${folder}.`);
 }
 
 type Kept = { readonly name: string; readonly sha512: Buffer };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../context.ts';
 import { readTable } from '../find/table.ts';
@@ -11,6 +11,7 @@ import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
 import { readBack } from '../flows/read-back.ts';
 import { countEntries, countFinds } from '../outbox/overview.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { findCount, numberCount, photographCount } from './counted.ts';
 import { harvestVocab } from './harvest-vocab.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { importTables } from './import.ts';
@@ -49,9 +50,14 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
   } finally {
     await inner.close();
     await server.close();
-    if (options.keep === true) context.terminal.line(`\nThe data home is kept: PAS_HOME=${join(folder, 'home')} pas list`);
+    if (options.keep === true) sayKept(context, join(folder, 'home'));
     else await rm(folder, { recursive: true, force: true });
   }
+}
+
+function sayKept({ terminal }: Context, home: string): void {
+  terminal.line();
+  terminal.line(t`The data home is kept: PAS_HOME=${home} pas list`);
 }
 
 /** A context with a home of its own, that tells its story indented under the steps. */
@@ -82,7 +88,7 @@ async function tell(
   server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
 ): Promise<Figures> {
   const before = await stateOf(context, server.control_url);
-  step(`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
+  step(t`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
   await init(context, {
     name: PROFILE,
     baseUrl: server.base_url,
@@ -93,23 +99,23 @@ async function tell(
     oaiAuth: 'basic',
   });
   await login(context, {});
-  step('Harvest the vocabularies, so that everything can be checked without a network:');
+  step(t`Harvest the vocabularies, so that everything can be checked without a network:`);
   await harvestVocab(context, [], {});
-  step('Import a season: a table of finds with their photographs (examples/finds.csv):');
+  step(t`Import a season: a table of finds with their photographs (examples/finds.csv):`);
   await importTables(context, [join(packageRoot, 'examples', 'finds.csv')], {});
-  step('Check every find against all that the service would refuse:');
+  step(t`Check every find against all that the service would refuse:`);
   await validate(context, []);
-  step('Send them, one request every 100 ms, many under way at once:');
+  step(t`Send them, one request every 100 ms, many under way at once:`);
   await pushCommand(context, [], {});
-  step('Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:');
+  step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
   const numbers = await queueNumbers(context);
   await pushCommand(context, [], {});
-  step('Read every find back by harvest and compare it with what was sent:');
+  step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
   const outbox = await context.outbox();
   const counts = countEntries(outbox, PROFILE);
   const settledNumbers = counts.number.accepted;
-  if (settledNumbers !== numbers) context.terminal.warn(`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
+  if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
   return {
     finds: countFinds(outbox),
     accepted: counts.import.accepted,
@@ -137,8 +143,9 @@ async function queueNumbers(context: Context): Promise<number> {
   for (const { cells } of table.rows) {
     enqueueNumber(outbox, targetOf(outbox, PROFILE, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
   }
-  context.terminal.line(`${table.rows.length} numbers queued.`);
-  return table.rows.length;
+  const count = table.rows.length;
+  context.terminal.line(ngettext(msgid`${count} number queued.`, `${count} numbers queued.`, count));
+  return count;
 }
 
 async function compare(context: Context): Promise<number> {
@@ -153,12 +160,15 @@ async function compare(context: Context): Promise<number> {
   let same = 0;
   for (const { find, identCely, harvested, differing } of results) {
     if (harvested !== undefined && differing.length === 0) same += 1;
-    else
+    else {
+      const elements = differing.join(', ');
       context.terminal.line(
-        `${find} (${identCely}) ${harvested === undefined ? 'was not found' : `differs in ${differing.join(', ')}`}`,
+        harvested === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
       );
+    }
   }
-  context.terminal.line(`${same} of ${results.length} finds came back the same.`);
+  const all = findCount(results.length);
+  context.terminal.line(t`${all} sent, ${same} came back the same.`);
   return same;
 }
 
@@ -183,14 +193,16 @@ function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number 
     figures.accepted === server.finds &&
     figures.photos === server.photos &&
     figures.harvestedBack === figures.accepted;
+  const [finds, photographs, numbers] = [findCount(figures.finds), photographCount(figures.photos), numberCount(figures.numbers)];
+  const [serverFinds, serverPhotographs] = [findCount(server.finds), photographCount(server.photos)];
+  const seconds = decimal(figures.elapsedMs / 1000, 1);
   terminal.line();
   terminal.line(
-    `${figures.finds} finds: ${figures.accepted} accepted with ${figures.photos} photographs and ${figures.numbers} numbers, ` +
-      `${figures.harvestedBack} read back the same. The server counts ${server.finds} new finds and ${server.photos} photographs. ` +
-      `${(figures.elapsedMs / 1000).toFixed(1)} s.`,
+    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back the same.`,
   );
+  terminal.line(t`The server counts ${serverFinds} and ${serverPhotographs} more. ${seconds} s.`);
   terminal.line(
-    agrees ? terminal.color.green('Every figure agrees with the server.') : terminal.color.red('The figures do not agree.'),
+    agrees ? terminal.color.green(t`Every figure agrees with the server.`) : terminal.color.red(t`The figures do not agree.`),
   );
   terminal.value({
     finds: figures.finds,

@@ -21,6 +21,7 @@ import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { INSTANCE_WORDS } from './entry-words.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { openAccountSession, openPace, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
@@ -52,7 +53,8 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     if (options.offline !== true) add(...(await serviceChecks(context, profile)));
   }
   const good = checks.every(({ level }) => level !== 'problem');
-  context.terminal.line(good ? '\nReady to push.' : '\nNot ready: see what is marked ✗.');
+  context.terminal.line();
+  context.terminal.line(good ? t`Ready to push.` : t`Not ready: see what is marked ✗.`);
   context.terminal.value({ ok: good, checks: checks.map(({ todo, ...check }) => ({ ...check, todo: todo ?? null })) });
   return good ? 'done' : 'dataRefused';
 }
@@ -63,25 +65,26 @@ function machineChecks({ places }: Context): Check[] {
     checkHome(places.home),
     checkSpace(places.home),
     checkPermissions([places.home, places.paceFile]),
-    checkDatabase('outbox', places.outboxFile, 'Copy it aside, then restore the last `pas backup`; see docs/reliability.md.'),
-    checkDatabase('vocabulary-file', places.vocabularyFile, 'Delete it and run `pas harvest-vocab`: it is only a cache.'),
-    checkDatabase('pace', places.paceFile, 'Delete it while no pas runs: it holds only when the last request left.'),
+    checkDatabase('outbox', places.outboxFile, t`Copy it aside, then restore the last \`pas backup\`; see docs/reliability.md.`),
+    checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`),
+    checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`),
   ];
 }
 
 function profileChecks(context: Context, profile: Profile): Check[] {
-  const said = `${profile.name}: ${profile.kind}, ${profile.baseUrl}, ${profile.username ?? 'no user name'}`;
+  const said = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
+  const named = `${profile.name}: ${said}`;
   const secrets = attemptValue('secrets', () => {
     const place = placeOfSecrets(context);
     const message = SECRETS_ARE[place](context.places.secretsFile);
-    return place === 'nowhere' ? warning('secrets', message, 'Run `pas login`.') : ok('secrets', message);
+    return place === 'nowhere' ? warning('secrets', message, t`Run \`pas login\`.`) : ok('secrets', message);
   });
   const { protocol, hostname } = new URL(profile.baseUrl);
   const open = profile.allowHttp && protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname);
   return [
     open
-      ? warning('profile', `${said}; the password travels in the open.`, 'Use an https:// address if there is one.')
-      : ok('profile', said),
+      ? warning('profile', t`${named}; the password travels in the open.`, t`Use an https:// address if there is one.`)
+      : ok('profile', named),
     secrets,
   ];
 }
@@ -119,8 +122,8 @@ async function serviceChecks(context: Context, profile: Profile): Promise<Check[
     checks.push(failed('service', thrown));
   }
   if (profile.oaiBase !== undefined) return [...checks, await checkHarvesting(() => openHarvestClient(context))];
-  const todo = 'Add oai_base to the profile if there is one; without it a person settles what is uncertain.';
-  return [...checks, warning('harvesting', 'This profile has no harvesting interface.', todo)];
+  const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
+  return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
 /** A check that could not even begin is a problem, not the end of the others. */

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
@@ -72,7 +72,8 @@ export function findsNamed(outbox: Outbox, profile: string, names: readonly stri
   const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, profile));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
-    throw new UsageError(`There is no find ${missing.join(', ')}.`, { hint: t`\`pas list\` shows the finds.` });
+    const named = missing.join(', ');
+    throw new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
   }
   return found.filter((find) => find !== undefined);
 }
@@ -98,6 +99,10 @@ export function foldUnchecked(issues: readonly Issue[]): Issue[] {
   const rest = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
   const unchecked = issues.length - rest.length;
   if (unchecked === 0) return rest;
-  const message = `${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`;
+  const message = ngettext(
+    msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,
+    `${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`,
+    unchecked,
+  );
   return [...rest, warningIssue(NOT_HARVESTED, message)];
 }

@@ -98,7 +98,7 @@ function writerTo(stream: NodeJS.WriteStream): (text: string) => Promise<void> {
     new Promise((done, fail) => {
       stream.write(text, (error) => {
         if (error == null) done();
-        else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError('Nobody reads the output any more.'));
+        else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError(t`Nobody reads the output any more.`));
         else fail(toDatabaseError('stdout', error));
       });
     });

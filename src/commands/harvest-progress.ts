@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Progress, Terminal } from '../ui/terminal.ts';
 
 export type SetProgress = {
@@ -17,11 +18,17 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
         current = { setSpec, bar: terminal.progress(setSpec) };
       }
       const rate = `${Math.round(perSecond)}/s`;
-      const left = total === undefined || perSecond <= 0 ? '' : `, ${duration((total - done) / perSecond)} left`;
-      current.bar.update(done, total, rate + left);
+      const left = total === undefined || perSecond <= 0 ? undefined : duration((total - done) / perSecond);
+      current.bar.update(done, total, left === undefined ? rate : t`${rate}, ${left} left`);
     },
     end: () => current?.bar.end(),
   };
+}
+
+/** What is said of a record that `--skip-broken` leaves out. */
+export function leftOutText(identifier: string | null | undefined, reason: string): string {
+  const record = identifier ?? t`a record`;
+  return t`Left out: ${record}, since ${reason}.`;
 }
 
 /** "42 s", "17 min", "3 h 20 min" */

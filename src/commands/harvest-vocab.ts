@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { DEFAULT_SETS, type HarvestProgress, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
+import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { leftOutText, progressPerSet } from './harvest-progress.ts';
 import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { keepMalformedAnswer } from './malformed-answer.ts';
@@ -27,9 +28,9 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const { terminal, clock } = context;
   const profile = context.profile();
   const store = await context.vocabulary();
-  const interrupts = watchInterrupts(() => terminal.warn('\nStopping. What was harvested is kept.'));
+  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. What was harvested is kept.`}`));
   context.onClose(() => interrupts.close());
-  const show = progressOf(context);
+  const show = progressPerSet(terminal);
   const results = await harvestVocabulary({
     client: await openHarvestClient(context),
     vocabulary: store.source(harvestBaseOf(profile)),
@@ -43,7 +44,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);
-  for (const line of table(['SET', 'PASS', 'RECORDS', 'DELETED', 'VANISHED'], results.map(rowOf))) terminal.line(line);
+  for (const line of table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf))) terminal.line(line);
   terminal.value({ sets: results.map(asJson) });
   return warnOfLosses(context, results) ? 'dataRefused' : 'done';
 }
@@ -51,31 +52,19 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0)
-    terminal.warn(printable(`Left out, as they are no terms that pas can read: ${unreadable.join(', ')}.`));
-  for (const { identifier, reason } of broken)
-    terminal.warn(printable(`Left out: ${identifier ?? 'a record'}, since ${reason}.`));
+  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.join(', '))));
+  for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
   return unreadable.length + broken.length > 0;
 }
 
-/** One bar per set, with the rate and the time left. */
-function progressOf({ terminal }: Context): { update(progress: HarvestProgress): void; end(): void } {
-  let current: { readonly setSpec: string; readonly bar: ReturnType<typeof terminal.progress> } | undefined;
-  return {
-    update: ({ setSpec, done, total, perSecond }) => {
-      if (current?.setSpec !== setSpec) {
-        current?.bar.end();
-        current = { setSpec, bar: terminal.progress(setSpec) };
-      }
-      const secondsLeft = total === undefined || perSecond === 0 ? undefined : Math.ceil((total - done) / perSecond);
-      current.bar.update(done, total, `${Math.round(perSecond)}/s${secondsLeft === undefined ? '' : `, ${secondsLeft} s left`}`);
-    },
-    end: () => current?.bar.end(),
-  };
+function unreadableText(identifiers: string): string {
+  return t`Left out, as they are no terms that pas can read: ${identifiers}.`;
 }
 
+const PASS_WORDS: Readonly<Record<SetHarvest['pass'], string>> = { full: t`full`, changes: t`changes` };
+
 function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): string[] {
-  return [setSpec, pass, String(records), String(deleted), String(vanished)];
+  return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
 function asJson({ setSpec, pass, records, deleted, vanished, unreadable, broken, elapsedMs }: SetHarvest): object {

@@ -8,8 +8,9 @@ import { OUTPUT_FORMS, type OutputForm, type Subject } from '../ledger/subject.t
 import { checkArguments } from '../oai/protocol.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { recordCount } from './counted.ts';
 import { openOutput } from './harvest-output.ts';
-import { progressPerSet } from './harvest-progress.ts';
+import { leftOutText, progressPerSet } from './harvest-progress.ts';
 import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { keepMalformedAnswer } from './malformed-answer.ts';
@@ -53,7 +54,7 @@ export async function harvest(context: Context, setSpec: string, options: Harves
   setFlagsFromString('--heap-growing-percent=200');
   const subject = subjectFrom(context, setSpec, options);
   checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
-  const interrupts = watchInterrupts(() => terminal.warn('\nStopping. What was harvested is kept.'));
+  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. What was harvested is kept.`}`));
   context.onClose(() => interrupts.close());
   const show = progressPerSet(terminal);
   const result = await harvestRecords({
@@ -91,7 +92,8 @@ function formOf(out: string): OutputForm {
   if (/\.xml$/i.test(out)) return 'xml';
   if (/\.(sqlite3?|db)$/i.test(out)) return 'sqlite';
   if (/\.[A-Za-z0-9]{1,5}$/.test(out)) {
-    throw new UsageError(`The ending of ${out} does not say what to write.`, { hint: `Add --to ${OUTPUT_FORMS.join(' or ')}.` });
+    const forms = OUTPUT_FORMS.join(', ');
+    throw new UsageError(t`The ending of ${out} does not say what to write.`, { hint: t`Add --to with one of ${forms}.` });
   }
   return 'files';
 }
@@ -104,11 +106,11 @@ function windowOf({ from, until }: HarvestOptions): { readonly from?: string; re
 function report({ terminal }: Context, subject: Subject, out: string, result: RecordHarvest): ExitReason {
   const { pass, records, written, deleted, masked, held, broken, elapsedMs } = result;
   const perSecond = Math.round((records * 1000) / Math.max(1, elapsedMs));
-  const line =
-    `${subject.setSpec}: ${pass === 'full' ? '' : 'changes, '}${records} records, ${written} new or changed, ` +
-    `${deleted} deleted, ${masked} not shown to this account; ${held} in all (${perSecond}/s).`;
+  const met = recordCount(records);
+  const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${masked} not shown to this account; ${held} in all (${perSecond}/s).`;
+  const line = `${subject.setSpec}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
   for (const { identifier, reason } of broken) {
-    terminal.warn(printable(`Left out: ${identifier ?? 'a record'}, since ${reason}.`));
+    terminal.warn(printable(leftOutText(identifier, reason)));
   }
   if (out === '-') terminal.note(line);
   else terminal.line(line);

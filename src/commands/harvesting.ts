@@ -17,7 +17,7 @@ export const NEWEST = 'newest';
  */
 export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
-    throw new UsageError(`"${version}" is no schema version.`, { hint: `Write it as 2.2, or ${NEWEST}.` });
+    throw new UsageError(t`"${version}" is no schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
   const profile = context.profile();
   const { send } = await context.connections();
@@ -29,8 +29,10 @@ export async function openHarvestClient(context: Context, version = context.prof
       clock: context.clock,
       random: Math.random,
       ...HARVEST_RETRY,
-      onWait: (waitMs, reason) =>
-        context.terminal.note(`The service is busy (${reason}); next try in ${Math.ceil(waitMs / 1000)} s.`),
+      onWait: (waitMs, reason) => {
+        const seconds = Math.ceil(waitMs / 1000);
+        context.terminal.note(t`The service is busy (${reason}); next try in ${seconds} s.`);
+      },
     }),
     answerTimeoutMs: profile.answerTimeoutMs,
   });

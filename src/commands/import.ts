@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
@@ -9,6 +9,7 @@ import { readTable } from '../find/table.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 import { readMappingFile } from './mapping-file.ts';
 
@@ -40,7 +41,7 @@ export async function importTables(context: Context, files: readonly string[], o
       resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
     });
     issues.push(...mapped.issues);
-    const progress = terminal.progress(`Importing ${file}`);
+    const progress = terminal.progress(t`Importing ${file}`);
     const report = await enqueueFinds(mapped.finds, {
       outbox,
       profile: profile.name,
@@ -63,20 +64,29 @@ function printSummary({ terminal }: Context, finds: readonly Enqueued[], issues:
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
   const drafts = finds.filter((find) => !find.ready).length;
-  const parts = [`${count('added')} added`, `${count('updated')} updated`, `${count('kept')} unchanged`];
-  if (count('sent') > 0) parts.push(`${count('sent')} already sent and left as they are`);
+  const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
+  const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
+  if (sent > 0) parts.push(t`${sent} already sent and left as they are`);
+  const [all, changes, photographs] = [findCount(finds.length), parts.join(', '), photographCount(photos)];
   terminal.line(
-    `${dryRun ? 'Would import' : 'Imported'} ${finds.length} finds: ${parts.join(', ')}; ${photos} photographs${dryRun ? '' : ' queued'}.`,
+    dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
-  if (drafts > 0)
-    terminal.line(`${drafts} of them are drafts until their errors are mended; mend the table and import it again.`);
+  if (drafts > 0) {
+    terminal.line(
+      ngettext(
+        msgid`${drafts} of them is a draft until its errors are mended; mend the table and import it again.`,
+        `${drafts} of them are drafts until their errors are mended; mend the table and import it again.`,
+        drafts,
+      ),
+    );
+  }
   if (!dryRun && drafts < finds.length) terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
   terminal.value({
     dry_run: dryRun,
-    added: count('added'),
-    updated: count('updated'),
-    unchanged: count('kept'),
-    already_sent: count('sent'),
+    added,
+    updated,
+    unchanged: kept,
+    already_sent: sent,
     drafts,
     photos,
     issues: issues.map(issueValue),

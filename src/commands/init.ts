@@ -32,7 +32,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const { terminal, places } = context;
   const config = context.config();
   if (!/^[\w.-]{1,64}$/.test(options.name))
-    throw new ConfigError(`${options.name} cannot be a profile's name: use letters, digits, - and _.`);
+    throw new ConfigError(t`${options.name} cannot be a profile's name: use letters, digits, - and _.`);
   const given = checkSettings('pas init', settingsFromFlags(options));
   const settings = terminal.interactive ? await askForRest(context, given) : given;
   // The whole profile is checked before anything is written.

@@ -5,9 +5,11 @@ import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readAccount } from '../flows/read-account.ts';
 import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
+import type { Account } from '../pas-api/account.ts';
 import { openSession } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { ROLE_WORDS } from './entry-words.ts';
 import { keepsSecrets, openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
@@ -34,7 +36,8 @@ export function register(program: Command, run: Runner): void {
 
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.profile();
-  const username = profile.username ?? (await askOrRefuse(context, 'user name', (prompt) => prompt.ask('User name (e-mail):')));
+  const username =
+    profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
   let token: string | undefined;
@@ -59,12 +62,9 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   } else {
     context.terminal.warn(`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
   }
-  report(
-    context,
-    account,
-    keepsSecrets(context) ? context.secrets.placeOf(profile.name) : 'nowhere',
-    `Signed in to ${profile.baseUrl} as`,
-  );
+  const who = accountText(account);
+  context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  report(context, account, keepsSecrets(context) ? context.secrets.placeOf(profile.name) : 'nowhere');
   return 'done';
 }
 
@@ -80,7 +80,8 @@ function keepUsername({ config, places }: Context, name: string, username: strin
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
   if (fromStdin) return firstLine(context.streams.stdin);
   return (
-    context.environment['PAS_PASSWORD'] ?? (await askOrRefuse(context, 'password', (prompt) => prompt.askSecret('Password:')))
+    context.environment['PAS_PASSWORD'] ??
+    (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password:`)))
   );
 }
 
@@ -94,11 +95,11 @@ async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
 
 async function askOrRefuse(
   context: Context,
-  what: string,
+  refusal: string,
   ask: (prompt: Awaited<ReturnType<Context['prompt']>>) => Promise<string>,
 ): Promise<string> {
   if (!context.terminal.interactive) {
-    throw new AuthError(`No ${what} is given.`, {
+    throw new AuthError(refusal, {
       hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`pas login\` on a terminal.`,
     });
   }
@@ -119,19 +120,20 @@ async function whoami(context: Context): Promise<ExitReason> {
   const { send } = await context.connections();
   const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
   if (keepsSecrets(context)) rememberAccount(await context.outbox(), profile.name, account);
-  report(context, account, placeOfSecrets(context), `${profile.baseUrl} knows this account as`);
+  const who = accountText(account);
+  context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
+  report(context, account, placeOfSecrets(context));
   return 'done';
 }
 
-function report(
-  { places, terminal }: Context,
-  account: Awaited<ReturnType<typeof readAccount>>,
-  secretsPlace: keyof typeof SECRETS_ARE,
-  opening: string,
-): void {
-  terminal.line(
-    `${opening} ${printable(account.name)} (${account.identCely}), ${account.role}${account.organisation === '' ? '' : `, ${printable(account.organisation)}`}.`,
-  );
+/** "Eva Nováková (OS-000123), archaeologist, Museum" */
+function accountText({ name, identCely, role, organisation }: Account): string {
+  return [`${printable(name)} (${identCely})`, ROLE_WORDS[role], printable(organisation)]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRETS_ARE): void {
   terminal.note(SECRETS_ARE[secretsPlace](places.secretsFile));
   if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
   terminal.value({

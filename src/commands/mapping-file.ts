@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
@@ -24,7 +25,7 @@ export function readMappingToChange(context: Context): Mapping {
   const mapping = readMappingFile(context);
   const [first] = mapping.issues;
   if (first === undefined) return mapping;
-  throw new UsageError(`${mapping.file}${first.row === undefined ? '' : `, row ${first.row}`}: ${first.message}`, {
+  throw new UsageError(`${placeText({ ...first, file: mapping.file })}: ${first.message}`, {
     hint: t`Mend the file; \`pas vocab map check\` lists all that is wrong with it.`,
   });
 }
@@ -38,7 +39,7 @@ export async function readTableOrInput({ streams }: Context, file: string): Prom
   if (file !== '-') return readTable(file);
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return parseTable('standard input', Buffer.concat(chunks));
+  return parseTable(t`standard input`, Buffer.concat(chunks));
 }
 
 /** Writes a result to a file that the user named, or to stdout. */
@@ -51,9 +52,9 @@ export function writeResult({ streams, terminal }: Context, out: string | undefi
     writeFileSync(out, text);
   } catch (thrown) {
     const error = toDatabaseError(out, thrown);
-    throw error instanceof PasError
-      ? error
-      : new FileError(out, `${out} cannot be written: ${messageOf(thrown)}.`, { cause: thrown });
+    if (error instanceof PasError) throw error;
+    const why = messageOf(thrown);
+    throw new FileError(out, t`${out} cannot be written: ${why}.`, { cause: thrown });
   }
   terminal.note(`Written to ${out}.`);
 }

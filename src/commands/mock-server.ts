@@ -35,6 +35,7 @@ async function start(flags: MockServerFlags) {
   try {
     return await startMockServer(parseMockServerOptions(flags));
   } catch (thrown) {
-    throw new UsageError(`The mock server cannot start: ${messageOf(thrown)}`, { cause: thrown });
+    const why = messageOf(thrown);
+    throw new UsageError(t`The mock server cannot start: ${why}`, { cause: thrown });
   }
 }

@@ -14,12 +14,16 @@ export function register(program: Command, run: Runner): void {
   }).action((find: string, value: string, options: GlobalOptions) => run(options, (context) => set(context, find, value)));
 }
 
-const SAID = { queued: 'is queued', replaced: 'replaces the one that was queued', kept: 'is queued or set already' } as const;
-
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
   const outbox = await context.outbox();
+  const number = value.trim();
   const change = enqueueNumber(outbox, targetOf(outbox, context.profile().name, find), value);
-  context.terminal.line(`Number ${value.trim()} for ${find} ${SAID[change]}.`);
-  context.terminal.value({ find, value: value.trim(), change });
+  const said = {
+    queued: t`Number ${number} for ${find} is queued.`,
+    replaced: t`Number ${number} for ${find} replaces the one that was queued.`,
+    kept: t`Number ${number} for ${find} is queued or set already.`,
+  };
+  context.terminal.line(said[change]);
+  context.terminal.value({ find, value: number, change });
   return 'done';
 }

@@ -1,0 +1,23 @@
+import { msgid, ngettext } from '../base/language.ts';
+
+/** Numbers with what they count, for sentences that count several things. */
+
+export function findCount(count: number): string {
+  return ngettext(msgid`${count} find`, `${count} finds`, count);
+}
+
+export function photographCount(count: number): string {
+  return ngettext(msgid`${count} photograph`, `${count} photographs`, count);
+}
+
+export function numberCount(count: number): string {
+  return ngettext(msgid`${count} number`, `${count} numbers`, count);
+}
+
+export function recordCount(count: number): string {
+  return ngettext(msgid`${count} record`, `${count} records`, count);
+}
+
+export function requestCount(count: number): string {
+  return ngettext(msgid`${count} request`, `${count} requests`, count);
+}
