@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PasError } from '../base/errors.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 
@@ -20,9 +21,9 @@ export const problem = (name: string, message: string, todo: string): Check => (
 
 /** What stopped a check, as the check's result. */
 export function failed(name: string, thrown: unknown): Check {
-  const error = toDatabaseError('the data folder', thrown);
+  const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return problem(name, error.message, error.hint ?? 'Mend it and run `pas doctor` again.');
+  return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`);
 }
 
 const OLDEST_NODE = 20;
@@ -31,20 +32,20 @@ const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 export function checkNode(version: string): Check {
   if (Number(version.split('.')[0]) >= OLDEST_NODE) return ok('node', `Node ${version}`);
-  return problem('node', `Node ${version} is too old.`, `Install Node ${OLDEST_NODE} or newer.`);
+  return problem('node', t`Node ${version} is too old.`, t`Install Node ${OLDEST_NODE} or newer.`);
 }
 
 /** The data folder is there, is a folder, and can be written. */
 export function checkHome(home: string): Check {
   if (!existsSync(home)) {
-    return warning('home', `There is no ${home} yet.`, 'Run `pas init`; if it was there before, its drive is not connected.');
+    return warning('home', t`There is no ${home} yet.`, t`Run \`pas init\`; if it was there before, its drive is not connected.`);
   }
   try {
-    if (!statSync(home).isDirectory()) return problem('home', `${home} is not a folder.`, 'Point PAS_HOME at a folder.');
+    if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Point PAS_HOME at a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return ok('home', home);
   } catch {
-    return problem('home', `${home} cannot be written.`, 'Check its permissions and its drive, or point PAS_HOME at another.');
+    return problem('home', t`${home} cannot be written.`, t`Check its permissions and its drive, or point PAS_HOME at another.`);
   }
 }
 
@@ -52,9 +53,10 @@ export function checkSpace(home: string): Check {
   const place = nearestExisting(home);
   const { bavail, bsize } = statfsSync(place);
   const freeBytes = bavail * bsize;
-  const message = `${Math.floor(freeBytes / 1024 / 1024)} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, 'Free some space: the outbox could not grow.');
-  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, 'Free some space before photographs are queued.');
+  const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
+  const message = t`${freeMebibytes} MiB free in ${place}`;
+  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, t`Free some space: the outbox could not grow.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, t`Free some space before photographs are queued.`);
   return ok('disk', message);
 }
 
@@ -64,12 +66,13 @@ function nearestExisting(path: string): string {
 
 /** Whatever holds finds or secrets is for its owner alone: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
-  if (platform === 'win32') return ok('permissions', 'left to the permissions of the user folder');
+  if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
   const open = places.filter((path) => existsSync(path)).flatMap(openToOthers);
   const [first] = open;
-  if (first === undefined) return ok('permissions', 'files and folders are readable by you alone');
-  const others = open.length > 1 ? ` and ${open.length - 1} more` : '';
-  return problem('permissions', `Others may read ${first}${others}.`, `chmod -R go-rwx ${places.join(' ')}`);
+  if (first === undefined) return ok('permissions', t`files and folders are readable by you alone`);
+  const more = open.length - 1;
+  const message = more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
+  return problem('permissions', message, `chmod -R go-rwx ${places.join(' ')}`);
 }
 
 function openToOthers(path: string): string[] {
@@ -81,11 +84,12 @@ function openToOthers(path: string): string[] {
 
 /** @param todo what to do when the file is damaged */
 export function checkDatabase(name: string, path: string, todo: string): Check {
-  if (!existsSync(path)) return ok(name, `${path} is not made yet`);
+  if (!existsSync(path)) return ok(name, t`${path} is not made yet`);
   try {
-    const damage = findDamage(path);
-    if (damage.length === 0) return ok(name, `${path} is sound (${Math.ceil(statSync(path).size / 1024)} KiB)`);
-    return problem(name, `${path} is damaged: ${damage.join('; ')}.`, todo);
+    const damage = findDamage(path).join('; ');
+    const kibibytes = Math.ceil(statSync(path).size / 1024);
+    if (damage === '') return ok(name, t`${path} is sound (${kibibytes} KiB)`);
+    return problem(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
     const { message } = failed(name, thrown);
     return problem(name, message, todo);
@@ -102,10 +106,18 @@ export function checkPhotographs(photographs: Iterable<QueuedPhotograph>): Check
     count += 1;
     if (!existsSync(path) || statSync(path).size !== sizeBytes) missing.push(name);
   }
-  if (missing.length === 0) return ok('photographs', `${count} wait to be sent and are in place`);
+  if (missing.length === 0) {
+    const message = ngettext(
+      msgid`${count} waits to be sent and is in place`,
+      t`${count} wait to be sent and are in place`,
+      count,
+    );
+    return ok('photographs', message);
+  }
+  const named = missing.slice(0, 3).join(', ');
   return problem(
     'photographs',
-    `${missing.length} of ${count} queued photographs were removed or changed: ${missing.slice(0, 3).join(', ')}.`,
-    'Queue them again with `pas photo add FIND FILE`.',
+    t`${missing.length} of ${count} queued photographs were removed or changed: ${named}.`,
+    t`Queue them again with \`pas photo add FIND FILE\`.`,
   );
 }

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import type { OaiClient } from '../oai/client.ts';
+import { ROLE_WORDS } from '../pas-api/account.ts';
 import { readErrorBody } from '../pas-api/error-body.ts';
 import { accessProbe, userInfoRequest } from '../pas-api/requests.ts';
 import { authorised, type Session } from '../pas-api/session.ts';
@@ -34,13 +36,14 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     answer = await send(userInfoRequest(baseUrl));
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return [problem('service', `${baseUrl} cannot be reached: ${thrown.message}.`, 'Check the network. The queue is kept.')];
+    return [problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, t`Check the network. The queue is kept.`)];
   }
-  const reached = [ok('service', `${baseUrl} answers`), checkClock(answer, clock.now())];
+  const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
     const account = await readAccount({ baseUrl, session, send });
-    const limits = account.role === 'researcher' ? '; a researcher may import into state 1 only' : '';
-    const who = ok('account', `${account.name} (${account.identCely}), ${account.role}${limits}`);
+    const limits = account.role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
+    const role = ROLE_WORDS[account.role];
+    const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
     return [...reached, who, await checkAccess(service)];
   } catch (thrown) {
     return [...reached, failed('account', thrown)];
@@ -57,36 +60,36 @@ async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): 
     switch (response.status) {
       case 405:
       case 429:
-        return ok('writing', 'the write interface lets this account in');
+        return ok('writing', t`the write interface lets this account in`);
       case 403:
-        return problem('writing', `The account or address is refused${said}.`, 'Ask the operator of the service.');
+        return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`);
       case 503:
-        return problem('writing', `The write interface is closed${said}.`, 'Push later; the queue is kept.');
+        return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`);
       default:
         return warning(
           'writing',
-          `The write interface answered with status ${response.status}.`,
-          'Check base_url in the profile.',
+          t`The write interface answered with status ${response.status}.`,
+          t`Check base_url in the profile.`,
         );
     }
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return problem('writing', `The write interface did not answer: ${thrown.message}.`, 'Check the network.');
+    return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`);
   }
 }
 
 /** Photographs and datestamps are compared by time, and a clock that is far off confuses people and TLS. */
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
-  if (Number.isNaN(serverMs)) return warning('clock', 'The service does not say what time it is.', 'Check the clock yourself.');
+  if (Number.isNaN(serverMs)) return warning('clock', t`The service does not say what time it is.`, t`Check the clock yourself.`);
   const errorMs = atMs - serverMs;
   const seconds = Math.round(Math.abs(errorMs) / 1000);
-  if (Math.abs(errorMs) <= MOST_CLOCK_ERROR_MS) return ok('clock', 'agrees with the service’s within a minute');
-  return warning(
-    'clock',
-    `This machine's clock is ${seconds} s ${errorMs > 0 ? 'ahead of' : 'behind'} the service's.`,
-    'Set the clock.',
-  );
+  const message =
+    errorMs > 0
+      ? t`This machine's clock is ${seconds} s ahead of the service's.`
+      : t`This machine's clock is ${seconds} s behind the service's.`;
+  if (Math.abs(errorMs) <= MOST_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service’s within a minute`);
+  return warning('clock', message, t`Set the clock.`);
 }
 
 /**
@@ -95,27 +98,27 @@ function checkClock(response: HttpResponse, atMs: number): Check {
  */
 export async function checkSchema({ schemaBase, schemaVersion, prefix, send }: ServiceToCheck): Promise<Check> {
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
-    return problem('schema', `pas does not know schema version ${schemaVersion}.`, 'Correct schema_version in the profile.');
+    return problem('schema', t`pas does not know schema version ${schemaVersion}.`, t`Correct schema_version in the profile.`);
   }
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
-  const todo = 'Check schema_base, prefix and schema_version with the operator of the service.';
+  const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
   try {
     const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
-    if (status !== 200) return warning('schema', `There is no schema at ${address} (status ${status}).`, todo);
+    if (status !== 200) return warning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
     if (!body.toString('utf8').includes(`${schemaBase}/${schemaVersion}/`)) {
-      return warning('schema', `The schema at ${address} is of another namespace.`, todo);
+      return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
     }
-    return ok('schema', `${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
+    return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return warning('schema', `${address} did not answer: ${thrown.message}.`, todo);
+    return warning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
   }
 }
 
 export async function checkHarvesting(open: () => Promise<OaiClient>): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify();
-    return ok('harvesting', `${repositoryName} at ${baseUrl}`);
+    return ok('harvesting', t`${repositoryName} at ${baseUrl}`);
   } catch (thrown) {
     return failed('harvesting', thrown);
   }
@@ -125,10 +128,12 @@ const OLD_VOCABULARY_DAYS = 90;
 
 export function checkVocabulary(harvests: readonly Harvest[], nowMs: number): Check {
   const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
-  const todo = 'Run `pas harvest-vocab`.';
+  const todo = t`Run \`pas harvest-vocab\`.`;
   if (complete.length === 0)
-    return warning('vocabulary-age', 'No vocabulary was harvested: terms cannot be checked offline.', todo);
+    return warning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
-  const message = `${complete.length} sets harvested, the oldest ${days} days ago`;
+  const sets = ngettext(msgid`${complete.length} set harvested`, t`${complete.length} sets harvested`, complete.length);
+  const age = ngettext(msgid`the oldest ${days} day ago`, t`the oldest ${days} days ago`, days);
+  const message = `${sets}, ${age}`;
   return days > OLD_VOCABULARY_DAYS ? warning('vocabulary-age', message, todo) : ok('vocabulary-age', message);
 }

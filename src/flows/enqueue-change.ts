@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import {
   addNumber,
   addPhoto,
@@ -27,8 +28,8 @@ export function targetOf(outbox: Outbox, profile: string, find: string): Target 
     return { profile, findId: stored.id, identCely: importOfFind(outbox, stored.id, profile)?.identCely ?? null };
   }
   if (LOOKS_LIKE_IDENT.test(find)) return { profile, findId: null, identCely: find };
-  throw new UsageError(`There is no find ${find}.`, {
-    hint: 'FIND is a local id (`pas list` shows them) or the identifier given by the service.',
+  throw new UsageError(t`There is no find ${find}.`, {
+    hint: t`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
   });
 }
 
@@ -41,10 +42,10 @@ export type NumberChange = 'queued' | 'replaced' | 'kept';
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
   const value = rawValue.trim();
   if (value === '')
-    throw new UsageError('The registration number is empty.', { hint: 'A number cannot be removed, only changed.' });
+    throw new UsageError(t`The registration number is empty.`, { hint: t`A number cannot be removed, only changed.` });
   const characters = [...value].length;
   if (characters > MOST_NUMBER_CHARACTERS) {
-    throw new UsageError(`The registration number has ${characters} characters; the service takes ${MOST_NUMBER_CHARACTERS}.`);
+    throw new UsageError(t`The registration number has ${characters} characters; the service takes ${MOST_NUMBER_CHARACTERS}.`);
   }
   return outbox.change(() => {
     const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');

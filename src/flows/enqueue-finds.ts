@@ -1,4 +1,5 @@
 import { hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
 import type { InspectedPhotograph } from '../find/photograph.ts';
 import type { ValidatedFind } from '../find/validate.ts';
@@ -14,6 +15,7 @@ import {
   wasGivenUp,
 } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
+import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findByLocalId, insertFind, type StoredFind, updateFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
@@ -196,25 +198,26 @@ function sentElsewhere(stored: StoredFind, { outbox, profile, isOtherService }: 
 }
 
 function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Issue {
-  const message =
-    `The find ${identCely === null ? `is ${state}` : `was sent as ${identCely}`} under profile ${profile} and is not queued again. ` +
-    `If ${profile} was another service, make that profile again with its address: pas init --name ${profile}`;
-  return warningIssue('sent-under-other-profile', message, { find: find.localId, ...find.source });
+  const word = STATE_WORDS[state];
+  const kept =
+    identCely === null
+      ? t`The find is ${word} under profile ${profile} and is not queued again.`
+      : t`The find was sent as ${identCely} under profile ${profile} and is not queued again.`;
+  const advice = t`If ${profile} was another service, make that profile again with its address: pas init --name ${profile}`;
+  return warningIssue('sent-under-other-profile', `${kept} ${advice}`, { find: find.localId, ...find.source });
 }
 
 function givenUp(find: Find): Issue {
-  const message = `The find was given up and is not queued again. To take it back: pas resolve ${find.localId} --resend`;
+  const message = t`The find was given up and is not queued again. To take it back: pas resolve ${find.localId} --resend`;
   return warningIssue('given-up', message, { find: find.localId, ...find.source });
 }
 
 function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {
-  const as = entry?.identCely === null || entry === undefined ? `is ${entry?.state ?? 'sent'}` : `was sent as ${entry.identCely}`;
-  return warningIssue(
-    'already-sent',
-    `The row differs from the find that ${as}; the find was not changed. Correct it at the service.`,
-    {
-      find: find.localId,
-      ...find.source,
-    },
-  );
+  const word = entry === undefined ? t`sent` : STATE_WORDS[entry.state];
+  const identCely = entry?.identCely ?? null;
+  const message =
+    identCely === null
+      ? t`The row differs from the find that is ${word}; the find was not changed. Correct it at the service.`
+      : t`The row differs from the find that was sent as ${identCely}; the find was not changed. Correct it at the service.`;
+  return warningIssue('already-sent', message, { find: find.localId, ...find.source });
 }

@@ -1,4 +1,5 @@
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { beginPass, beginWalk, completePass, type Pass, passOf, watermarkOf } from '../ledger/pass.ts';
 import { countHeld } from '../ledger/records.ts';
@@ -112,13 +113,13 @@ async function walkUntilComplete(walker: Walker): Promise<void> {
       // Only a count can show afterwards that the rest was cut off at the right place.
       const rest = pass.listSize === null ? pass.window : windowLeft(pass.walkWindow, pass, walker.granularity);
       ledger.change(() => beginWalk(ledger, rest));
-      if (refusals > MOST_REFUSALS) throw incomplete(walker, 'it refuses its own resumption tokens again and again');
+      if (refusals > MOST_REFUSALS) throw incomplete(walker, t`it refuses its own resumption tokens again and again`);
       continue;
     }
     if (missingOf(pass) > 0) await followUp(walker);
     if (missingOf(underWay(ledger)) === 0) return;
     ledger.change(() => beginWalk(ledger, pass.window));
-    if (repetitions === MOST_REPETITIONS) throw incomplete(walker, 'its list ended before');
+    if (repetitions === MOST_REPETITIONS) throw incomplete(walker, t`its list ended before`);
     repetitions++;
   }
 }
@@ -133,21 +134,23 @@ async function walkOrRewind(walker: Walker): Promise<'end' | 'token-refused'> {
     ledger.change(() => beginWalk(ledger, underWay(ledger).window));
     throw new OaiError('loop', `${thrown.message} ${shortfall(walker)}`, {
       cause: thrown,
-      hint: 'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.',
+      hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
     });
   }
 }
 
 function incomplete(walker: Walker, reason: string): OaiError {
-  return new OaiError('incomplete', `${walker.setSpec} is not complete: ${reason}. ${shortfall(walker)}`, {
-    hint: 'Run the command again: what was stored is kept, and the list is read again.',
+  const missing = shortfall(walker);
+  return new OaiError('incomplete', t`${walker.setSpec} is not complete: ${reason}. ${missing}`, {
+    hint: t`Run the command again: what was stored is kept, and the list is read again.`,
   });
 }
 
 function shortfall({ ledger }: Walker): string {
   const pass = underWay(ledger);
-  if (pass.listSize === null) return `The service does not say how many records there are; it sent ${pass.met}.`;
-  return `The service counts ${pass.listSize} records and sent ${pass.met}: ${missingOf(pass)} are missing.`;
+  if (pass.listSize === null) return t`The service does not say how many records there are; it sent ${pass.met}.`;
+  const missing = missingOf(pass);
+  return t`The service counts ${pass.listSize} records and sent ${pass.met}: ${missing} are missing.`;
 }
 
 type Tally = { written: number; deleted: number; masked: number; readonly broken: BrokenRecord[] };

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { ListPage, OaiClient } from '../oai/client.ts';
 import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
 import { listPages } from '../oai/pages.ts';
@@ -164,12 +165,14 @@ function missing(vocabulary: Vocabulary, setSpec: string): number {
 function incomplete(vocabulary: Vocabulary, setSpec: string, ended: 'end' | 'token-refused'): OaiError {
   const { id, pass } = harvestOf(vocabulary, setSpec);
   const met = countMet(vocabulary, id);
+  const counted = pass?.listSize ?? '?';
+  const absent = missing(vocabulary, setSpec);
   const message =
     ended === 'end'
-      ? `${setSpec} is not complete: the service counts ${pass?.listSize ?? '?'} records and sent ${met}, so ${missing(vocabulary, setSpec)} are missing.`
-      : `${setSpec} is not complete: the service refused its own resumption token again and again, after ${met} records.`;
+      ? t`${setSpec} is not complete: the service counts ${counted} records and sent ${met}, so ${absent} are missing.`
+      : t`${setSpec} is not complete: the service refused its own resumption token again and again, after ${met} records.`;
   return new OaiError('incomplete', message, {
-    hint: 'Run the command again: what was stored is kept, and the list is read again.',
+    hint: t`Run the command again: what was stored is kept, and the list is read again.`,
   });
 }
 

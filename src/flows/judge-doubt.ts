@@ -1,3 +1,4 @@
+import { msgid, ngettext, t } from '../base/language.ts';
 import {
   differingElements,
   type HarvestedElements,
@@ -10,10 +11,26 @@ import {
  * Evidence about writes of unknown end. What is found decides; what is not found decides only where it would have been
  * seen. Times are the server's, milliseconds since 1970 UTC.
  */
-export type Verdict =
-  | { readonly kind: 'found'; readonly identCely: string; readonly reason: string; readonly candidates: readonly string[] }
-  | { readonly kind: 'absent'; readonly reason: string; readonly candidates: readonly string[] }
-  | { readonly kind: 'undecided'; readonly reason: string; readonly candidates: readonly string[] };
+export type Verdict = Grounds &
+  ({ readonly kind: 'found'; readonly identCely: string } | { readonly kind: 'absent' } | { readonly kind: 'undecided' });
+
+/** What a verdict rests on: a stable code for programs, the same in words, and the records or files that were considered. */
+type Grounds = { readonly basis: Basis; readonly reason: string; readonly candidates: readonly string[] };
+
+type Basis =
+  | 'same-and-new'
+  | 'rival-find'
+  | 'several-same'
+  | 'same-but-made-otherwise'
+  | 'alike-and-new'
+  | 'no-like-record-shown'
+  | 'maybe-under-way'
+  | 'not-among-those-shown'
+  | 'record-not-shown'
+  | 'same-digest'
+  | 'same-name-and-new'
+  | 'several-files'
+  | 'other-name-and-new';
 
 /** When the write may have been carried out: from its first attempt to as long as the service may work on its last. */
 export type Window = { readonly fromMs: number; readonly untilMs: number };
@@ -85,38 +102,49 @@ function judgeImport(
   const candidates = alike.map(({ identCely }) => identCely);
   const [only, ...others] = fitting;
   if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {
-    const reason = `${only.identCely} appeared since the attempt and is the same in every element that can be read`;
-    return { kind: 'found', identCely: only.identCely, reason, candidates };
+    const reason = t`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
+    return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
   }
   if (only !== undefined && others.length === 0) {
     return undecided(
-      `another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
+      'rival-find',
+      t`another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
       candidates,
     );
   }
-  if (others.length > 0) return undecided(`${fitting.length} records are the same in every element`, candidates);
+  if (others.length > 0) {
+    const reason = ngettext(
+      msgid`${fitting.length} record is the same in every element`,
+      t`${fitting.length} records are the same in every element`,
+      fitting.length,
+    );
+    return undecided('several-same', reason, candidates);
+  }
   if (alike.length > 0) {
-    return undecided('a record is the same in every element, but it was made at another time or by another account', candidates);
+    const reason = t`a record is the same in every element, but it was made at another time or by another account`;
+    return undecided('same-but-made-otherwise', reason, candidates);
   }
   const near = recordsNear(doubt, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
-    return undecided('a record of its project appeared at that time that may be this one, changed since or not shown', near);
+    const reason = t`a record of its project appeared at that time that may be this one, changed since or not shown`;
+    return undecided('alike-and-new', reason, near);
   }
   return judgeAbsence(doubt.window, sightOf(doubt.elements, Number(doubt.elements.stav)), view);
 }
 
 function judgeAbsence(window: Window, sight: string, view: View): Verdict {
   if (!view.sights.has(sight)) {
-    const reason = 'the harvest shows no record of this project that this account is known to have made in this state';
-    return undecided(`${reason}, so a missing one proves nothing`, []);
+    const reason = t`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
+    return undecided('no-like-record-shown', reason, []);
   }
   if (view.nowMs <= window.untilMs) {
     const seconds = Math.ceil((window.untilMs - view.nowMs) / 1000);
-    return undecided(`the service may still be working on it; ask again in ${seconds} s`, []);
+    return undecided('maybe-under-way', t`the service may still be working on it; ask again in ${seconds} s`, []);
   }
   return {
     kind: 'absent',
-    reason: 'the harvest shows this account’s records in the same state, but not this one',
+    basis: 'not-among-those-shown',
+    reason: t`the harvest shows this account’s records in the same state, but not this one`,
     candidates: [],
   };
 }
@@ -166,31 +194,35 @@ export function judgePhoto(
   find: HarvestedFind | undefined,
   view: View,
 ): Verdict {
-  if (find === undefined) return undecided(`the harvest does not show ${doubt.identCely} to this account`, []);
+  if (find === undefined)
+    return undecided('record-not-shown', t`the harvest does not show ${doubt.identCely} to this account`, []);
   const byDigest = find.files.find((file) => file.sha512Hex === doubt.sha512Hex);
   if (byDigest !== undefined) {
-    return found(doubt, `${byDigest.name} has the same digest`, [byDigest.name]);
+    return found(doubt, 'same-digest', t`${byDigest.name} has the same digest`, [byDigest.name]);
   }
   const free = find.files.filter((file) => !settled.some((other) => isFileOf(other, file, view)));
   const mine = free.filter((file) => isFileOf(doubt, file, view));
+  const [only] = mine;
   const names = mine.map(({ name }) => name);
   const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file, view)));
-  if (mine.length === 1 && rivals.length === 1) {
-    return found(doubt, `${names[0]} came from a file of this name since the attempt, by this account`, names);
+  if (only !== undefined && mine.length === 1 && rivals.length === 1) {
+    const reason = t`${only.name} came from a file of this name since the attempt, by this account`;
+    return found(doubt, 'same-name-and-new', reason, names);
   }
-  if (mine.length > 0) return undecided('several files could be this photograph', names);
+  if (mine.length > 0) return undecided('several-files', t`several files could be this photograph`, names);
   const near = free.filter((file) => wasStored(doubt, file, view) && !doubts.some((other) => isFileOf(other, file, view)));
   if (near.length > 0) {
     return undecided(
-      'a file was stored at that time that may be this photograph under another name',
+      'other-name-and-new',
+      t`a file was stored at that time that may be this photograph under another name`,
       near.map(({ name }) => name),
     );
   }
   return judgeAbsence(doubt.window, sightOf(find.elements, find.stav), view);
 }
 
-function found(doubt: PhotoDoubt, reason: string, candidates: readonly string[]): Verdict {
-  return { kind: 'found', identCely: doubt.identCely, reason, candidates };
+function found(doubt: PhotoDoubt, basis: Basis, reason: string, candidates: readonly string[]): Verdict {
+  return { kind: 'found', identCely: doubt.identCely, basis, reason, candidates };
 }
 
 function isFileOf(photo: Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>, file: HarvestedFile, view: View): boolean {
@@ -209,6 +241,6 @@ function storingOf(file: HarvestedFile): HistoryEntry | undefined {
   return file.history.find(({ type }) => type === 'SBR0');
 }
 
-function undecided(reason: string, candidates: readonly string[]): Verdict {
-  return { kind: 'undecided', reason, candidates };
+function undecided(basis: Basis, reason: string, candidates: readonly string[]): Verdict {
+  return { kind: 'undecided', basis, reason, candidates };
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -136,8 +137,8 @@ function onlyOwn(
     if (!isOwn) own.set(find.identCely, { kind: 'missing' });
   }
   if (proven > 0) return own;
-  throw new UsageError(`Harvesting shows none of the ${sent.length} finds that were sent with profile ${context.profile}.`, {
-    hint: 'A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.',
+  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent with profile ${context.profile}.`, {
+    hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.`,
   });
 }
 

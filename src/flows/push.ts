@@ -1,4 +1,5 @@
 import { PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import { type Claim, claim, nextDue, nextDueAt, recoverInterrupted, type Settlement, settle } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
@@ -61,7 +62,7 @@ function takeUpUnsettled(run: PushRun): void {
   const { outbox, profile } = run.context;
   for (const entry of recoverInterrupted(outbox, profile)) {
     if (entry.kind !== 'number') {
-      reportSettled(run, entry, { state: 'uncertain', reason: 'pas stopped while the request was under way' });
+      reportSettled(run, entry, { state: 'uncertain', reason: t`pas stopped while the request was under way` });
     }
   }
   outbox.change(() => {
@@ -85,7 +86,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
   if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
-    run.stopCause = { kind: 'waiting', reason: 'the remaining entries must wait', untilMs };
+    run.stopCause = { kind: 'waiting', reason: t`the remaining entries must wait`, untilMs };
     return false;
   }
   const waiting = new AbortController();
@@ -109,7 +110,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   const { clock, outbox, pace, session, stop } = run.context;
   const pauseMs = await pace.waitMs();
   if (pauseMs > MOST_WAIT_MS) {
-    run.stopCause = { kind: 'waiting', reason: 'the service asked for a long pause', untilMs: clock.now() + pauseMs };
+    run.stopCause = { kind: 'waiting', reason: t`the service asked for a long pause`, untilMs: clock.now() + pauseMs };
     return;
   }
   const token = await session.token();
@@ -152,7 +153,7 @@ async function departOrGiveBack({ context }: PushRun, claimed: Claim): Promise<n
     settle(
       context.outbox,
       claimed,
-      { state: 'queued', reason: 'stopped before it was sent', notBeforeAt: 0 },
+      { state: 'queued', reason: t`stopped before it was sent`, notBeforeAt: 0 },
       { outcome: 'never-left' },
     );
     if (thrown instanceof Error && thrown.name === 'AbortError') return undefined;
@@ -195,11 +196,11 @@ async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlem
 /** The token ran out: the request was not looked at, so it goes back to the queue and is sent with a new one. */
 async function renewed(run: PushRun, entry: Entry, token: string): Promise<Settlement> {
   const { clock, session } = run.context;
-  const back: Settlement = { state: 'queued', reason: 'the token had run out', notBeforeAt: clock.now() };
+  const back: Settlement = { state: 'queued', reason: t`the token had run out`, notBeforeAt: clock.now() };
   try {
     const next = await session.renew(token);
     if (next === token || attemptsInARow(run.context.outbox, entry.id, 'unauthorised') >= MOST_RENEWALS) {
-      run.stopCause ??= { kind: 'not-allowed', reason: 'the service refuses the token that it gave' };
+      run.stopCause ??= { kind: 'not-allowed', reason: t`the service refuses the token that it gave` };
     }
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
@@ -220,7 +221,7 @@ async function forbidden(
 ): Promise<Settlement> {
   if (!run.accessProven && (await refusedAsAWhole(run, token))) {
     run.stopCause ??= { kind: 'not-allowed', reason: outcome.detail };
-    return { state: 'queued', reason: `the account is refused: ${outcome.detail}`, notBeforeAt: 0 };
+    return { state: 'queued', reason: t`the account is refused: ${outcome.detail}`, notBeforeAt: 0 };
   }
   run.accessProven = true;
   return refusal(entry, outcome.detail, outcome.findings);

@@ -1,4 +1,5 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Exchange, HttpResponse } from '../http/exchange.ts';
 import { type Account, roleOfGroups } from '../pas-api/account.ts';
 import { userInfoRequest } from '../pas-api/requests.ts';
@@ -22,10 +23,10 @@ export async function readAccount(service: {
   let response = await ask(token);
   if (response.status === 401) response = await ask(await session.renew(token));
   if (response.status === 401 || response.status === 403) {
-    throw new AuthError(`${baseUrl} refuses this account.`, { hint: 'Run `pas login`, or ask the operator of the service.' });
+    throw new AuthError(t`${baseUrl} refuses this account.`, { hint: t`Run \`pas login\`, or ask the operator of the service.` });
   }
-  if (response.status === 503) throw new UnavailableError(`${baseUrl} is closed at the moment.`, { hint: 'Try again later.' });
-  if (response.status !== 200) throw notAnAccount(baseUrl, `status ${response.status}`);
+  if (response.status === 503) throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`Try again later.` });
+  if (response.status !== 200) throw notAnAccount(baseUrl, t`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }
 
@@ -47,14 +48,14 @@ function userOf(baseUrl: string, body: Buffer): XmlElement {
     if (user !== undefined) return user;
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw notAnAccount(baseUrl, 'no XML', thrown);
+    throw notAnAccount(baseUrl, t`no XML`, thrown);
   }
-  throw notAnAccount(baseUrl, 'no user');
+  throw notAnAccount(baseUrl, t`no user`);
 }
 
 function notAnAccount(baseUrl: string, what: string, cause?: unknown): ContractError {
-  return new ContractError(`${baseUrl} answered with ${what} when asked who the account is.`, {
+  return new ContractError(t`${baseUrl} answered with ${what} when asked who the account is.`, {
     cause,
-    hint: 'Check base_url in the profile.',
+    hint: t`Check base_url in the profile.`,
   });
 }

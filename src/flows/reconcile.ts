@@ -1,4 +1,5 @@
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import { entityOf } from '../oai/record.ts';
 import { applySettlement } from '../outbox/claims.ts';
@@ -68,7 +69,7 @@ export async function reconcile(context: ReconcileContext): Promise<Reconciled[]
 function requeueNumbers(outbox: Outbox, entries: readonly Entry[]): void {
   outbox.change(() => {
     for (const entry of entries) {
-      if (entry.kind === 'number') move(outbox, entry, 'queued', { notBeforeAt: 0, reason: 'a number may be sent again' });
+      if (entry.kind === 'number') move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a number may be sent again` });
     }
   });
 }
@@ -176,7 +177,8 @@ function windowOf({ outbox, settleMs }: ReconcileContext, entry: Entry, { offset
 
 function apply(outbox: Outbox, entry: Entry, verdict: Verdict): void {
   outbox.change(() => {
-    recordEvidence(outbox, entry.id, { verdict: verdict.kind, reason: verdict.reason, candidates: verdict.candidates });
+    const { kind, basis, reason, candidates } = verdict;
+    recordEvidence(outbox, entry.id, { verdict: kind, basis, reason, candidates });
     if (verdict.kind === 'found') {
       applySettlement(outbox, entry, { state: 'accepted', identCely: verdict.identCely, reason: verdict.reason });
     } else if (verdict.kind === 'absent') {

@@ -1,7 +1,9 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { applySettlement } from '../outbox/claims.ts';
 import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
+import { KIND_WORDS } from '../outbox/entry-words.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
 import { findByIdentCely } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -19,7 +21,11 @@ const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
   drop: ['uncertain', 'refused'],
 };
 
-const CHOICES = { resend: 'send again', drop: 'drop' } as const;
+const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
+  created: t`Nothing here is uncertain.`,
+  resend: t`Nothing here is uncertain or refused, nor is the find given up.`,
+  drop: t`Nothing here is uncertain or refused.`,
+};
 
 /**
  * Settles a record's uncertain entries as a person decided. What was refused can be sent again or given up as well, and
@@ -31,13 +37,10 @@ export function resolveDoubts(outbox: Outbox, target: Target, decision: Decision
   return outbox.change(() => {
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {
-      const what = {
-        created: 'is uncertain',
-        resend: 'is uncertain or refused, nor is the find given up',
-        drop: 'is uncertain or refused',
-      };
-      throw new UsageError(`Nothing here ${what[decision.kind]}${entryId === undefined ? '' : ` with the number ${entryId}`}.`, {
-        hint: '`pas status` lists what needs a person, with the command for it.',
+      const nothing = NOTHING_TO_DECIDE[decision.kind];
+      const message = entryId === undefined ? nothing : t`${nothing} Only the entry ${entryId} was asked about.`;
+      throw new UsageError(message, {
+        hint: t`\`pas status\` lists what needs a person, with the command for it.`,
       });
     }
     for (const entry of entries) decide(outbox, entry, decision);
@@ -61,37 +64,53 @@ function canBeTakenBack(entry: Entry, all: readonly Entry[]): boolean {
 }
 
 function decide(outbox: Outbox, entry: Entry, decision: Decision): void {
-  const choice = decision.kind === 'created' ? `created as ${decision.identCely}` : CHOICES[decision.kind];
-  recordEvidence(outbox, entry.id, { verdict: 'person', reason: `a person decided: ${choice}`, candidates: [] });
+  recordEvidence(outbox, entry.id, {
+    verdict: 'person',
+    basis: decision.kind,
+    reason: decisionText(decision),
+    candidates: [],
+  });
   switch (decision.kind) {
     case 'created':
       refuseOthersRecord(outbox, entry, decision.identCely);
       applySettlement(outbox, entry, {
         state: 'accepted',
         identCely: decision.identCely,
-        reason: 'a person found it at the service',
+        reason: t`a person found it at the service`,
       });
       return;
     case 'resend':
-      move(outbox, entry, 'queued', { notBeforeAt: 0, reason: 'a person wants it sent', issues: null });
+      move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a person wants it sent`, issues: null });
       return;
     case 'drop':
-      move(outbox, entry, 'dropped', { reason: 'given up by a person' });
+      move(outbox, entry, 'dropped', { reason: t`given up by a person` });
+  }
+}
+
+function decisionText(decision: Decision): string {
+  switch (decision.kind) {
+    case 'created':
+      return t`a person decided: created as ${decision.identCely}`;
+    case 'resend':
+      return t`a person decided: send again`;
+    case 'drop':
+      return t`a person decided: drop`;
   }
 }
 
 /** Two finds settled as one record would leave one of them at no service at all. */
 function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string): void {
-  if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(`${identCely} is not an identifier of the service.`);
+  if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(t`${identCely} is not an identifier of the service.`);
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return;
-    throw new UsageError(`The ${entry.kind} was sent to ${entry.identCely}, not to ${identCely}.`, {
-      hint: `If ${entry.identCely} has it, give that identifier.`,
+    const kind = KIND_WORDS[entry.kind];
+    throw new UsageError(t`The ${kind} was sent to ${entry.identCely}, not to ${identCely}.`, {
+      hint: t`If ${entry.identCely} has it, give that identifier.`,
     });
   }
   const owner = findByIdentCely(outbox, identCely, entry.profile);
   if (owner === undefined) return;
-  throw new UsageError(`${identCely} is the record of ${owner.localId} already.`, {
-    hint: `Look at the service for another record like ${entry.localId}; if there is none: pas resolve ${entry.localId} --resend`,
+  throw new UsageError(t`${identCely} is the record of ${owner.localId} already.`, {
+    hint: t`Look at the service for another record like ${entry.localId}; if there is none: pas resolve ${entry.localId} --resend`,
   });
 }

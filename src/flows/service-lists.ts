@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { OaiClient, OaiSet } from '../oai/client.ts';
 import type { Granularity } from '../oai/datestamp.ts';
 import { listPages } from '../oai/pages.ts';
@@ -23,7 +24,8 @@ export async function refuseUnknownSets(service: ListedService, sets: readonly s
   });
   const stray = sets.find((set) => !known.has(set));
   if (stray === undefined) return;
-  throw new UsageError(`The service has no set ${stray}.`, { hint: `It has ${[...known].sort().join(', ')}.` });
+  const named = [...known].sort().join(', ');
+  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`It has ${named}.` });
 }
 
 async function setsOf({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {

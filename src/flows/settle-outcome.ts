@@ -1,4 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { attemptsInARow } from '../outbox/journal.ts';
@@ -37,20 +38,24 @@ export function settlementOf(
     case 'accepted':
       return { state: 'accepted', identCely: outcome.identCely };
     case 'already-current':
-      return { state: 'accepted', identCely: entry.identCely ?? '', reason: 'the service had this number already' };
+      return { state: 'accepted', identCely: entry.identCely ?? '', reason: t`the service had this number already` };
     case 'refused':
       return refusal(entry, outcome.detail, outcome.findings);
     case 'refused-in-a-word':
       return refusalInAWord(run, flight, outcome.detail, now);
     case 'file-changed':
-      return refusal(entry, 'the photograph was removed or changed since it was queued; queue it again with `pas photo add`', []);
+      return refusal(
+        entry,
+        t`the photograph was removed or changed since it was queued; queue it again with \`pas photo add\``,
+        [],
+      );
     case 'throttled':
       return throttled(run, departedAtMs, outcome.waitMs);
     case 'busy':
       return busy(run, entry, departedAtMs, now);
     case 'closed':
       run.stopCause ??= { kind: 'closed', reason: outcome.detail };
-      return { state: 'queued', reason: 'the service is closed', notBeforeAt: 0 };
+      return { state: 'queued', reason: t`the service is closed`, notBeforeAt: 0 };
     case 'never-arrived':
       return neverArrived(run, outcome.detail, now);
     case 'uncertain':
@@ -65,7 +70,7 @@ function noteProgress(run: PushRun, outcome: Outcome): void {
   if (outcome.kind === 'uncertain') {
     run.inDoubtInARow += 1;
     if (run.inDoubtInARow >= MOST_IN_DOUBT_IN_A_ROW) {
-      run.stopCause ??= { kind: 'in-doubt', reason: `${run.inDoubtInARow} answers in a row left their entries in doubt` };
+      run.stopCause ??= { kind: 'in-doubt', reason: t`${run.inDoubtInARow} answers in a row left their entries in doubt` };
     }
   } else if (outcome.kind !== 'never-arrived') {
     run.inDoubtInARow = 0;
@@ -84,7 +89,7 @@ function refusalInAWord(run: PushRun, flight: Flight, detail: string, now: numbe
   run.serialProjects.add(entry.project);
   return {
     state: 'queued',
-    reason: `refused beside another import of its project (${detail}); tried once more alone`,
+    reason: t`refused beside another import of its project (${detail}); tried once more alone`,
     notBeforeAt: now,
     collided: true,
   };
@@ -98,11 +103,11 @@ function throttled(run: PushRun, departedAtMs: number, waitMs: number | undefine
   if (run.throttledInARow >= MOST_THROTTLED_IN_A_ROW) {
     run.stopCause ??= {
       kind: 'waiting',
-      reason: `the service asked for fewer requests ${run.throttledInARow} times in a row`,
+      reason: t`the service asked for fewer requests ${run.throttledInARow} times in a row`,
       untilMs: run.context.clock.now() + pauseMs,
     };
   }
-  return { state: 'queued', reason: 'the service asked for fewer requests', notBeforeAt: 0 };
+  return { state: 'queued', reason: t`the service asked for fewer requests`, notBeforeAt: 0 };
 }
 
 function busy(run: PushRun, entry: Entry, departedAtMs: number, now: number): Settlement {
@@ -115,19 +120,19 @@ function busy(run: PushRun, entry: Entry, departedAtMs: number, now: number): Se
     run.counts.locked += 1;
   }
   const waitMs = Math.min(FIRST_LOCK_WAIT_MS * 2 ** attemptsInARow(run.context.outbox, entry.id, 'busy'), MOST_LOCK_WAIT_MS);
-  return { state: 'queued', reason: 'another operation on this record is under way at the service', notBeforeAt: now + waitMs };
+  return { state: 'queued', reason: t`another operation on this record is under way at the service`, notBeforeAt: now + waitMs };
 }
 
 function neverArrived(run: PushRun, detail: string, now: number): Settlement {
   run.connectFailures += 1;
   run.holdUntilMs = now + Math.min(500 * 2 ** run.connectFailures, MOST_CONNECT_WAIT_MS);
   if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: detail };
-  return { state: 'queued', reason: `the request did not reach the service (${detail})`, notBeforeAt: 0 };
+  return { state: 'queued', reason: t`the request did not reach the service (${detail})`, notBeforeAt: 0 };
 }
 
 function uncertain(run: PushRun, entry: Entry, detail: string, now: number): Settlement {
   if (entry.kind === 'number' && attemptsInARow(run.context.outbox, entry.id, 'uncertain') < MOST_NUMBER_REPEATS) {
-    return { state: 'queued', reason: `${detail}; a number may be sent again`, notBeforeAt: now + NUMBER_REPEAT_WAIT_MS };
+    return { state: 'queued', reason: t`${detail}; a number may be sent again`, notBeforeAt: now + NUMBER_REPEAT_WAIT_MS };
   }
   return { state: 'uncertain', reason: detail };
 }

@@ -1,4 +1,5 @@
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import type { ListPage } from '../oai/client.ts';
 import { formatDatestamp } from '../oai/datestamp.ts';
@@ -67,13 +68,10 @@ export async function sightChanges(options: SightOptions, wanted: ReadonlySet<st
     }
     if (beganMs !== undefined && met.size >= (counted ?? 0)) return { sights, beganMs };
   }
-  throw new OaiError(
-    'incomplete',
-    `The service counts ${counted ?? '?'} finds that changed since ${from} and sent ${met.size}.`,
-    {
-      hint: 'Nothing was changed here. Run the command again.',
-    },
-  );
+  const listed = counted ?? '?';
+  throw new OaiError('incomplete', t`The service counts ${listed} finds that changed since ${from} and sent ${met.size}.`, {
+    hint: t`Nothing was changed here. Run the command again.`,
+  });
 }
 
 /** How many requests it takes to read the rest of a list; 0 where the service does not count. */

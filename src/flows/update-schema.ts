@@ -1,4 +1,5 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
 import { type Comparison, compareWithBundled, findSchemaProblem, MAX_SCHEMA_BYTES } from '../find/own-schema.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
@@ -18,7 +19,7 @@ export type UpdatedSchema = Comparison & { readonly url: string; readonly bytes:
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const KEPT = 'The schema that was in use stays in use.';
+const KEPT = t`The schema that was in use stays in use.`;
 
 /**
  * Fetches the deployment's own schema, and keeps it if documents can be validated with it.
@@ -42,18 +43,18 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
   let url = start;
   for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
     if (!options.isProtected(url)) {
-      throw new ContractError(`The schema would come from ${url}, which is not protected by TLS.`, {
-        hint: `Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
+      throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
+        hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
       });
     }
     const response = await get(options, url);
     if (!REDIRECTS.includes(response.status)) return response;
     const location = response.headers['location'];
     if (location === undefined || !URL.canParse(location, url))
-      throw notUsable(url, 'the service redirects without saying where to');
+      throw notUsable(url, t`the service redirects without saying where to`);
     url = new URL(location, url).href;
   }
-  throw notUsable(start, 'the service redirects in a circle');
+  throw notUsable(start, t`the service redirects in a circle`);
 }
 
 async function get({ exchange, answerTimeoutMs }: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
@@ -68,25 +69,25 @@ async function get({ exchange, answerTimeoutMs }: UpdateSchemaOptions, url: stri
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     if (thrown.reason === 'too-large') throw notUsable(url, thrown.message, thrown);
-    throw new UnavailableError(`${url} did not answer: ${thrown.message}.`, {
+    throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: `${KEPT} Try again when there is a network.`,
+      hint: t`${KEPT} Try again when there is a network.`,
     });
   }
 }
 
 function refuseStatus(url: string, { status }: HttpResponse): void {
   if (status === 200) return;
-  if (status === 401 || status === 403) throw new AuthError(`${url} may not be read (status ${status}).`, { hint: KEPT });
+  if (status === 401 || status === 403) throw new AuthError(t`${url} may not be read (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {
-    throw new UnavailableError(`${url} cannot be had at the moment (status ${status}).`, { hint: `${KEPT} Try again later.` });
+    throw new UnavailableError(t`${url} cannot be had at the moment (status ${status}).`, { hint: t`${KEPT} Try again later.` });
   }
-  throw notUsable(url, `the service answered with status ${status}`);
+  throw notUsable(url, t`the service answered with status ${status}`);
 }
 
 function notUsable(url: string, problem: string, cause?: unknown): ContractError {
-  return new ContractError(`${url} is not used: ${problem}.`, {
+  return new ContractError(t`${url} is not used: ${problem}.`, {
     cause,
-    hint: `${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,
+    hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { notePage, type Pass, passOf, type Window } from '../ledger/pass.ts';
 import type { ListPage } from '../oai/client.ts';
@@ -53,7 +54,7 @@ export async function walk(walker: Walker): Promise<'end' | 'token-refused'> {
       onPage(taken, page.broken);
       pagesWithoutNews = taken.newInWalk === 0 ? pagesWithoutNews + 1 : 0;
       if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
-        throw new OaiError('loop', `The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
+        throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
       }
     }
     return 'end';

@@ -6,31 +6,37 @@ export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 export type Evidence = {
   readonly foundAt: number;
   readonly verdict: EvidenceVerdict;
+  /** Stable code of what the verdict rests on; null where an older pas wrote it down. */
+  readonly basis: string | null;
+  /** The same in words, in the language of whoever asked. */
   readonly reason: string;
   readonly candidates: readonly string[];
 };
 
-/** Writes evidence down, unless it says what the last one said. */
+/** Writes evidence down, unless it says what the last one said; in which words, or in which language, does not matter. */
 export function recordEvidence(outbox: Outbox, entryId: number, evidence: Omit<Evidence, 'foundAt'>): void {
   const last = evidenceOf(outbox, entryId).at(-1);
-  if (last?.verdict === evidence.verdict && last.reason === evidence.reason) return;
+  const candidates = JSON.stringify(evidence.candidates);
+  const isKnown = last?.verdict === evidence.verdict && last.basis === evidence.basis;
+  if (isKnown && JSON.stringify(last.candidates) === candidates) return;
   outbox
     .sql(
-      `insert into evidence (entry_id, found_at, verdict, reason, candidates)
-       values (:entryId, :now, :verdict, :reason, :candidates)`,
+      `insert into evidence (entry_id, found_at, verdict, basis, reason, candidates)
+       values (:entryId, :now, :verdict, :basis, :reason, :candidates)`,
     )
     .run({
       entryId,
       now: Math.floor(outbox.clock.now()),
       verdict: evidence.verdict,
+      basis: evidence.basis,
       reason: evidence.reason,
-      candidates: JSON.stringify(evidence.candidates),
+      candidates,
     });
 }
 
 export function evidenceOf(outbox: Outbox, entryId: number): Evidence[] {
   const rows = outbox
-    .sql('select found_at as foundAt, verdict, reason, candidates from evidence where entry_id = ? order by id')
+    .sql('select found_at as foundAt, verdict, basis, reason, candidates from evidence where entry_id = ? order by id')
     .all(entryId) as (Omit<Evidence, 'candidates'> & { candidates: string })[];
   return rows.map((row) => ({ ...row, candidates: JSON.parse(row.candidates) as string[] }));
 }
