@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import type { Slot } from '../http/pace.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { ROLE_WORDS } from '../pas-api/account.ts';
 import { readErrorBody } from '../pas-api/error-body.ts';
@@ -22,7 +23,7 @@ export type ServiceToCheck = {
   readonly send: Exchange;
   readonly clock: Clock;
   /** Waits for a slot, as a write would: the probe counts against the service's interval. */
-  readonly depart: () => Promise<unknown>;
+  readonly depart: () => Promise<Slot>;
 };
 
 const MOST_CLOCK_ERROR_MS = 60_000;
@@ -52,9 +53,9 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
 
 /** A request that passes every gate of a write and does nothing: the method that it asks for does not exist there. */
 async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): Promise<Check> {
-  await depart();
+  const slot = await depart();
   try {
-    const response = await authorised(await session.token(), send)(accessProbe(baseUrl));
+    const response = await authorised(await session.token(), send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
     const body = readErrorBody(response);
     const said = body.kind === 'detail' ? `: ${body.detail}` : '';
     switch (response.status) {
@@ -75,6 +76,8 @@ async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): 
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`);
+  } finally {
+    slot.giveBack();
   }
 }
 

@@ -1,6 +1,7 @@
 import { PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { NoAnswerError } from '../http/exchange.ts';
+import type { Slot } from '../http/pace.ts';
 import { type Claim, claim, nextDue, nextDueAt, recoverInterrupted, type Settlement, settle } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
@@ -123,9 +124,9 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   });
   if (claimed === undefined) return;
   const request = requestOf(run.context, claimed.entry);
-  const departMs = await departOrGiveBack(run, claimed);
-  if (departMs === undefined) return;
-  const pacedMs = pauseMs + departMs;
+  const slot = await departOrGiveBack(run, claimed);
+  if (slot === undefined) return;
+  const pacedMs = pauseMs + slot.waitedMs;
   run.counts.requests += 1;
 
   const project = claimed.entry.kind === 'import' ? claimed.entry.project : null;
@@ -135,7 +136,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
     other.overlapped = true;
     flight.overlapped = true;
   }
-  const done = sendClaimed(run.context, claimed, request, token)
+  const done = sendClaimed(run.context, claimed, request, token, slot)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.
@@ -146,7 +147,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
 }
 
 /** Takes the slot. Stopped before it could leave, the entry is as it was: nobody need wonder what became of it. */
-async function departOrGiveBack({ context }: PushRun, claimed: Claim): Promise<number | undefined> {
+async function departOrGiveBack({ context }: PushRun, claimed: Claim): Promise<Slot | undefined> {
   try {
     return await context.pace.depart(context.stop);
   } catch (thrown) {
@@ -229,13 +230,15 @@ async function forbidden(
 
 async function refusedAsAWhole(run: PushRun, token: string): Promise<boolean> {
   const { baseUrl, pace, send } = run.context;
-  await pace.depart();
+  const slot = await pace.depart();
   try {
-    const answer = await authorised(token, send)({ ...accessProbe(baseUrl), onDeparture: () => pace.departed() });
+    const answer = await authorised(token, send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
     return answer.status === 403;
   } catch (thrown) {
     if (thrown instanceof NoAnswerError) return false;
     throw thrown;
+  } finally {
+    slot.giveBack();
   }
 }
 

@@ -1,4 +1,5 @@
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import type { Slot } from '../http/pace.ts';
 import type { Claim } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../pas-api/outcome.ts';
@@ -41,12 +42,18 @@ function required<T>(value: T | null): T {
 }
 
 /** Sends a claimed entry, whose slot was taken, and says what came of it. Never throws for what the network does. */
-export async function sendClaimed(context: PushContext, claim: Claim, request: HttpRequest, token: string): Promise<Sent> {
-  const { clock, pace } = context;
+export async function sendClaimed(
+  context: PushContext,
+  claim: Claim,
+  request: HttpRequest,
+  token: string,
+  slot: Slot,
+): Promise<Sent> {
+  const { clock } = context;
   let departedAtMs = clock.monotonicMs();
   const onDeparture = () => {
     departedAtMs = clock.monotonicMs();
-    pace.departed();
+    return slot.leave();
   };
   const exchange = authorised(token, context.send);
   const facts = (response: Pick<HttpResponse, 'status' | 'headers'> | undefined) => ({
@@ -63,6 +70,8 @@ export async function sendClaimed(context: PushContext, claim: Claim, request: H
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     return { outcome: outcomeOfNoAnswer(claim.entry.kind, thrown), ...facts(thrown.head) };
+  } finally {
+    slot.giveBack();
   }
 }
 

@@ -18,8 +18,8 @@ export type HttpRequest = {
   /** A longer answer is refused. */
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
-  /** Called when the first byte is about to leave, after any connecting. */
-  readonly onDeparture?: () => void;
+  /** Called when the first byte is about to leave, after any connecting. False: it is too late, and nothing may leave. */
+  readonly onDeparture?: () => boolean;
 };
 
 export type HttpResponse = {

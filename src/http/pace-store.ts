@@ -21,7 +21,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
        leaving_until_ms = excluded.leaving_until_ms, blocked_until_ms = excluded.blocked_until_ms, jitter_ms = excluded.jitter_ms, waking_ms = excluded.waking_ms`,
   );
   return {
-    // Done before the promise is returned: a departure is on record before its first byte leaves.
+    // Done before the promise is returned: what is decided is on record before anybody acts on it.
     update: async (scopes, change) =>
       immediately(database, () => {
         const { result, next } = change(

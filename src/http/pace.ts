@@ -24,10 +24,12 @@ export type PaceStore = {
   /**
    * Reads all scopes, lets `change` decide, and writes, as one step that nobody else can come between. `change` may be
    * called again when somebody did come first, and must do nothing but compute. `nowMs` is the time on the clock that
-   * all who share this store share.
+   * all who share this store share. `leastIntervalMs` is what the store itself asks for, where it stands in for another.
    */
-  update<T>(scopes: readonly string[], change: (states: readonly PaceState[], nowMs: number) => PaceChange<T>): Promise<T>;
+  update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
+
+export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastIntervalMs?: number) => PaceChange<T>;
 
 export type PaceOptions = {
   readonly store: PaceStore;
@@ -37,13 +39,24 @@ export type PaceOptions = {
   readonly intervalMs: number;
 };
 
+/** Leave for one request to go out. It is either left with or given back; who does neither holds everybody up for a while. */
+export type Slot = {
+  /** How long it was waited for. */
+  readonly waitedMs: number;
+  /**
+   * To be called just before the first byte, after any connecting: the next slot counts from here. False where the slot
+   * ran out meanwhile: somebody else may be leaving, so this request must not.
+   */
+  leave(): boolean;
+  /** The request never got out. */
+  giveBack(): void;
+};
+
 export type Pace = {
   /** Resolves shortly before the next slot, so that what must be on disk first does not eat into it. */
   approach(signal?: AbortSignal): Promise<void>;
-  /** Resolves when the request may leave, having taken the slot. Returns how long it waited. */
-  depart(signal?: AbortSignal): Promise<number>;
-  /** The request really left only now, after connecting: the next one counts from here. To be called for every slot. */
-  departed(): void;
+  /** Resolves when a request may leave. */
+  depart(signal?: AbortSignal): Promise<Slot>;
   /**
    * The service refused for frequency: everybody slows down; `retryAfterMs` is what it asked for. Returns how long
    * everybody pauses.
@@ -60,8 +73,10 @@ export type Pace = {
 const GUARD_MS = 3;
 /** How early `approach` returns: a commit that reaches the disk takes a few milliseconds. */
 const LEAD_MS = 12;
-/** Connecting may take a while. Who takes longer than this is taken for dead. */
-const MOST_LEAVING_MS = 1000;
+/** Connecting may take a while. Who takes longer than this is taken for dead, and does not leave any more. */
+export const MOST_LEAVING_MS = 3000;
+/** Whoever shares the pace may change it, so nobody sleeps for longer than this without looking. */
+const LOOK_UP_MS = 500;
 const LOOK_AGAIN_MS = 2;
 /** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0008-jitter.md). */
 const FIRST_JITTER_MS = 10;
@@ -78,36 +93,63 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
  * ahead, so a late departure pushes the next one on instead of closing the gap behind it.
  */
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
-  const waitIn = (states: readonly PaceState[], nowMs: number): number => {
-    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, intervalMs), state.blockedUntilMs));
+  const waitIn = (states: readonly PaceState[], nowMs: number, leastIntervalMs = 0): number => {
+    const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, leastIntervalMs);
+    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
     // In hundredths, upwards: a remainder too small to be added to a clock's time would never be over.
     const waitMs = Math.max(0, Math.ceil(100 * (Math.max(...freeAt) - nowMs)) / 100);
     return waitMs === 0 && states.some(({ leavingUntilMs }) => leavingUntilMs > nowMs) ? LOOK_AGAIN_MS : waitMs;
   };
 
-  /** Milliseconds until the slot, or 0 when it was taken. */
-  const tryDepart = (): Promise<number> =>
-    store.update(scopes, (found, nowMs) => {
+  /** Milliseconds until the slot; or the mark that says whose it is, when it was taken. */
+  const tryDepart = (): Promise<{ readonly waitMs: number } | { readonly mark: number }> =>
+    store.update<{ waitMs: number } | { mark: number }>(scopes, (found, nowMs, leastIntervalMs) => {
       const states = found.map((state) => notAhead(state, nowMs));
-      const result = waitIn(states, nowMs);
-      return { result, next: result > 0 ? states : states.map((state) => departing(state, nowMs)) };
+      const remainingMs = waitIn(states, nowMs, leastIntervalMs);
+      if (remainingMs > 0) return { result: { waitMs: remainingMs }, next: states };
+      return { result: { mark: nowMs + MOST_LEAVING_MS }, next: states.map((state) => departing(state, nowMs)) };
     });
 
   const waitMs = (): Promise<number> =>
-    store.update(scopes, (found, nowMs) => ({
+    store.update(scopes, (found, nowMs, leastIntervalMs) => ({
       result: waitIn(
         found.map((state) => notAhead(state, nowMs)),
         nowMs,
+        leastIntervalMs,
       ),
     }));
 
-  const leftNow = (change: Partial<PaceState>): void =>
+  /** Ends the leaving that `mark` stands for, and no other. */
+  const release = (mark: number, departedToo: boolean): void =>
     inPassing(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
-        next: states.map((state) => ({ ...state, ...change, lastDepartureMs: Math.max(state.lastDepartureMs, nowMs) })),
+        next: states.map((state) => ({
+          ...state,
+          leavingUntilMs: state.leavingUntilMs === mark ? 0 : state.leavingUntilMs,
+          lastDepartureMs: departedToo ? Math.max(state.lastDepartureMs, nowMs) : state.lastDepartureMs,
+        })),
       })),
     );
+
+  const takenSlot = (mark: number, asked: Moment, waitedMs: number): Slot => {
+    let open = true;
+    return {
+      waitedMs,
+      leave() {
+        // One gap short of what the others wait, so that whoever takes the next slot then is not met either.
+        if (!open || elapsedMs(clock, asked) > MOST_LEAVING_MS - intervalMs - GUARD_MS) return false;
+        open = false;
+        // Only when the bytes are out may the next one follow, in case this process is put aside just before them.
+        setImmediate(() => release(mark, true));
+        return true;
+      },
+      giveBack() {
+        if (open) release(mark, false);
+        open = false;
+      },
+    };
+  };
 
   return {
     waitMs,
@@ -115,21 +157,17 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       for (;;) {
         const remainingMs = (await waitMs()) - LEAD_MS;
         if (remainingMs <= 0) return;
-        await clock.sleep(remainingMs, signal);
+        await clock.sleep(Math.min(remainingMs, LOOK_UP_MS), signal);
       }
     },
     async depart(signal) {
       const startedMs = clock.monotonicMs();
       for (;;) {
-        const remainingMs = await tryDepart();
-        if (remainingMs === 0) return clock.monotonicMs() - startedMs;
-        await clock.sleep(remainingMs, signal);
+        const asked = momentOf(clock);
+        const found = await tryDepart();
+        if ('mark' in found) return takenSlot(found.mark, asked, clock.monotonicMs() - startedMs);
+        await clock.sleep(Math.min(found.waitMs, LOOK_UP_MS), signal);
       }
-    },
-    departed() {
-      leftNow({ leavingUntilMs: 0 });
-      // And once more when the bytes are out, for a process that was put aside just before them.
-      setImmediate(() => leftNow({}));
     },
     slowDown(departedAtMs, retryAfterMs) {
       const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
@@ -143,6 +181,17 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       return pauseMs;
     },
   };
+}
+
+type Moment = { readonly monotonicMs: number; readonly at: number };
+
+function momentOf(clock: Clock): Moment {
+  return { monotonicMs: clock.monotonicMs(), at: clock.now() };
+}
+
+/** By the clock that counts more: the monotonic one stands still while a machine sleeps, the other one may be set back. */
+function elapsedMs(clock: Clock, since: Moment): number {
+  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }
 
 /** For what nobody waits for. A store that fails fails the next departure as well, and is reported there. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type NoAnswerReason } from './exchange.ts';
 
 const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
@@ -68,6 +69,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #settled = false;
+  #nothingLeft = false;
   #head: { status: number; headers: Record<string, string> } | undefined;
   #chunks: Buffer[] = [];
   #sizeBytes = 0;
@@ -91,8 +93,20 @@ class Answer implements Dispatcher.DispatchHandler {
       controller.abort(new Error('no longer wanted'));
       return;
     }
-    this.#request.onDeparture?.();
-    this.#watchBody();
+    const body = this.#body;
+    if (body === undefined || Buffer.isBuffer(body)) {
+      this.#depart();
+      return;
+    }
+    // The head of a streamed request leaves with the first piece of its body, which this listener meets first.
+    body.once('data', () => this.#depart());
+    this.#watchBody(body);
+  }
+
+  #depart(): void {
+    if (this.#settled || this.#request.onDeparture?.() !== false) return;
+    this.#nothingLeft = true;
+    this.fail('connect', t`it took too long to connect`);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Dispatcher.ResponseData['headers']): void {
@@ -121,7 +135,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   fail(reason: NoAnswerReason, message: string, cause?: unknown): void {
     if (this.#settled) return;
-    const mayHaveArrived = this.#controller !== undefined && this.#bodyWasHandedOver();
+    const mayHaveArrived = this.#controller !== undefined && !this.#nothingLeft && this.#bodyWasHandedOver();
     this.#end();
     if (typeof this.#body === 'object' && 'destroy' in this.#body) this.#body.destroy();
     this.#controller?.abort(new Error(message));
@@ -134,9 +148,7 @@ class Answer implements Dispatcher.DispatchHandler {
     return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
   }
 
-  #watchBody(): void {
-    const body = this.#body;
-    if (body === undefined || Buffer.isBuffer(body)) return;
+  #watchBody(body: Readable): void {
     this.#watchdog = setTimeout(() => {
       if (!body.readableEnded) this.fail('timeout', `the network took nothing for ${STALLED_BODY_MS / 1000} seconds`);
     }, STALLED_BODY_MS);

@@ -21,8 +21,7 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
   let leftAt = clock.monotonicMs();
   const sendAll = async (): Promise<void> => {
     while (passed.length < count) {
-      await pace.depart();
-      pace.departed();
+      (await pace.depart()).leave();
       const now = clock.monotonicMs();
       const arrivesAt = now + link(now - leftAt);
       leftAt = now;

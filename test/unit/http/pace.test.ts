@@ -7,13 +7,18 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
+/** A request that leaves at once; resolves when its bytes are out. */
+async function leave(pace: Pace): Promise<void> {
+  const slot = await pace.depart();
+  expect(slot.leave()).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 async function departures(pace: Pace, clock: ManualClock, count: number, withinMs = 60_000): Promise<number[]> {
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < count; index += 1) {
-      await pace.depart();
-      pace.departed();
-      pace.departed();
+      await leave(pace);
       times.push(clock.monotonicMs());
     }
   })();
@@ -45,10 +50,10 @@ test('the first gaps after a pause are a little wider, and cost less than half a
 test('a departure that was late pushes the next one on', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-  await pace.depart();
-  pace.departed();
+  const slot = await pace.depart();
   await clock.advance(30);
-  pace.departed();
+  slot.leave();
+  await clock.advance(0);
   expect(await pace.waitMs()).toBeGreaterThanOrEqual(100);
 });
 
@@ -57,22 +62,57 @@ test('nobody else leaves while a request that has its slot is still connecting, 
   const store = memoryPaceStore(clock);
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   const [slow, other] = [of(), of()];
-  await slow.depart();
+  const slot = await slow.depart();
   let left = false;
   const waiting = other.depart().then(() => {
     left = true;
   });
   await clock.advance(400);
   expect(left).toBe(false);
-  slow.departed();
+  slot.leave();
   await clock.advance(99);
   expect(left).toBe(false);
   await clock.advance(50);
   expect(left).toBe(true);
   await waiting;
   const after = of().depart();
-  await clock.advance(1005);
+  await clock.advance(3005);
   await after;
+});
+
+test('who took too long to connect may not leave any more, and does not disturb who took the next slot', async () => {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const late = await of().depart();
+  const next = of().depart();
+  await clock.advance(3000);
+  const slot = await next;
+  expect(late.leave()).toBe(false);
+  late.giveBack();
+  await clock.advance(200);
+  let third = false;
+  void of()
+    .depart()
+    .then(() => {
+      third = true;
+    });
+  await clock.advance(500);
+  expect(third).toBe(false);
+  expect(slot.leave()).toBe(true);
+  await clock.advance(150);
+  expect(third).toBe(true);
+});
+
+test('a slot that was given back holds nobody up for longer than a gap', async () => {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const slot = await of().depart();
+  slot.giveBack();
+  expect(slot.leave()).toBe(false);
+  await clock.advance(0);
+  expect(await of().waitMs()).toBeLessThan(125);
 });
 
 test('two accounts at one address share the address, two addresses share nothing', async () => {
@@ -80,8 +120,7 @@ test('two accounts at one address share the address, two addresses share nothing
   const store = memoryPaceStore(clock);
   const of = (...scopes: string[]) => makePace({ store, clock, scopes, intervalMs: 100 });
   const eva = of('address:a', 'account:eva');
-  await eva.depart();
-  eva.departed();
+  await leave(eva);
   expect(await of('address:a', 'account:jan').waitMs()).toBeGreaterThanOrEqual(100);
   expect(await of('address:b', 'account:eva at b').waitMs()).toBe(0);
 });
@@ -89,8 +128,7 @@ test('two accounts at one address share the address, two addresses share nothing
 test('after a throttle everybody waits as long as the service asked, then goes slower, and slowly recovers', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-  await pace.depart();
-  pace.departed();
+  await leave(pace);
   expect(pace.slowDown(clock.monotonicMs(), 1000)).toBe(1000);
   expect(await pace.waitMs()).toBe(1000);
   await clock.advance(1000);
@@ -107,8 +145,7 @@ test('each throttle after the pause doubles the room for jitter, up to a bound',
   const gapAfter = async (throttles: number): Promise<number> => {
     const clock = manualClock();
     const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-    await pace.depart();
-    pace.departed();
+    await leave(pace);
     for (let time = 0; time < throttles; time += 1) {
       await clock.advance(1);
       pace.slowDown(clock.monotonicMs(), 0);
@@ -135,8 +172,7 @@ test('several throttles of the same moment slow down once', async () => {
 test('approach returns shortly before the slot', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-  await pace.depart();
-  pace.departed();
+  await leave(pace);
   let near = false;
   const approached = pace.approach().then(() => {
     near = true;
@@ -160,8 +196,7 @@ test('a clock that was set back, or began anew with its machine, holds everybody
 test('an interval of 0 switches the pace off', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 0 });
-  await pace.depart();
-  pace.departed();
+  await leave(pace);
   expect(await pace.waitMs()).toBe(0);
 });
 
@@ -169,7 +204,7 @@ test('processes that open the same file share it', async () => {
   const path = join(tempFolder(), 'pace.sqlite');
   const clock = manualClock();
   const [first, second] = [openPaceStore(path, clock), openPaceStore(path, clock)];
-  makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }).departed();
+  await leave(makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }));
   expect(await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBeGreaterThanOrEqual(100);
   first.close();
   second.close();

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { PassThrough, Readable } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ChangedFileError, verifiedStream } from '../../../src/http/digest.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
@@ -165,7 +166,47 @@ test('departure is reported once the connection stands', async () => {
     url,
     onDeparture: () => {
       departures += 1;
+      return true;
     },
   });
   expect(departures).toBe(1);
+});
+
+test.each([
+  ['nothing', undefined],
+  ['bytes', () => Buffer.from('bytes')],
+  ['a stream', () => Readable.from([Buffer.from('st'), Buffer.from('ream')])],
+])('a request with %s for a body, whose time was over when it could leave, never does', async (_, open) => {
+  const heads: unknown[] = [];
+  const url = await serve((request, response) => {
+    heads.push(request.url);
+    response.end();
+  });
+  const lengthBytes = open?.() instanceof Buffer ? 5 : 6;
+  const body = open === undefined ? {} : { body: { contentType: 'text/plain', lengthBytes, open } };
+  const send = connections();
+  const error = await failure(send({ method: 'POST', url, ...body, onDeparture: () => false }));
+  expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
+  await send({ method: 'GET', url: `${url}/next` });
+  expect(heads).toHaveLength(1);
+});
+
+test('a streamed request departs with the first piece of its body, not before', async () => {
+  const url = await serve((request, response) => request.resume().on('end', () => response.end()));
+  const body = new PassThrough();
+  let departed = false;
+  const answer = connections()({
+    method: 'POST',
+    url,
+    body: { contentType: 'text/plain', lengthBytes: 4, open: () => body },
+    onDeparture: () => {
+      departed = true;
+      return true;
+    },
+  });
+  await vi.waitFor(() => expect(body.listenerCount('data')).toBeGreaterThan(1));
+  expect(departed).toBe(false);
+  body.end('body');
+  await answer;
+  expect(departed).toBe(true);
 });
