@@ -67,14 +67,14 @@ async function backup(context: Context, file: string, options: BackupOptions): P
 }
 
 function refuseTarget({ places }: Context, target: string, force: boolean): void {
-  if (!existsSync(places.outboxFile)) throw new UsageError(`There is no outbox in ${places.home} yet.`);
+  if (!existsSync(places.outboxFile)) throw new UsageError(t`There is no outbox in ${places.home} yet.`);
   if (!existsSync(dirname(target))) throw noFolder(target);
   if (!existsSync(target)) return;
   const found = statSync(target);
   const own = statSync(places.outboxFile);
-  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, `${target} is the outbox itself.`);
-  if (!found.isFile()) throw new FileError(target, `${target} is not a file.`, { hint: t`Name the file to make.` });
-  if (!force) throw new FileError(target, `${target} is there already.`, { hint: t`Add --force to replace it.` });
+  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, t`${target} is the outbox itself.`);
+  if (!found.isFile()) throw new FileError(target, t`${target} is not a file.`, { hint: t`Name the file to make.` });
+  if (!force) throw new FileError(target, t`${target} is there already.`, { hint: t`Add --force to replace it.` });
 }
 
 function noFolder(target: string): FileError {
@@ -92,7 +92,7 @@ async function copyPhotographs(from: string, to: string, photographs: readonly K
     const path = source.pathOf(sha512);
     const copied = existsSync(path) ? await copy.add(path) : undefined;
     if (copied === undefined || !copied.sha512.equals(sha512)) {
-      throw new DatabaseError(`${path}: the queued photograph ${name} was removed or changed.`, {
+      throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
         hint: t`Queue it again with \`pas photo add\`. The outbox itself was copied.`,
       });
     }

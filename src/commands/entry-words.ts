@@ -1,5 +1,6 @@
 import { t } from '../base/language.ts';
 import type { EntryKind, EntryState } from '../outbox/entry.ts';
+import type { EvidenceVerdict } from '../outbox/evidence.ts';
 import type { Role } from '../pas-api/account.ts';
 
 /** Words for people where programs read a code. */
@@ -14,6 +15,14 @@ export const STATE_WORDS: Readonly<Record<EntryState, string>> = {
   refused: t`refused`,
   uncertain: t`uncertain`,
   dropped: t`dropped`,
+};
+
+/** What a look at the service says of an entry. */
+export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
+  found: t`found`,
+  absent: t`absent`,
+  undecided: t`undecided`,
+  person: t`decided by a person`,
 };
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {

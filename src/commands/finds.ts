@@ -55,7 +55,7 @@ export function photographKeeping(context: Context, link: boolean) {
       const name = basename(path);
       if (!link) return { name, mediaType, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes: profile.photoMaxBytes });
-      if (photograph === undefined) throw new UsageError(`${path} changed while it was read.`);
+      if (photograph === undefined) throw new UsageError(t`${path} changed while it was read.`);
       return {
         name,
         mediaType,

@@ -37,7 +37,7 @@ type Place = {
 };
 
 function temporaryPlace(context: Context, { form }: Subject): Place {
-  if (form !== 'jsonl' && form !== 'xml') throw new UsageError(`--to ${form} needs a place: give --out.`);
+  if (form !== 'jsonl' && form !== 'xml') throw new UsageError(t`--to ${form} needs a place: give --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
@@ -68,7 +68,7 @@ function lastingPlace(content: string, { form }: Subject): Place {
 }
 
 function foreign(path: string): UsageError {
-  return new UsageError(`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
+  return new UsageError(t`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
 }
 
 async function outputOf(

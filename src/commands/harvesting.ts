@@ -40,8 +40,8 @@ export async function openHarvestClient(context: Context, version = context.prof
 
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
-  throw new ConfigError(`Profile ${profile.name} has no harvesting interface.`, {
-    hint: `Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
+  throw new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
+    hint: t`Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
   });
 }
 
@@ -56,7 +56,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
     case 'basic': {
       const password = passwordOf(context, profile);
       if (profile.username === undefined || password === undefined) {
-        throw new ConfigError(`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
+        throw new ConfigError(t`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
           hint: t`Run \`pas login\`.`,
         });
       }

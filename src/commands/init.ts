@@ -41,7 +41,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
     defaultProfile: config.defaultProfile ?? options.name,
     profiles: new Map([...config.profiles, [options.name, settings]]),
   });
-  terminal.line(`Profile ${options.name} is in ${places.configFile}.`);
+  terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
   terminal.note(t`Next: \`pas login\`, then \`pas harvest-vocab\`.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';

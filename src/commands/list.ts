@@ -9,6 +9,7 @@ import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { STATE_WORDS } from './entry-words.ts';
 
 type ListOptions = GlobalOptions & { readonly limit?: number };
 
@@ -37,13 +38,13 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   });
   const rows = finds.map(({ find, entry, pulled }) => [
     find.localId,
-    entry?.state ?? 'not queued',
+    entry === undefined ? t`not queued` : STATE_WORDS[entry.state],
     pulled === undefined ? '' : standingText(pulled),
     entry?.identCely ?? '',
     labelOf(find.elements['druh_nalezu']),
     labelOf(find.elements['projekt']),
   ]);
-  for (const line of table(['FIND', 'STATE', 'AT SERVICE', 'IDENTIFIER', 'OBJECT', 'PROJECT'], rows))
+  for (const line of table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows))
     context.terminal.line(printable(line));
   context.terminal.value(
     finds.map(({ find, entry, pulled }) => ({

@@ -60,7 +60,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     if (profile.username === undefined) keepUsername(context, profile.name, username);
     rememberAccount(await context.outbox(), profile.name, account);
   } else {
-    context.terminal.warn(`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
+    context.terminal.warn(t`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
   }
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
@@ -110,7 +110,7 @@ async function logout(context: Context): Promise<ExitReason> {
   const { name } = context.profile();
   context.secrets.remove(name);
   forgetAccount(await context.outbox(), name);
-  context.terminal.line(`Signed out of ${name}.`);
+  context.terminal.line(t`Signed out of ${name}.`);
   context.terminal.value({ profile: name, signed_in: false });
   return 'done';
 }

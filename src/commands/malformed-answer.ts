@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
@@ -11,7 +12,7 @@ export function keepMalformedAnswer({ places, clock, terminal }: Context, thrown
   if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
     writePrivateFile(path, thrown.body);
-    terminal.warn(`The answer as it came is kept in ${path}.`);
+    terminal.warn(t`The answer as it came is kept in ${path}.`);
   }
   throw thrown;
 }

@@ -56,5 +56,5 @@ export function writeResult({ streams, terminal }: Context, out: string | undefi
     const why = messageOf(thrown);
     throw new FileError(out, t`${out} cannot be written: ${why}.`, { cause: thrown });
   }
-  terminal.note(`Written to ${out}.`);
+  terminal.note(t`Written to ${out}.`);
 }

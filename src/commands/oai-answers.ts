@@ -27,14 +27,14 @@ export function showIdentity({ terminal }: Context, identity: Identity): void {
 
 export function showFormats({ terminal }: Context, formats: readonly MetadataFormat[]): void {
   const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
-  for (const line of table(['PREFIX', 'NAMESPACE', 'SCHEMA'], rows)) terminal.line(line);
+  for (const line of table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows)) terminal.line(line);
   terminal.value({ formats });
 }
 
 export function showSets(context: Context, page: ListPage<OaiSet>): void {
   const { terminal } = context;
   const rows = page.items.map(({ setSpec, name }) => [setSpec, name].map(printable));
-  for (const line of table(['SET', 'NAME'], rows)) terminal.line(line);
+  for (const line of table([t`SET`, t`NAME`], rows)) terminal.line(line);
   const sets = page.items.map(({ setSpec, name, descriptions }) => ({
     set: setSpec,
     name,
@@ -47,9 +47,9 @@ export function showSets(context: Context, page: ListPage<OaiSet>): void {
 export function showHeaders(context: Context, page: ListPage<OaiHeader>): void {
   const { terminal } = context;
   const rows = page.items.map(({ identifier, datestamp, setSpecs, deleted }) =>
-    [identifier, datestamp, setSpecs.join(' '), deleted ? 'deleted' : ''].map(printable),
+    [identifier, datestamp, setSpecs.join(' '), deleted ? t`deleted` : ''].map(printable),
   );
-  for (const line of table(['IDENTIFIER', 'DATESTAMP', 'SETS', ''], rows)) terminal.line(line);
+  for (const line of table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows)) terminal.line(line);
   const headers = page.items.map(({ identifier, datestamp, setSpecs, deleted }) => ({
     identifier,
     datestamp,
@@ -92,8 +92,10 @@ function noteRest({ terminal }: Context, page: ListPage<unknown>, command: strin
   const { items, next, completeListSize, cursor = 0 } = page;
   if (items.length === 0) terminal.note(t`Nothing here.`);
   if (next === undefined) return;
-  const reached = completeListSize === undefined ? 'There are more.' : `${cursor + items.length} of ${completeListSize}.`;
-  terminal.note(`${reached} Next page: pas oai ${command} --resumption-token '${printable(next)}'`);
+  const reached = cursor + items.length;
+  const token = printable(next);
+  const first = completeListSize === undefined ? t`There are more.` : t`${reached} of ${completeListSize}.`;
+  terminal.note(t`${first} Next page: pas oai ${command} --resumption-token '${token}'`);
 }
 
 /** "name: value" a line, children indented, a list as its name repeated. */
@@ -105,7 +107,7 @@ function treeLines(value: { readonly [name: string]: Json }): string[] {
 
 function branchLines(name: string, value: Json): string[] {
   if (value === null || typeof value !== 'object') return [`${name}: ${value === null ? '' : printable(String(value))}`];
-  if ('masked' in value) return [`${name}: (not shown to this account)`];
+  if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
   const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as { readonly [name: string]: Json };
   const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${printable(String(mark))})`);
   const own = text === undefined ? '' : ` ${printable(String(text))}`;

@@ -29,31 +29,31 @@ export function register(program: Command, run: Runner): void {
       .addOption(new Option('--xml', t`print the answer as it came`).conflicts('json'))
       .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`);
 
-  verb('identify', 'Identify: what the service says of itself.', ['pas oai identify', 'pas oai identify --xml']).action(
+  verb('identify', t`Identify: what the service says of itself.`, ['pas oai identify', 'pas oai identify --xml']).action(
     (options: VerbOptions) => run(options, (context) => identify(context, options)),
   );
-  verb('formats', 'ListMetadataFormats: the formats of the service, or of one record.', [
+  verb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
     'pas oai formats',
     'pas oai formats --identifier C-202400101-N00001',
   ])
     .option('--identifier <identifier>', t`of this record; the bare identifier will do`)
     .action((options: IdentifierOptions) => run(options, (context) => formats(context, options)));
-  verb('sets', 'ListSets: the sets of the service.', ['pas oai sets', 'pas oai sets --json'])
+  verb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
     .option('--resumption-token <token>', t`the page that this token leads to`)
     .action((options: ListOptions) => run(options, (context) => sets(context, options)));
   asList(
-    verb('identifiers', 'ListIdentifiers: a page of headers.', [
+    verb('identifiers', t`ListIdentifiers: a page of headers.`, [
       'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
       'pas oai identifiers --resumption-token 59A3C1',
     ]),
   ).action((options: ListOptions) => run(options, (context) => identifiers(context, options)));
   asList(
-    verb('records', 'ListRecords: a page of records.', [
+    verb('records', t`ListRecords: a page of records.`, [
       'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
       'pas oai records --set projekt --until 2024-12-31 --xml',
     ]),
   ).action((options: ListOptions) => run(options, (context) => records(context, options)));
-  verb('get', 'GetRecord: one record.', [
+  verb('get', t`GetRecord: one record.`, [
     'pas oai get --identifier C-202400101-N00001',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
   ])

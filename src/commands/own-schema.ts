@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
@@ -24,7 +25,8 @@ export function ownSchemaReader(context: Context): ReadOwnSchema {
       return readKept(ownSchemaFolder(context, profile));
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;
-      context.terminal.warn(`${thrown.message} The schema that comes with pas is used. ${thrown.hint ?? ''}`);
+      const hint = thrown.hint ?? '';
+      context.terminal.warn(t`${thrown.message} The schema that comes with pas is used. ${hint}`);
       return undefined;
     }
   };

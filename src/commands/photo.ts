@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
@@ -35,11 +35,18 @@ async function add(context: Context, find: string, files: readonly string[], opt
     issues.push(...inspected.issues);
     if (inspected.photograph === undefined || hasErrors(inspected.issues)) continue;
     const change = enqueuePhoto(outbox, target, await keeping.keepPhotograph(file, inspected.photograph.mimeType));
-    if (change === 'kept') terminal.note(`${file} is queued for ${find} already, or sent.`);
+    if (change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
     else queued += 1;
   }
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
-  terminal.line(`${queued} of ${files.length} photographs queued for ${find}.`);
+  const all = files.length;
+  terminal.line(
+    ngettext(
+      msgid`${queued} of ${all} photograph queued for ${find}.`,
+      `${queued} of ${all} photographs queued for ${find}.`,
+      all,
+    ),
+  );
   terminal.value({ find, queued, issues: issues.map(issueValue) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

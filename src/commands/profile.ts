@@ -41,7 +41,7 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
     String(settings.username ?? ''),
     String(settings.base_url ?? ''),
   ]);
-  for (const line of table(['', 'PROFILE', 'KIND', 'ACCOUNT', 'ADDRESS'], rows)) terminal.line(line);
+  for (const line of table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows)) terminal.line(line);
   terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
   return 'done';
 }
@@ -57,7 +57,7 @@ async function use({ config, places, terminal }: Context, name: string): Promise
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
   writeConfigFile(places.configFile, { ...file, defaultProfile: name });
-  terminal.line(`${name} is the default now.`);
+  terminal.line(t`${name} is the default now.`);
   terminal.value({ default: name });
   return 'done';
 }
@@ -72,13 +72,14 @@ async function remove({ config, places, secrets, terminal }: Context, name: stri
     defaultProfile: file.defaultProfile === name ? undefined : file.defaultProfile,
     profiles,
   });
-  terminal.line(`Profile ${name} is removed.`);
+  terminal.line(t`Profile ${name} is removed.`);
   terminal.value({ removed: name });
   return 'done';
 }
 
 function unknownProfile(name: string, known: readonly string[]): ConfigError {
-  return new ConfigError(`There is no profile ${name}.`, {
-    hint: known.length === 0 ? 'Make one with `pas init`.' : `There is ${known.join(', ')}.`,
+  const names = known.join(', ');
+  return new ConfigError(t`There is no profile ${name}.`, {
+    hint: names === '' ? t`Make one with \`pas init\`.` : t`There is ${names}.`,
   });
 }

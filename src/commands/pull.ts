@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
@@ -10,6 +10,7 @@ import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { findCount } from './counted.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { keepMalformedAnswer } from './malformed-answer.ts';
@@ -31,7 +32,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   const profile = context.profile();
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
-  const interrupts = watchInterrupts(() => terminal.warn('\nStopping. Nothing was changed.'));
+  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. Nothing was changed.`}`));
   context.onClose(() => interrupts.close());
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
@@ -65,7 +66,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
 function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
   throw new ConfigError(
-    `Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
+    t`Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
     {
       hint: t`Look at it in the training instance’s own pages.`,
     },
@@ -84,10 +85,11 @@ function print(context: Context, finds: readonly PulledFind[]): void {
     return;
   }
   const news = finds.filter(isNews);
-  const header = ['FIND', 'IDENTIFIER', 'STATE', 'NUMBER', 'PHOTOS', 'AREA', 'DISTRICT', 'CHANGED SINCE IT WAS SENT'];
+  const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
   const lines = news.length === 0 ? [] : table(header, news.map(rowOf));
   for (const line of lines) terminal.line(printable(line));
-  terminal.line(`${finds.length} sent finds, ${news.length} with news.`);
+  const [sent, changed] = [finds.length, news.length];
+  terminal.line(ngettext(msgid`${sent} sent find, ${changed} with news.`, `${sent} sent finds, ${changed} with news.`, sent));
   sayWhatIsAmiss(context, finds);
 }
 
@@ -99,29 +101,29 @@ function rowOf({ sent, now }: PulledFind): string[] {
     standingText(now),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
-    record?.area?.text ?? (record?.protectedWithheld === true ? 'withheld' : ''),
+    record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld` : ''),
     record?.district?.text ?? '',
     changes.map(changeText).join('; '),
   ];
 }
 
 function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
-  const named = (standing: Standing): string[] =>
-    finds.filter(({ now }) => now.standing === standing).map(({ sent }) => `${sent.find} (${sent.identCely})`);
+  const named = (standing: Standing): string =>
+    finds
+      .filter(({ now }) => now.standing === standing)
+      .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
+      .join(', ');
   const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing')];
   const guarded = finds.filter(({ sent, now }) => atService(sent, now).record?.protectedWithheld === true).length;
-  const anonymous =
-    profile().oaiAuth === 'none' ? ' oai_auth of the profile is none: without signing in, only archived finds are shown.' : '';
-  if (deleted.length > 0) terminal.warn(printable(`Deleted at the service: ${deleted.join(', ')}.`));
-  if (withheld.length > 0) {
-    terminal.warn(
-      printable(
-        `The service has them, and does not show them to this account in their state: ${withheld.join(', ')}.${anonymous}`,
-      ),
-    );
+  if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
+  if (withheld !== '') {
+    const why = t`The service has them, and does not show them to this account in their state: ${withheld}.`;
+    const anonymous = t`oai_auth of the profile is none: without signing in, only archived finds are shown.`;
+    terminal.warn(profile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
   }
-  if (guarded > 0) terminal.warn(`The place is withheld from this account, and was not compared: ${guarded} finds.`);
-  if (missing.length > 0) {
-    terminal.warn(printable(`Not in the harvest, whose index may lag behind by minutes: ${missing.join(', ')}.`));
+  if (guarded > 0) {
+    const guardedFinds = findCount(guarded);
+    terminal.warn(t`The place is withheld from this account, and was not compared: ${guardedFinds}.`);
   }
+  if (missing !== '') terminal.warn(t`Not in the harvest, whose index may lag behind by minutes: ${missing}.`);
 }

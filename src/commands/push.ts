@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, PasError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { decimal, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type PushResult, push } from '../flows/push.ts';
-import type { PushEvent } from '../flows/push-run.ts';
+import type { PushEvent, StopCause } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { ChangedFileError, verifiedStream } from '../http/digest.ts';
 import { entriesInState } from '../outbox/entries.ts';
@@ -16,6 +16,8 @@ import { countEntries, countQueued } from '../outbox/overview.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { requestCount } from './counted.ts';
+import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from './entry-words.ts';
 import { findsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
@@ -45,8 +47,9 @@ export function register(program: Command, run: Runner): void {
 function kinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
     const kind = ENTRY_KINDS.find((known) => known === word.trim());
-    if (kind === undefined) throw new InvalidArgumentError(`There is no kind ${word}. Choose from ${ENTRY_KINDS.join(', ')}.`);
-    return kind;
+    if (kind !== undefined) return kind;
+    const known = ENTRY_KINDS.join(', ');
+    throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${known}.`);
   });
 }
 
@@ -60,7 +63,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
 
   const lease = takeLease(outbox, systemProcesses);
   const interrupts = watchInterrupts(() =>
-    context.terminal.warn('\nFinishing what is under way. Press Ctrl-C again to give it up.'),
+    context.terminal.warn(`\n${t`Finishing what is under way. Press Ctrl-C again to give it up.`}`),
   );
   context.onClose(() => interrupts.close());
   try {
@@ -108,13 +111,13 @@ async function settleDoubts(
   if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
   try {
     for (const { entry, verdict } of await reconcileEntries(context, outbox, findIds)) {
-      context.terminal.note(
-        `${entry.kind} of ${entry.localId ?? entry.identCely}: ${verdict.kind}; ${printable(verdict.reason)}`,
-      );
+      const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+      context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
     }
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
-    context.terminal.note(`What is uncertain could not be looked up: ${printable(thrown.message)}`);
+    const why = printable(thrown.message);
+    context.terminal.note(t`What is uncertain could not be looked up: ${why}`);
   }
 }
 
@@ -138,7 +141,10 @@ function dryRun(
   findIds: readonly number[] | undefined,
 ): ExitReason {
   const counts = countQueued(outbox, profile().name, findIds);
-  for (const kind of only) terminal.line(`${kind}: ${counts[kind]} would be sent`);
+  for (const kind of only) {
+    const [word, count] = [KIND_WORDS[kind], counts[kind]];
+    terminal.line(t`${word}: ${count} would be sent`);
+  }
   terminal.value({ dry_run: true, queued: Object.fromEntries(only.map((kind) => [kind, counts[kind]])) });
   return 'done';
 }
@@ -147,21 +153,33 @@ function reporter({ terminal }: Context, onSettled: (done: number) => void): (ev
   let done = 0;
   return (event) => {
     terminal.value(event);
+    const what = entryText(event.kind, event.find);
     if (event.type === 'attempt') {
-      terminal.detail(
-        `${event.kind} of ${event.find}: ${event.status ?? 'no answer'} after ${event.ms} ms, paced ${event.paced_ms} ms`,
-      );
+      const answer = event.status ?? t`no answer`;
+      terminal.detail(t`${what}: ${answer} after ${event.ms} ms, paced ${event.paced_ms} ms`);
       return;
     }
     if (event.state === 'queued') {
-      terminal.detail(`${event.kind} of ${event.find}: ${printable(event.reason ?? '')}`);
+      terminal.detail(`${what}: ${printable(event.reason ?? '')}`);
       return;
     }
     done += 1;
     onSettled(done);
-    if (event.state !== 'accepted')
-      terminal.note(`${event.kind} of ${event.find} ${event.state}: ${printable(event.reason ?? '')}`);
+    if (event.state !== 'accepted') terminal.note(`${what} ${STATE_WORDS[event.state]}: ${printable(event.reason ?? '')}`);
   };
+}
+
+function stopText(cause: StopCause): string {
+  switch (cause.kind) {
+    case 'interrupted':
+      return t`interrupted`;
+    case 'waiting': {
+      const [reason, until] = [printable(cause.reason), new Date(cause.untilMs).toISOString()];
+      return t`${reason} (until ${until})`;
+    }
+    default:
+      return printable(cause.reason);
+  }
 }
 
 function summarise(context: Context, outbox: Outbox, result: PushResult): ExitReason {
@@ -169,31 +187,30 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
   const counts = countEntries(outbox, context.profile().name);
   const left = (state: 'queued' | 'uncertain' | 'refused'): number =>
     ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0);
-  const seconds = (result.elapsedMs / 1000).toFixed(1);
-  terminal.line(
-    `${result.accepted} accepted, ${result.refused} refused, ${left('uncertain')} uncertain, ${left('queued')} still queued; ` +
-      `${result.requests} ${result.requests === 1 ? 'request' : 'requests'} in ${seconds} s${result.throttled + result.locked > 0 ? `, ${result.throttled} throttled, ${result.locked} locked` : ''}.`,
-  );
-  const { stopCause } = result;
+  const { accepted, refused, throttled, locked, stopCause } = result;
+  const [uncertain, queued, requests] = [left('uncertain'), left('queued'), requestCount(result.requests)];
+  const seconds = decimal(result.elapsedMs / 1000, 1);
+  const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
+  const effort = t`${requests} in ${seconds} s`;
+  const held = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
+  terminal.line(`${outcome}; ${effort}${held}.`);
   if (stopCause !== undefined) {
-    const until = stopCause.kind === 'waiting' ? ` (until ${new Date(stopCause.untilMs).toISOString()})` : '';
-    terminal.warn(
-      `Stopped: ${stopCause.kind === 'interrupted' ? 'interrupted' : printable(stopCause.reason)}${until}. What was not sent stays queued.`,
-    );
+    const why = stopText(stopCause);
+    terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
-  if (left('uncertain') + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
+  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
   terminal.value({
     type: 'summary',
-    accepted: result.accepted,
-    refused: result.refused,
-    queued: left('queued'),
-    uncertain: left('uncertain'),
+    accepted,
+    refused,
+    queued,
+    uncertain,
     requests: result.requests,
-    throttled: result.throttled,
-    locked: result.locked,
+    throttled,
+    locked,
     elapsed_ms: Math.round(result.elapsedMs),
   });
-  if (left('uncertain') > 0) return 'uncertain';
+  if (uncertain > 0) return 'uncertain';
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';

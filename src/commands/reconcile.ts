@@ -9,6 +9,7 @@ import { systemProcesses, takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { entryText } from './entry-words.ts';
 import { findsNamed } from './finds.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { commandFor } from './status.ts';
@@ -57,18 +58,22 @@ export async function reconcileEntries(
 }
 
 function sentence({ entry, verdict }: Reconciled): string {
-  const what = `${entry.kind} of ${printable(entry.localId ?? entry.identCely ?? '?')}`;
+  const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
+  const reason = printable(verdict.reason);
   switch (verdict.kind) {
     case 'found':
-      return `${what}: accepted as ${verdict.identCely}; ${printable(verdict.reason)}.`;
+      return t`${what}: accepted as ${verdict.identCely}; ${reason}.`;
     case 'absent':
-      return `${what}: queued again; ${printable(verdict.reason)}.`;
-    case 'undecided':
-      return (
-        `${what}: still uncertain; ${printable(verdict.reason)}.` +
-        `${verdict.candidates.length === 0 ? '' : ` Look at ${verdict.candidates.join(', ')}.`}` +
-        ` Decide with: ${commandFor(entry)}`
-      );
+      return t`${what}: queued again; ${reason}.`;
+    case 'undecided': {
+      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry)];
+      const sentences = [
+        t`${what}: still uncertain; ${reason}.`,
+        candidates === '' ? '' : t`Look at ${candidates}.`,
+        t`Decide with: ${command}`,
+      ];
+      return sentences.filter((one) => one !== '').join(' ');
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
@@ -35,7 +35,8 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const lease = takeLease(outbox, systemProcesses);
   try {
     const settled = resolveDoubts(outbox, target, decision, options.entry);
-    context.terminal.line(`${settled.length} ${settled.length === 1 ? 'entry' : 'entries'} of ${name} settled.`);
+    const count = settled.length;
+    context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
     context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   } finally {
     lease.release();

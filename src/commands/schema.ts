@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { isProtected } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../find/find.ts';
@@ -44,15 +44,17 @@ async function update(context: Context, options: UpdateOptions): Promise<ExitRea
   const folder = ownSchemaFolder(context, profile);
   if (options.bundled === true) {
     const had = forget(folder);
-    context.terminal.note(had ? 'The schema that was fetched is forgotten.' : 'No schema was fetched; nothing is changed.');
+    context.terminal.note(had ? t`The schema that was fetched is forgotten.` : t`No schema was fetched; nothing is changed.`);
     print(context, profile, await inUse(profile, undefined), had ? 'forgotten' : 'unchanged');
     return 'done';
   }
   const before = keptOrUndefined(folder);
   const { answerTimeoutMs, allowHttp } = context.profile();
   const { send } = await context.connections();
-  const onWait = (waitMs: number, reason: string): void =>
-    context.terminal.note(`No answer yet (${reason}); next try in ${Math.ceil(waitMs / 1000)} s.`);
+  const onWait = (waitMs: number, reason: string): void => {
+    const seconds = Math.ceil(waitMs / 1000);
+    context.terminal.note(t`No answer yet (${reason}); next try in ${seconds} s.`);
+  };
   const retry = { attempts: 3, firstWaitMs: 500, mostWaitMs: 5000, mostRetryAfterMs: 60_000, random: Math.random, onWait };
   await updateSchema({
     profile,
@@ -97,13 +99,9 @@ const SIGNS = { added: '+', removed: '-', changed: '~', reordered: '↕' } as co
 function print({ terminal }: Context, profile: DocumentProfile, { kept, sha512Hex, comparison }: InUse, change?: Change): void {
   const { differences, version } = comparison;
   if (change !== undefined) terminal.line(`${SAID[change]} ${schemaLocationOf(profile)}`);
-  terminal.line(`Schema ${profile.schemaVersion} for ${namespaceOf(profile)}`);
-  if (kept === undefined) terminal.line(t`in use:    the one that comes with pas`);
-  else {
-    terminal.line(`in use:    the deployment’s own, fetched ${iso(kept.fetchedAtMs)}, last asked for ${iso(kept.checkedAtMs)}`);
-    terminal.line(`file:      ${kept.path}`);
-  }
-  terminal.line(`sha-512:   ${sha512Hex}`);
+  const namespace = namespaceOf(profile);
+  terminal.line(t`Schema ${profile.schemaVersion} for ${namespace}`);
+  for (const [name, text] of factsOf(kept, sha512Hex)) terminal.line(`${`${name}:`.padEnd(11)}${text}`);
   if (kept !== undefined) terminal.line(differenceTitle(differences.length, version));
   for (const { kind, path, what } of differences) {
     terminal.line(printable(`  ${SIGNS[kind]} ${path === '' ? profile.prefix : path}: ${what}`));
@@ -123,16 +121,27 @@ function print({ terminal }: Context, profile: DocumentProfile, { kept, sha512He
   });
 }
 
+function factsOf(kept: KeptFile | undefined, sha512Hex: string): (readonly [string, string])[] {
+  const digest = ['sha-512', sha512Hex] as const;
+  if (kept === undefined) return [[t`in use`, t`the one that comes with pas`], digest];
+  const [fetched, asked] = [iso(kept.fetchedAtMs), iso(kept.checkedAtMs)];
+  return [[t`in use`, t`the deployment’s own, fetched ${fetched}, last asked for ${asked}`], [t`file`, kept.path], digest];
+}
+
 const SAID: Readonly<Record<Change, string>> = {
-  fetched: 'Fetched',
-  updated: 'A new one was fetched:',
-  unchanged: 'Nothing is new:',
-  forgotten: 'No longer in use:',
+  fetched: t`Fetched`,
+  updated: t`A new one was fetched:`,
+  unchanged: t`Nothing is new:`,
+  forgotten: t`No longer in use:`,
 };
 
 function differenceTitle(count: number, version: string): string {
-  if (count === 0) return `It says the same as the ${version} that comes with pas.`;
-  return `It differs from the ${version} that comes with pas in ${count} ${count === 1 ? 'place' : 'places'} (+ new, - gone, ~ changed, ↕ order):`;
+  if (count === 0) return t`It says the same as the ${version} that comes with pas.`;
+  return ngettext(
+    msgid`It differs from the ${version} that comes with pas in ${count} place (+ new, - gone, ~ changed, ↕ order):`,
+    `It differs from the ${version} that comes with pas in ${count} places (+ new, - gone, ~ changed, ↕ order):`,
+    count,
+  );
 }
 
 function iso(ms: number): string {

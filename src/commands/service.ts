@@ -48,10 +48,10 @@ export function placeOfSecrets(context: Context): 'environment' | SecretPlace {
 }
 
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
-  environment: () => 'Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).',
-  keyring: () => 'Password and token are in the keyring of the system.',
-  file: (file) => `Password and token are in ${file}, which only you can read.`,
-  nowhere: () => 'No password or token is kept.',
+  environment: () => t`Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).`,
+  keyring: () => t`Password and token are in the keyring of the system.`,
+  file: (file) => t`Password and token are in ${file}, which only you can read.`,
+  nowhere: () => t`No password or token is kept.`,
 };
 
 /** The pace of this service address and this account, shared by every pas of this user on this machine. */
@@ -75,12 +75,13 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
   const profile = context.profile();
   if (profile.kind !== 'production' || yes) return;
   if (!context.terminal.interactive) {
-    throw new UsageError(`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
+    throw new UsageError(t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
       hint: t`Add --yes if the records are meant to be real.`,
     });
   }
   const prompt = await context.prompt();
-  if (!(await prompt.confirm(`Write real records to ${profile.baseUrl} as ${profile.username ?? 'this account'}?`))) {
+  const account = profile.username ?? t`this account`;
+  if (!(await prompt.confirm(t`Write real records to ${profile.baseUrl} as ${account}?`))) {
     throw new UsageError(t`Nothing was sent.`);
   }
 }

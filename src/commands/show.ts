@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
@@ -13,6 +13,7 @@ import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from './entry-words.ts';
 import { findsNamed } from './finds.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -53,24 +54,32 @@ async function show(context: Context, name: string): Promise<ExitReason> {
 
 function printFind({ terminal }: Context, find: StoredFind): void {
   terminal.line(terminal.color.bold(printable(find.localId)));
-  if (find.sourceFile !== null) terminal.line(`  from ${printable(find.sourceFile)}, row ${find.sourceRow}`);
+  if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
   for (const [element, value] of Object.entries(find.elements))
     terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value)).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
 }
 
+function originText(file: string, row: number | null): string {
+  return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
+}
+
 function printAtService({ terminal }: Context, { pulled, record, changes }: AtService): void {
   terminal.line();
-  terminal.line(`at the service: ${terminal.color.bold(standingText(pulled))}, as of ${new Date(pulled.seenMs).toISOString()}`);
+  const [standing, seen] = [terminal.color.bold(standingText(pulled)), new Date(pulled.seenMs).toISOString()];
+  terminal.line(t`at the service: ${standing}, as of ${seen}`);
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ['number', record?.elements.evidencni_cislo?.toString()],
-    ['photographs', record?.files.map(({ name }) => name).join(', ')],
-    ['area', record?.area?.text ?? (record?.protectedWithheld === true ? 'withheld from this account' : undefined)],
-    ['district', record?.district?.text],
+    [t`number`, record?.elements.evidencni_cislo?.toString()],
+    [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
+    [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld from this account` : undefined)],
+    [t`district`, record?.district?.text],
   ];
   for (const [name, text] of facts) {
     if (text !== undefined && text !== '') terminal.line(`  ${name.padEnd(20)} ${printable(text)}`);
   }
-  for (const change of changes) terminal.line(`  changed since it was sent: ${printable(changeText(change))}`);
+  for (const change of changes) {
+    const what = printable(changeText(change));
+    terminal.line(`  ${t`changed since it was sent: ${what}`}`);
+  }
 }
 
 function valueText(value: unknown): string {
@@ -83,30 +92,36 @@ function valueText(value: unknown): string {
 function printStory({ terminal }: Context, { entry, attempts, evidence }: Story): void {
   terminal.line();
   terminal.line(
-    `${entryTitle(entry)}: ${terminal.color.bold(entry.state)}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
+    `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
   if (entry.reason !== null) terminal.line(`  ${printable(entry.reason)}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
-    const ended = attempt.endedAt === null ? 'no end known' : `${attempt.endedAt - attempt.startedAt} ms`;
+    const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
     terminal.line(
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
   }
   for (const { foundAt, verdict, reason, candidates } of evidence) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
-    terminal.line(`  ${new Date(foundAt).toISOString()}  evidence: ${verdict}; ${printable(reason)}${named}`);
+    const [found, why] = [VERDICT_WORDS[verdict], printable(reason)];
+    terminal.line(`  ${new Date(foundAt).toISOString()}  ${t`evidence: ${found}; ${why}`}${named}`);
   }
 }
 
 function entryTitle(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
-      return 'import';
-    case 'number':
-      return `number ${printable(entry.value)}`;
-    case 'photo':
-      return `photograph ${printable(entry.photograph.name)} (${entry.photograph.sizeBytes} bytes)`;
+      return KIND_WORDS.import;
+    case 'number': {
+      const value = printable(entry.value);
+      return t`number ${value}`;
+    }
+    case 'photo': {
+      const name = printable(entry.photograph.name);
+      const { sizeBytes } = entry.photograph;
+      return ngettext(msgid`photograph ${name} (${sizeBytes} byte)`, `photograph ${name} (${sizeBytes} bytes)`, sizeBytes);
+    }
   }
 }
 

@@ -33,7 +33,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
   const issues = [...foldUnchecked(verdict.issues), ...(names.length === 0 ? await mappingWarnings(context) : [])];
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
-  terminal.line(`${verdict.valid} valid, ${verdict.invalid} not.`);
+  terminal.line(t`${verdict.valid} valid, ${verdict.invalid} not.`);
   terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issues.map(issueValue) });
   return verdict.invalid > 0 ? 'dataRefused' : 'done';
 }

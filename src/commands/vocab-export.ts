@@ -44,15 +44,15 @@ export async function exportTerms(context: Context, sets: readonly string[], opt
   await pipeline(text, createWriteStream(options.out)).catch((thrown: unknown) => {
     throw notWritten(options.out ?? '', thrown);
   });
-  context.terminal.note(`Written to ${options.out}.`);
+  context.terminal.note(t`Written to ${options.out}.`);
   return 'done';
 }
 
 function notWritten(path: string, thrown: unknown): PasError {
   const error = toDatabaseError(path, thrown);
-  return error instanceof PasError
-    ? error
-    : new FileError(path, `${path} cannot be written: ${messageOf(thrown)}.`, { cause: thrown });
+  if (error instanceof PasError) return error;
+  const why = messageOf(thrown);
+  return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown });
 }
 
 function* termsOf(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { standingOf } from '../find/check-mapping.ts';
 import type { LookupTerm } from '../find/lookup.ts';
@@ -35,7 +35,13 @@ async function importMapping(context: Context, file: string, options: ImportOpti
   if (tally.added + tally.changed > 0) writeMappingFile(context, rows);
   printIssues(terminal, tally.issues, terminal.json ? () => {} : terminal.line);
   const { added, changed, unchanged, unconfirmed, issues } = tally;
-  terminal.line(`${added} terms added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`);
+  terminal.line(
+    ngettext(
+      msgid`${added} term added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      `${added} terms added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      added,
+    ),
+  );
   terminal.value({ added, changed, unchanged, unconfirmed, issues: issues.map(issueValue) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
@@ -82,7 +88,7 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
       // A family such as `heslo` was named: no element takes its entries from all of it.
       return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
-      const message = `"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      const message = t`"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: errorIssue('mapping-label', message) };
     }
     case 'deleted':
@@ -93,9 +99,9 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
     case 'unknown':
       return { issue: errorIssue('mapping-unknown', mappedAstrayMessage(astray, set)) };
     case 'not-harvested': {
-      const message = `"${own}" is taken unchecked: ${set} was not harvested. Run pas harvest-vocab, then pas vocab map check.`;
+      const message = t`"${own}" is taken unchecked: ${set} was not harvested. Run pas harvest-vocab, then pas vocab map check.`;
       if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
-      return { issue: errorIssue('mapping-unchecked', `"${own}" names no identifier, and ${set} was not harvested.`) };
+      return { issue: errorIssue('mapping-unchecked', t`"${own}" names no identifier, and ${set} was not harvested.`) };
     }
   }
 }

@@ -31,7 +31,7 @@ export function registerSet(parent: Command, run: Runner): void {
 export function setArgument(text: string): string {
   const set = setNamed(text);
   if (set !== undefined) return set;
-  throw new UsageError(`"${text}" is no set and no element of a find.`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
+  throw new UsageError(t`"${text}" is no set and no element of a find.`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
 }
 
 async function setOne(
@@ -59,7 +59,7 @@ async function setOne(
     confirmed: true,
   };
   writeMappingFile(context, [...mapping.rows.filter((other) => keyOf(other.set, other.term) !== key), row]);
-  context.terminal.line(printable(`"${row.term}" in ${set} means ${entry.id} (${entry.label}).`));
+  context.terminal.line(printable(t`"${row.term}" in ${set} means ${entry.id} (${entry.label}).`));
   context.terminal.value({ set, term: row.term, id: entry.id, label: entry.label, replaced: before?.id ?? null });
   return 'done';
 }
@@ -67,25 +67,24 @@ async function setOne(
 /** @throws UsageError where it is no entry of the set that could be used */
 function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCandidate {
   const found = lookupTerm(set, text);
-  const refuse = (why: string, nearest: readonly TermCandidate[] = []): never => {
+  const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
-    const hint = names === '' ? `pas vocab search "${text}" --set ${set}` : `It may be ${names}.`;
-    throw new UsageError(`"${text}" ${why}.`, { hint });
+    throw new UsageError(message, { hint: names === '' ? `pas vocab search "${text}" --set ${set}` : t`It may be ${names}.` });
   };
   switch (found.kind) {
     case 'found':
       return found.term;
     case 'ambiguous':
-      return refuse(`can mean several entries of ${set}`, found.candidates);
+      return refuse(t`"${text}" can mean several entries of ${set}.`, found.candidates);
     case 'unknown':
     case 'mapped-astray':
-      return refuse(`is no entry of ${set}`, found.kind === 'unknown' ? found.nearest : []);
+      return refuse(t`"${text}" is no entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
     case 'deleted':
-      return refuse(`(${found.term.label}) was deleted from ${set}`);
+      return refuse(t`"${text}" (${found.term.label}) was deleted from ${set}.`);
     case 'wrong-set':
-      return refuse(`(${found.term.label}) is an entry of ${found.term.setSpec}`);
+      return refuse(t`"${text}" (${found.term.label}) is an entry of ${found.term.setSpec}.`);
     case 'not-harvested':
-      throw new UsageError(`${set} was not harvested yet.`, { hint: t`Run \`pas harvest-vocab\` first.` });
+      throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`pas harvest-vocab\` first.` });
   }
 }
 
@@ -94,10 +93,11 @@ async function removeOne(context: Context, setText: string, term: string): Promi
   const mapping = readMappingToChange(context);
   const rest = mapping.rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
   if (rest.length === mapping.rows.length) {
-    throw new UsageError(`"${term}" is not mapped in ${set}.`, { hint: t`\`pas vocab map list\` shows what is.` });
+    throw new UsageError(t`"${term}" is not mapped in ${set}.`, { hint: t`\`pas vocab map list\` shows what is.` });
   }
   writeMappingFile(context, rest);
-  context.terminal.line(printable(`"${term.trim()}" in ${set} is no longer mapped.`));
-  context.terminal.value({ set, term: term.trim(), removed: mapping.rows.length - rest.length });
+  const removed = term.trim();
+  context.terminal.line(printable(t`"${removed}" in ${set} is no longer mapped.`));
+  context.terminal.value({ set, term: removed, removed: mapping.rows.length - rest.length });
   return 'done';
 }

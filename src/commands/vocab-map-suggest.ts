@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readOwnTerms } from '../find/own-terms.ts';
 import { type Proposal, type Proposals, suggestMapping } from '../flows/suggest-mapping.ts';
@@ -55,16 +55,25 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
 /** @throws UsageError where nothing at all could have been proposed */
 function refuseWithoutVocabulary({ proposals, notHarvested }: Proposals): void {
   if (notHarvested.length === 0 || proposals.some(({ candidates }) => candidates.length > 0)) return;
-  throw new UsageError(`Nothing was harvested of ${notHarvested.join(', ')}.`, { hint: t`Run \`pas harvest-vocab\` first.` });
+  const sets = notHarvested.join(', ');
+  throw new UsageError(t`Nothing was harvested of ${sets}.`, { hint: t`Run \`pas harvest-vocab\` first.` });
 }
 
 function report({ terminal }: Context, found: Proposals, issues: readonly Issue[]): void {
   const { proposals, alreadyMapped, notHarvested } = found;
   const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
-  if (notHarvested.length > 0) terminal.warn(`Not harvested, so nothing is proposed from it: ${notHarvested.join(', ')}.`);
-  terminal.note(
-    `${proposed} of ${proposals.length} terms have a proposal${alreadyMapped === 0 ? '' : `; ${alreadyMapped} more are mapped already`}.`,
-  );
+  const [all, sets] = [proposals.length, notHarvested.join(', ')];
+  if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
+  terminal.note(ngettext(msgid`${proposed} of ${all} term has a proposal.`, `${proposed} of ${all} terms have a proposal.`, all));
+  if (alreadyMapped > 0) {
+    terminal.note(
+      ngettext(
+        msgid`${alreadyMapped} term more is mapped already.`,
+        `${alreadyMapped} terms more are mapped already.`,
+        alreadyMapped,
+      ),
+    );
+  }
   if (proposed > 0) {
     terminal.note(t`Review them: write yes under "confirmed" where the entry is right, then \`pas vocab map import FILE\`.`);
   }
@@ -87,7 +96,7 @@ function proposalsText(proposals: readonly Proposal[]): string {
       best?.term.ident ?? '',
       best?.term.label ?? '',
       best === undefined ? '' : best.score.toFixed(2),
-      best === undefined ? 'nothing resembles it' : best.why.join('; '),
+      best === undefined ? t`nothing resembles it` : best.why.join('; '),
       others.map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`).join(', '),
       '',
       '',

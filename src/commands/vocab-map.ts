@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { type MappingRow, mappingText } from '../find/mapping.ts';
@@ -50,8 +50,8 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const { rows, issues } = readMappingFile(context);
   const set = options.set === undefined ? undefined : setArgument(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
-  const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? 'yes' : 'no', row.note]);
-  for (const line of table(['SET', 'TERM', 'ID', 'LABEL', 'CONFIRMED', 'NOTE'], lines)) terminal.line(printable(line));
+  const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
+  for (const line of table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines)) terminal.line(printable(line));
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
     terminal.note(t`Nothing is mapped yet. Begin with \`pas vocab map suggest TERMS.csv\`.`);
@@ -72,10 +72,18 @@ async function check(context: Context): Promise<ExitReason> {
   const confirmed = mapping.rows.filter((row) => row.confirmed).length;
   const astray = issues.filter(({ severity }) => severity === 'error').length;
   printIssues(terminal, issues, terminal.line);
-  terminal.line(`${confirmed} terms are mapped, ${mapping.rows.length - confirmed} not confirmed; ${astray} problems.`);
+  const unconfirmed = mapping.rows.length - confirmed;
+  const problems = ngettext(msgid`${astray} problem`, `${astray} problems`, astray);
+  terminal.line(
+    ngettext(
+      msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,
+      `${confirmed} terms are mapped, ${unconfirmed} not confirmed; ${problems}.`,
+      confirmed,
+    ),
+  );
   terminal.value({
     confirmed,
-    unconfirmed: mapping.rows.length - confirmed,
+    unconfirmed,
     problems: astray,
     issues: issues.map(issueValue),
   });

@@ -6,7 +6,7 @@ import { printable } from '../ui/terminal.ts';
 import type { Dating, Term } from '../vocabulary/term.ts';
 import { inferiorsOf, type Neighbour, pathTo, superiorsOf, termByIdent } from '../vocabulary/terms.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { openProfileVocabulary, termAsJson } from './vocab-terms.ts';
+import { GONE_WORDS, openProfileVocabulary, termAsJson } from './vocab-terms.ts';
 
 export function registerShow(parent: Command, run: Runner): void {
   defineCommand(parent, {
@@ -21,7 +21,7 @@ export async function show(context: Context, ident: string): Promise<ExitReason>
   const vocabulary = await openProfileVocabulary(context);
   const term = termByIdent(vocabulary, ident.trim());
   if (term === undefined) {
-    throw new UsageError(`${ident} is not among the harvested entries.`, {
+    throw new UsageError(t`${ident} is not among the harvested entries.`, {
       hint: t`Find it by name with \`pas vocab search\`, or harvest again with \`pas harvest-vocab\`.`,
     });
   }
@@ -41,21 +41,24 @@ export async function show(context: Context, ident: string): Promise<ExitReason>
 function linesOf(term: Term, path: readonly Neighbour[], above: readonly Neighbour[], below: readonly Neighbour[]): string[] {
   const { dating, links = [], facts = {} } = term.details;
   const lines: [string, string | null][] = [
-    ['id', term.ident],
-    ['set', term.setSpec],
-    ['Czech', term.label],
-    ['English', term.labelEn],
-    ['abbreviation', term.abbreviation],
-    ['description', term.description],
-    ['in English', term.descriptionEn],
-    ['dating', dating === undefined ? null : datingText(dating)],
+    [t`id`, term.ident],
+    [t`set`, term.setSpec],
+    [t`Czech`, term.label],
+    [t`English`, term.labelEn],
+    [t`abbreviation`, term.abbreviation],
+    [t`description`, term.description],
+    [t`in English`, term.descriptionEn],
+    [t`dating`, dating === undefined ? null : datingText(dating)],
     ...Object.entries(facts),
-    ['place', path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
-    ...above.map((one): [string, string] => ['above', neighbourText(one)]),
-    ...below.map((one): [string, string] => ['below', neighbourText(one)]),
-    ...links.map((link): [string, string] => ['link', `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
-    ['changed', new Date(term.datestampMs).toISOString()],
-    ['gone', term.goneAtMs === null ? null : `${term.gone} ${new Date(term.goneAtMs).toISOString()}`],
+    [t`place`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
+    ...above.map((one): [string, string] => [t`above`, neighbourText(one)]),
+    ...below.map((one): [string, string] => [t`below`, neighbourText(one)]),
+    ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
+    [t`changed`, new Date(term.datestampMs).toISOString()],
+    [
+      t`gone`,
+      term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${new Date(term.goneAtMs).toISOString()}`,
+    ],
   ];
   return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
 }
@@ -69,7 +72,12 @@ function neighbourText({ ident, label, kind }: Neighbour): string {
 }
 
 function datingText({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
-  const range = (first: number | null, last: number | null): string =>
-    first === last ? String(first ?? '?') : `${first ?? '?'} to ${last ?? '?'}`;
-  return `from ${range(fromMin, fromMax)} until ${range(toMin, toMax)}${note === null ? '' : ` (${note})`}`;
+  const [from, until] = [rangeText(fromMin, fromMax), rangeText(toMin, toMax)];
+  const span = t`from ${from} until ${until}`;
+  return note === null ? span : `${span} (${note})`;
+}
+
+function rangeText(first: number | null, last: number | null): string {
+  const [earliest, latest] = [first ?? '?', last ?? '?'];
+  return first === last ? String(earliest) : t`${earliest} to ${latest}`;
 }

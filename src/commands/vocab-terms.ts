@@ -23,10 +23,13 @@ export function requireSet(vocabulary: Vocabulary, set: string): void {
   ) {
     return;
   }
-  throw new UsageError(`Nothing was harvested of the set ${set}.`, {
+  throw new UsageError(t`Nothing was harvested of the set ${set}.`, {
     hint: t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`,
   });
 }
+
+/** What became of an entry that is no longer there. */
+export const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, string>> = { deleted: t`deleted`, vanished: t`vanished` };
 
 export function termAsJson(term: Term): object {
   return {

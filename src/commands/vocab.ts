@@ -12,7 +12,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { registerExport } from './vocab-export.ts';
 import { registerMap } from './vocab-map.ts';
 import { registerShow } from './vocab-show.ts';
-import { isoOrNull, openProfileVocabulary, requireSet, termAsJson } from './vocab-terms.ts';
+import { GONE_WORDS, isoOrNull, openProfileVocabulary, requireSet, termAsJson } from './vocab-terms.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ListOptions = GlobalOptions & { readonly gone?: boolean };
@@ -54,7 +54,10 @@ export async function search(context: Context, typed: string, options: SearchOpt
   if (options.set !== undefined) requireSet(vocabulary, options.set);
   const { limit, set } = options;
   const hits = searchTerms(vocabulary, typed, { limit, ...(set === undefined ? {} : { setSpec: set }) });
-  if (hits.length === 0) context.terminal.note(`Nothing resembles "${printable(typed)}".`);
+  if (hits.length === 0) {
+    const sought = printable(typed);
+    context.terminal.note(t`Nothing resembles "${sought}".`);
+  }
   print(
     context,
     hits.map(({ term }) => term),
@@ -73,8 +76,14 @@ export async function list(context: Context, set: string, options: ListOptions):
 }
 
 function print({ terminal }: Context, terms: readonly Term[]): void {
-  const rows = terms.map((term) => [term.ident, term.setSpec, term.label, term.labelEn ?? '', term.gone ?? '']);
-  const lines = rows.length === 0 ? [] : table(['ID', 'SET', 'CZECH', 'ENGLISH', ''], rows);
+  const rows = terms.map((term) => [
+    term.ident,
+    term.setSpec,
+    term.label,
+    term.labelEn ?? '',
+    term.gone === null ? '' : GONE_WORDS[term.gone],
+  ]);
+  const lines = rows.length === 0 ? [] : table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
   for (const line of lines) terminal.line(printable(line));
 }
 
@@ -84,11 +93,11 @@ export async function sets(context: Context): Promise<ExitReason> {
   const counts = countBySet(vocabulary);
   const harvests = allHarvests(vocabulary);
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
-  for (const line of table(['SET', 'ENTRIES', 'GONE'], rows)) terminal.line(line);
+  for (const line of table([t`SET`, t`ENTRIES`, t`GONE`], rows)) terminal.line(line);
   for (const harvest of harvests) {
-    const when =
-      harvest.completedAtMs === null ? 'never complete' : `complete on ${new Date(harvest.completedAtMs).toISOString()}`;
-    terminal.line(`${harvest.setSpec}: ${when}${harvest.pass === null ? '' : ', a harvest is unfinished'}`);
+    const completed = isoOrNull(harvest.completedAtMs);
+    const when = completed === null ? t`never complete` : t`complete on ${completed}`;
+    terminal.line(`${harvest.setSpec}: ${harvest.pass === null ? when : t`${when}, a harvest is unfinished`}`);
   }
   if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`pas harvest-vocab\`.`);
   terminal.value({

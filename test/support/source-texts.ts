@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parseAst } from 'vitest/node';
+import { PROJECT } from './run-pas.ts';
+
+/** What the sources say to people, found by reading them as a compiler does. */
+
+/** A text as it stands in a template: literal parts with, between them, expressions as they are written. */
+export type Template = { readonly parts: readonly string[]; readonly expressions: readonly string[]; readonly plain: boolean };
+
+/** One t`…`, or the two forms of an ngettext. */
+export type SourceText = { readonly place: string; readonly one: Template; readonly many: Template | undefined };
+
+/** A literal that is not part of a t`…`, with what it is given to: `new UsageError`, `terminal.line`, `key:hint`, …. */
+export type Literal = { readonly place: string; readonly text: string; readonly givenTo: readonly string[] };
+
+export type Source = { readonly path: string; readonly texts: readonly SourceText[]; readonly literals: readonly Literal[] };
+
+type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
+
+export function readSources(...folders: readonly string[]): Source[] {
+  return folders.flatMap(filesBelow).map(readSource);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(PROJECT, folder, name))
+    .filter((path) => /\.(ts|js)$/.test(path));
+}
+
+function readSource(path: string): Source {
+  const code = readFileSync(path, 'utf8');
+  const name = relative(PROJECT, path);
+  const texts: SourceText[] = [];
+  const literals: Literal[] = [];
+  const placeOf = ({ start }: Node): string => `${name}:${code.slice(0, start).split('\n').length}`;
+  const template = (node: Node): Template => templateOf(node, code);
+
+  const visit = (node: Node, givenTo: readonly string[]): void => {
+    if (node.type === 'TaggedTemplateExpression' && nameOf(node['tag']) === 't') {
+      texts.push({ place: placeOf(node), one: template(node['quasi'] as Node), many: undefined });
+    } else if (node.type === 'CallExpression' && nameOf(node['callee']) === 'ngettext') {
+      const [one, many] = node['arguments'] as Node[];
+      if (one?.type !== 'TaggedTemplateExpression' || nameOf(one['tag']) !== 'msgid' || many === undefined)
+        throw new Error(`${placeOf(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
+      texts.push({ place: placeOf(node), one: template(one['quasi'] as Node), many: template(many) });
+      return;
+    } else if (node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')) {
+      literals.push({ place: placeOf(node), text: template(node).parts.join('…'), givenTo });
+    }
+    for (const [key, child] of childrenOf(node)) {
+      if (node.type === 'TaggedTemplateExpression' && nameOf(node['tag']) === 't' && key === 'quasi') {
+        for (const [, inside] of childrenOf(child)) if (inside.type !== 'TemplateElement') visit(inside, []);
+      } else if (!isNoText(node, key)) visit(child, receiversOf(node, key, givenTo));
+    }
+  };
+  visit(parseAst(code, { lang: 'ts' }) as unknown as Node, []);
+  return { path: name, texts, literals };
+}
+
+/** Names of modules, types and properties are no texts. */
+function isNoText(node: Node, key: string): boolean {
+  if (/^(Import|Export(All|Named)|TS(LiteralType|EnumMember|ImportType|ModuleDeclaration))/.test(node.type))
+    return key === 'source' || node.type.startsWith('TS');
+  return (node.type === 'Property' && key === 'key') || (node.type === 'MemberExpression' && key === 'property');
+}
+
+/** What a literal inside is given to: the nearest call and property on the way up. */
+function receiversOf(node: Node, key: string, outer: readonly string[]): readonly string[] {
+  if ((node.type === 'NewExpression' || node.type === 'CallExpression') && key === 'arguments') {
+    return [`${node.type === 'NewExpression' ? 'new ' : ''}${nameOf(node['callee'])}`];
+  }
+  if (node.type === 'Property' && key === 'value') return [`key:${nameOf(node['key'])}`, ...outer];
+  return /^(Conditional|Logical|Object|Array|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
+}
+
+function childrenOf(node: Node): (readonly [string, Node])[] {
+  return Object.entries(node).flatMap(([key, value]) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isNode).map((child) => [key, child] as const),
+  );
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+/** `terminal.line`, `t`; empty for what has no simple name. */
+function nameOf(value: unknown): string {
+  if (!isNode(value)) return '';
+  if (value.type === 'Identifier') return String(value['name']);
+  if (value.type === 'Literal') return String(value['value']);
+  if (value.type !== 'MemberExpression' || value['computed'] === true) return '';
+  const object = nameOf(value['object']);
+  return object === '' ? '' : `${object}.${nameOf(value['property'])}`;
+}
+
+function templateOf(node: Node, code: string): Template {
+  if (node.type !== 'TemplateLiteral') return { parts: [String(node['value'])], expressions: [], plain: node.type === 'Literal' };
+  const expressions = (node['expressions'] as Node[]).map((each) => code.slice(each.start, each['end'] as number));
+  return {
+    parts: (node['quasis'] as Node[]).map((quasi) => (quasi['value'] as { readonly cooked: string }).cooked),
+    expressions,
+    plain: (node['expressions'] as Node[]).every((each) => nameOf(each) !== '' && each.type !== 'Literal'),
+  };
+}
