@@ -31,6 +31,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['resolve'], () => import('./resolve.ts')],
   [['doctor'], () => import('./doctor.ts')],
   [['backup'], () => import('./backup.ts')],
+  [['restore'], () => import('./restore.ts')],
   [['mock-server'], () => import('./mock-server.ts')],
 ];
 

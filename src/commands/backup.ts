@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { DatabaseError, type ExitReason, FileError, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { backUpOutbox } from '../outbox/backup-copy.ts';
 import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
-import { copyDatabase } from '../store/database-file.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -28,7 +28,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const target = resolve(context.cwd, file);
   refuseTarget(context, target, options.force === true);
   const outbox = await context.outbox();
-  copyDatabase(places.outboxFile, target);
+  backUpOutbox(places.outboxFile, target, context.clock);
   const sizeBytes = statSync(target).size;
   const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
   terminal.line(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
@@ -56,7 +56,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
     terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
   }
   terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
-  terminal.note(t`What is sent from now on looks unsent in the copy: see docs/reliability.md before it is put back.`);
+  terminal.note(t`Put it back with pas restore ${file}: it then looks for what was sent meanwhile.`);
   terminal.value({
     file: target,
     size_bytes: sizeBytes,

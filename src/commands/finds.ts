@@ -10,7 +10,9 @@ import { type InspectedPhotograph, inspectPhotograph } from '../find/photograph.
 import { NOT_HARVESTED } from '../find/rule.ts';
 import { openFindSchema } from '../find/schema.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
+import { targetOf } from '../flows/enqueue-change.ts';
 import { knownAccount } from '../outbox/accounts.ts';
+import { entriesOfRecord, recordKey, type Target } from '../outbox/entries.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -76,6 +78,26 @@ export function findsNamed(outbox: Outbox, profile: string, names: readonly stri
     throw new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
   }
   return found.filter((find) => find !== undefined);
+}
+
+/**
+ * Names as the user gave them → the keys of their records: of finds, or of records of the service that are not kept here
+ * and that something was queued for.
+ * @throws UsageError naming those of which nothing is known
+ */
+export function recordsNamed(outbox: Outbox, profile: string, names: readonly string[]): string[] {
+  return names.map((name) => {
+    const target = targetOf(outbox, profile, name);
+    if (target.findId === null) refuseUntouched(outbox, target, name);
+    return recordKey(target);
+  });
+}
+
+function refuseUntouched(outbox: Outbox, { profile }: Target, identCely: string): void {
+  if (entriesOfRecord(outbox, identCely, profile).length > 0) return;
+  throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it under profile ${profile}.`, {
+    hint: t`A number or a photograph for it can be queued: pas number set ${identCely} VALUE, pas photo add ${identCely} FILE`,
+  });
 }
 
 /** The find layer's view of a stored find. Its photographs are entries of their own by now. */

@@ -10,7 +10,7 @@ import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { ChangedFileError, verifiedStream } from '../http/digest.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
-import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { countEntries, countQueued } from '../outbox/overview.ts';
 import { openContentStore } from '../store/content-store.ts';
@@ -18,7 +18,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from './entry-words.ts';
-import { findsNamed } from './finds.ts';
+import { recordsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
 import { reconcileEntries } from './reconcile.ts';
@@ -29,6 +29,7 @@ export type PushOptions = GlobalOptions & {
   readonly only?: readonly EntryKind[];
   readonly limit?: number;
   readonly yes?: boolean;
+  readonly takeOver?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -41,6 +42,7 @@ export function register(program: Command, run: Runner): void {
     .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
+    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 
@@ -56,19 +58,19 @@ function kinds(text: string): EntryKind[] {
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile();
-  const findIds = names.length === 0 ? undefined : findsNamed(outbox, profile.name, names).map((find) => find.id);
+  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
   const only = options.only ?? ENTRY_KINDS;
-  if (options.dryRun === true) return dryRun(context, outbox, only, findIds);
+  if (options.dryRun === true) return dryRun(context, outbox, only, recordKeys);
   await confirmProduction(context, options.yes === true);
 
-  const lease = takeLease(outbox, systemProcesses);
+  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   const interrupts = watchInterrupts(() =>
     context.terminal.warn(`\n${t`Finishing what is under way. Press Ctrl-C again to give it up.`}`),
   );
   context.onClose(() => interrupts.close());
   try {
     const { send } = await context.connections();
-    const counts = countQueued(outbox, profile.name, findIds);
+    const counts = countQueued(outbox, profile.name, recordKeys);
     const total = only.reduce((sum, kind) => sum + counts[kind], 0);
     const progress = context.terminal.progress(t`Sending`);
     const result = await push({
@@ -76,7 +78,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
       profile: profile.name,
       baseUrl: profile.baseUrl,
       kinds: only,
-      findIds,
+      recordKeys,
       limit: options.limit,
       maxInFlight: profile.maxInFlight,
       answerTimeoutMs: profile.answerTimeoutMs,
@@ -91,7 +93,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
       abort: interrupts.abort,
     });
     progress.end();
-    await settleDoubts(context, outbox, result, findIds);
+    await settleDoubts(context, outbox, result, recordKeys);
     return summarise(context, outbox, result);
   } finally {
     lease.release();
@@ -103,14 +105,14 @@ async function settleDoubts(
   context: Context,
   outbox: Outbox,
   result: PushResult,
-  findIds: readonly number[] | undefined,
+  recordKeys: readonly string[] | undefined,
 ): Promise<void> {
   const profile = context.profile();
   const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
   const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
   if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
   try {
-    for (const { entry, verdict } of await reconcileEntries(context, outbox, findIds)) {
+    for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
       const what = entryText(entry.kind, entry.localId ?? entry.identCely);
       context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
     }
@@ -138,9 +140,9 @@ function dryRun(
   { terminal, profile }: Context,
   outbox: Outbox,
   only: readonly EntryKind[],
-  findIds: readonly number[] | undefined,
+  recordKeys: readonly string[] | undefined,
 ): ExitReason {
-  const counts = countQueued(outbox, profile().name, findIds);
+  const counts = countQueued(outbox, profile().name, recordKeys);
   for (const kind of only) {
     const [word, count] = [KIND_WORDS[kind], counts[kind]];
     terminal.line(t`${word}: ${count} would be sent`);

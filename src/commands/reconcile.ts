@@ -5,30 +5,34 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { type Reconciled, reconcile } from '../flows/reconcile.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { entriesInState } from '../outbox/entries.ts';
-import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { entryText } from './entry-words.ts';
-import { findsNamed } from './finds.ts';
+import { recordsNamed } from './finds.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { commandFor } from './status.ts';
+
+type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'reconcile [find...]',
     summary: t`Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
-  }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
+  })
+    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
+    .action((finds: string[], options: ReconcileOptions) => run(options, (context) => reconcileCommand(context, finds, options)));
 }
 
-async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
+async function reconcileCommand(context: Context, names: readonly string[], options: ReconcileOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile();
-  const findIds = names.length === 0 ? undefined : findsNamed(outbox, profile.name, names).map((find) => find.id);
-  const lease = takeLease(outbox, systemProcesses);
+  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
+  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
-    const settled = await reconcileEntries(context, outbox, findIds);
+    const settled = await reconcileEntries(context, outbox, recordKeys);
     for (const one of settled) context.terminal.line(sentence(one));
     if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
     context.terminal.value({ reconciled: settled.map(value) });
@@ -42,7 +46,7 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
 export async function reconcileEntries(
   context: Context,
   outbox: Outbox,
-  findIds: readonly number[] | undefined,
+  recordKeys: readonly string[] | undefined,
 ): Promise<Reconciled[]> {
   const profile = context.profile();
   return reconcile({
@@ -53,7 +57,7 @@ export async function reconcileEntries(
     clock: context.clock,
     user: knownAccount(outbox, profile.name)?.identCely,
     settleMs: profile.settleMs,
-    findIds,
+    recordKeys,
   });
 }
 

@@ -4,7 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
-import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import { takeLease } from '../outbox/lease.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
 
@@ -13,6 +13,7 @@ type ResolveOptions = GlobalOptions & {
   readonly resend?: boolean;
   readonly drop?: boolean;
   readonly entry?: number;
+  readonly takeOver?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -25,6 +26,7 @@ export function register(program: Command, run: Runner): void {
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`give it up; an import of the table leaves it given up`)
     .option('--entry <n>', t`only this entry, by the number that \`pas status\` names`, wholeNumber)
+    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
@@ -32,7 +34,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const decision = decisionOf(options);
   const outbox = await context.outbox();
   const target = targetOf(outbox, context.profile().name, name);
-  const lease = takeLease(outbox, systemProcesses);
+  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
     const settled = resolveDoubts(outbox, target, decision, options.entry);
     const count = settled.length;

@@ -30,16 +30,27 @@ type Basis =
   | 'same-digest'
   | 'same-name-and-new'
   | 'several-files'
-  | 'other-name-and-new';
+  | 'other-name-and-new'
+  | 'same-number'
+  | 'other-number'
+  | 'number-as-before'
+  | 'find-absent';
 
 /** When the write may have been carried out: from its first attempt to as long as the service may work on its last. */
-export type Window = { readonly fromMs: number; readonly untilMs: number };
+export type Window = {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** From when on the service is certainly done with it: not before `untilMs` but where that is only a bound. */
+  readonly settledMs: number;
+};
 
 export type ImportDoubt = {
   readonly entryId: number;
   /** Of the document that was sent. */
   readonly elements: HarvestedElements;
   readonly window: Window;
+  /** Since it may have been sent long ago, it may have been given its number since. */
+  readonly numberMayDiffer?: boolean;
 };
 
 export type PhotoDoubt = {
@@ -137,8 +148,8 @@ function judgeAbsence(window: Window, sight: string, view: View): Verdict {
     const reason = t`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
   }
-  if (view.nowMs <= window.untilMs) {
-    const seconds = Math.ceil((window.untilMs - view.nowMs) / 1000);
+  if (view.nowMs <= window.settledMs) {
+    const seconds = Math.ceil((window.settledMs - view.nowMs) / 1000);
     return undecided('maybe-under-way', t`the service may still be working on it; ask again in ${seconds} s`, []);
   }
   return {
@@ -152,8 +163,12 @@ function judgeAbsence(window: Window, sight: string, view: View): Verdict {
 /** Records of the same project, the same in every readable element, that no other entry is known to have made. */
 function recordsLike(doubt: ImportDoubt, view: View): HarvestedFind[] {
   return [...view.finds.values()].filter(
-    (find) => !view.owned.has(find.identCely) && differingElements(doubt.elements, find).length === 0,
+    (find) => !view.owned.has(find.identCely) && differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)),
   );
+}
+
+function mayDiffer({ numberMayDiffer }: ImportDoubt, element: string): boolean {
+  return numberMayDiffer === true && element === 'evidencni_cislo';
 }
 
 /**

@@ -14,8 +14,8 @@ export type PushContext = {
   readonly profile: string;
   readonly baseUrl: string;
   readonly kinds: readonly EntryKind[];
-  /** Only these finds, or all. */
-  readonly findIds: readonly number[] | undefined;
+  /** Only the records of these keys, or all. */
+  readonly recordKeys: readonly string[] | undefined;
   /** Most requests to send. */
   readonly limit: number | undefined;
   readonly maxInFlight: number;
@@ -114,7 +114,7 @@ export function dueQuery(run: PushRun): DueQuery {
   return {
     profile: run.context.profile,
     kinds: run.context.kinds,
-    findIds: run.context.findIds,
+    recordKeys: run.context.recordKeys,
     busyRecords: flights.map((flight) => flight.entry.recordKey),
     busyProjects: [...run.serialProjects].filter((project) => active.has(project)),
   };

@@ -68,7 +68,7 @@ function takeUpUnsettled(run: PushRun): void {
   }
   outbox.change(() => {
     for (const entry of entriesInState(outbox, profile, 'uncertain')) {
-      if (entry.kind === 'number') move(outbox, entry, 'queued', { notBeforeAt: 0 });
+      if (entry.kind === 'number' && entry.doubt === null) move(outbox, entry, 'queued', { notBeforeAt: 0 });
     }
   });
 }

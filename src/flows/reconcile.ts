@@ -3,24 +3,16 @@ import { t } from '../base/language.ts';
 import { type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import { entityOf } from '../oai/record.ts';
 import { applySettlement } from '../outbox/claims.ts';
-import { entriesInState, entriesOfRecord, move, selectEntries } from '../outbox/entries.ts';
-import type { Entry, ImportEntry, PhotoEntry } from '../outbox/entry.ts';
+import { entriesInState, entriesOfRecord, importOfFind, move, selectEntries } from '../outbox/entries.ts';
+import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
-import { attemptsOf, nearestServerOffsetMs } from '../outbox/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { childOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
+import { firstStartMs, windowOf } from './doubt-window.ts';
 import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
-import {
-  type ImportDoubt,
-  judgeImports,
-  judgePhoto,
-  type PhotoDoubt,
-  sightOf,
-  type Verdict,
-  type View,
-  type Window,
-} from './judge-doubt.ts';
+import { type ImportDoubt, judgeImports, judgePhoto, type PhotoDoubt, sightOf, type Verdict, type View } from './judge-doubt.ts';
+import { judgeNumber, type NumberDoubt } from './judge-number.ts';
 
 export type ReconcileContext = Harvest & {
   readonly outbox: Outbox;
@@ -29,9 +21,11 @@ export type ReconcileContext = Harvest & {
   readonly user: string | undefined;
   /** How long after an attempt the service may still be working on it. */
   readonly settleMs: number;
-  /** Only these finds, or all. */
-  readonly findIds: readonly number[] | undefined;
+  /** Only the records of these keys, or all. */
+  readonly recordKeys: readonly string[] | undefined;
 };
+
+type Sighted = View & { readonly offsetMs: number };
 
 export type Reconciled = {
   readonly entry: Entry;
@@ -48,34 +42,38 @@ const OVERLAP_MS = 2000;
  * that is proven not to be there is queued again; the rest is left to a person. To be called while holding the lease.
  */
 export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
-  const { outbox, profile, findIds } = context;
+  const { outbox, profile, recordKeys } = context;
   // All are judged together, since a record may be any of several; only those that were asked for are settled.
   const uncertain = entriesInState(outbox, profile, 'uncertain');
-  const asked = (entry: Entry) => findIds === undefined || (entry.findId !== null && findIds.includes(entry.findId));
+  const asked = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
   requeueNumbers(outbox, uncertain.filter(asked));
   const imports = uncertain.filter((entry) => entry.kind === 'import');
-  const photos = uncertain.filter((entry) => entry.kind === 'photo');
-  if (![...imports, ...photos].some(asked)) return [];
-  const view = await lookAround(context, [...imports, ...photos]);
-  const verdicts = new Map([...judgeImportEntries(context, imports, view), ...(await judgePhotoEntries(context, photos, view))]);
-  return [...imports, ...photos].filter(asked).flatMap((entry) => {
-    const verdict = verdicts.get(entry.id);
-    if (verdict === undefined) return [];
-    apply(outbox, entry, verdict);
-    return [{ entry, verdict }];
-  });
+  const changes = uncertain.filter(needsEvidence);
+  if (![...imports, ...changes].some(asked)) return [];
+  const view = await lookAround(context, [...imports, ...changes]);
+  const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view));
+  // An import that was found has given its photographs and numbers their record.
+  const open = entriesInState(outbox, profile, 'uncertain').filter(needsEvidence);
+  const verdicts = await judgeChanges(context, open, view);
+  return [...settled, ...applyAll(context, open.filter(asked), verdicts)];
+}
+
+/** A number of unknown end is simply sent again, but not an older one after a newer one. */
+function needsEvidence(entry: Entry): entry is PhotoEntry | NumberEntry {
+  return entry.kind === 'photo' || (entry.kind === 'number' && entry.doubt !== null);
 }
 
 function requeueNumbers(outbox: Outbox, entries: readonly Entry[]): void {
   outbox.change(() => {
     for (const entry of entries) {
-      if (entry.kind === 'number') move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a number may be sent again` });
+      if (entry.kind === 'number' && !needsEvidence(entry))
+        move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a number may be sent again` });
     }
   });
 }
 
 /** One harvest that covers all doubts and, where there is one, a canary for each state. */
-async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): Promise<View & { offsetMs: number }> {
+async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): Promise<Sighted> {
   const { outbox, profile, clock } = context;
   const canaries = selectEntries(
     outbox,
@@ -83,8 +81,8 @@ async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): 
     { profile, limit: MOST_CANARIES },
     'order by entries.updated_at desc limit :limit',
   );
-  const starts = [...doubts, ...canaries].flatMap((entry) => attemptsOf(outbox, entry.id).map(({ startedAt }) => startedAt));
-  const from = datestamp(Math.min(...starts) - LOOK_BACK_MS);
+  const starts = [...doubts, ...canaries].map((entry) => firstStartMs(outbox, entry));
+  const from = datestamp(Math.min(clock.now(), ...starts) - LOOK_BACK_MS);
   const { finds, withheld, serverNowMs = clock.now() } = await harvestAll(context, from);
   return {
     finds,
@@ -124,10 +122,12 @@ function ownedIdents(outbox: Outbox, profile: string): Set<string> {
   return new Set(rows.map(({ ident }) => ident));
 }
 
-function judgeImportEntries(context: ReconcileContext, entries: readonly ImportEntry[], view: View & { offsetMs: number }) {
+function judgeImportEntries(context: ReconcileContext, entries: readonly ImportEntry[], view: Sighted) {
   const doubts = entries.flatMap((entry): ImportDoubt[] => {
     const sent = elementsSent(entry);
-    return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: windowOf(context, entry, view) }];
+    if (sent === undefined) return [];
+    const window = windowOf(context.outbox, entry, context.settleMs, view);
+    return [{ entryId: entry.id, elements: sent, window, numberMayDiffer: entry.doubt !== null }];
   });
   return judgeImports(doubts, view);
 }
@@ -138,24 +138,66 @@ function elementsSent({ document }: ImportEntry): HarvestedElements | undefined 
   return find === undefined ? undefined : readHarvestedFind(find)?.elements;
 }
 
-async function judgePhotoEntries(context: ReconcileContext, entries: readonly PhotoEntry[], view: View & { offsetMs: number }) {
+/** Photographs and numbers, record by record. Those of a find that is itself in doubt wait for its verdict. */
+async function judgeChanges(context: ReconcileContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Sighted) {
   const verdicts = new Map<number, Verdict>();
-  const doubtOf = (entry: PhotoEntry): PhotoDoubt => ({
-    entryId: entry.id,
-    identCely: entry.identCely ?? '',
-    fileName: entry.photograph.name,
-    sha512Hex: entry.photograph.sha512.toString('hex'),
-    window: windowOf(context, entry, view),
-  });
-  for (const identCely of new Set(entries.map((entry) => entry.identCely ?? ''))) {
-    const doubts = entries.filter((entry) => entry.identCely === identCely).map(doubtOf);
-    const settled = entriesOfRecord(context.outbox, identCely, context.profile)
-      .filter((entry) => entry.kind === 'photo' && entry.state === 'accepted')
-      .map((entry) => doubtOf(entry as PhotoEntry));
+  for (const entry of entries.filter(({ identCely }) => identCely === null)) {
+    const verdict = judgeWithoutRecord(context, entry);
+    if (verdict !== undefined) verdicts.set(entry.id, verdict);
+  }
+  for (const identCely of new Set(entries.flatMap((entry) => entry.identCely ?? []))) {
     const find = await currentRecord(context, identCely);
-    for (const doubt of doubts) verdicts.set(doubt.entryId, judgePhoto(doubt, doubts, settled, find, view));
+    const ofRecord = entries.filter((entry) => entry.identCely === identCely);
+    const photos = ofRecord.filter((entry) => entry.kind === 'photo');
+    for (const [id, verdict] of judgePhotos(context, identCely, photos, find, view)) verdicts.set(id, verdict);
+    for (const entry of ofRecord) {
+      if (entry.kind === 'number') verdicts.set(entry.id, judgeNumber(numberDoubt(context, entry, view), find, view.nowMs));
+    }
   }
   return verdicts;
+}
+
+function judgeWithoutRecord({ outbox, profile }: ReconcileContext, { findId }: Entry): Verdict | undefined {
+  const made = findId === null ? undefined : importOfFind(outbox, findId, profile);
+  if (made?.state !== 'queued') return undefined;
+  return {
+    kind: 'absent',
+    basis: 'find-absent',
+    reason: t`its find is not at the service, so it cannot have been sent`,
+    candidates: [],
+  };
+}
+
+function judgePhotos(
+  context: ReconcileContext,
+  identCely: string,
+  entries: readonly PhotoEntry[],
+  find: HarvestedFind | undefined,
+  view: Sighted,
+): [number, Verdict][] {
+  const doubtOf = (entry: PhotoEntry): PhotoDoubt => ({
+    entryId: entry.id,
+    identCely,
+    fileName: entry.photograph.name,
+    sha512Hex: entry.photograph.sha512.toString('hex'),
+    window: windowOf(context.outbox, entry, context.settleMs, view),
+  });
+  const doubts = entries.map(doubtOf);
+  const settled = entriesOfRecord(context.outbox, identCely, context.profile)
+    .filter((entry) => entry.kind === 'photo')
+    .filter(({ state }) => state === 'accepted')
+    .map(doubtOf);
+  return doubts.map((doubt) => [doubt.entryId, judgePhoto(doubt, doubts, settled, find, view)]);
+}
+
+function numberDoubt({ outbox, profile, settleMs }: ReconcileContext, entry: NumberEntry, view: Sighted): NumberDoubt {
+  const identCely = entry.identCely ?? '';
+  const earlier = entriesOfRecord(outbox, identCely, profile).filter(({ state }) => state === 'accepted');
+  const number = earlier.filter(({ kind }) => kind === 'number').at(-1);
+  const made = earlier.find(({ kind }) => kind === 'import');
+  const before =
+    number?.kind === 'number' ? number.value : made?.kind === 'import' ? elementsSent(made)?.evidencni_cislo : undefined;
+  return { identCely, value: entry.value, before: before?.toString(), window: windowOf(outbox, entry, settleMs, view) };
 }
 
 async function currentRecord(context: ReconcileContext, identCely: string): Promise<HarvestedFind | undefined> {
@@ -168,11 +210,13 @@ async function currentRecord(context: ReconcileContext, identCely: string): Prom
   }
 }
 
-/** The time in which the entry's attempts may have taken effect, on the server's clock. */
-function windowOf({ outbox, settleMs }: ReconcileContext, entry: Entry, { offsetMs }: { offsetMs: number }): Window {
-  const attempts = attemptsOf(outbox, entry.id);
-  const starts = attempts.map(({ startedAt }) => startedAt + (nearestServerOffsetMs(outbox, startedAt) ?? offsetMs));
-  return { fromMs: Math.min(...starts), untilMs: Math.max(...starts) + settleMs };
+function applyAll({ outbox }: ReconcileContext, entries: readonly Entry[], verdicts: ReadonlyMap<number, Verdict>): Reconciled[] {
+  return entries.flatMap((entry) => {
+    const verdict = verdicts.get(entry.id);
+    if (verdict === undefined) return [];
+    apply(outbox, entry, verdict);
+    return [{ entry, verdict }];
+  });
 }
 
 function apply(outbox: Outbox, entry: Entry, verdict: Verdict): void {

@@ -54,7 +54,19 @@ function decidable(outbox: Outbox, target: Target, { kind }: Decision, entryId: 
   const mayBeMeant = (entry: Entry) =>
     (entryId === undefined || entry.id === entryId) && (entry.state !== 'dropped' || canBeTakenBack(entry, all));
   const groups = DECIDES[kind].map((state) => all.filter((entry) => entry.state === state && mayBeMeant(entry)));
-  return groups.find((group) => group.length > 0) ?? [];
+  const group = groups.find((each) => each.length > 0) ?? [];
+  // Photographs and numbers of a find that is itself in doubt have no record that anything could be decided about.
+  const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
+  return decided.length > 0 ? decided : group;
+}
+
+/** What waited for a find that is not at the service was not sent either. */
+function freeWaiting(outbox: Outbox, { findId, profile }: Entry): void {
+  if (findId === null) return;
+  for (const entry of entriesOfFind(outbox, findId, profile)) {
+    if (entry.kind !== 'import' && entry.state === 'uncertain' && entry.identCely === null)
+      move(outbox, entry, 'queued', { notBeforeAt: 0, reason: null });
+  }
 }
 
 /** Only the find itself, and only where nothing took its place: a photograph or a number is simply queued anew. */
@@ -81,6 +93,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision): void {
       return;
     case 'resend':
       move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a person wants it sent`, issues: null });
+      if (entry.kind === 'import') freeWaiting(outbox, entry);
       return;
     case 'drop':
       move(outbox, entry, 'dropped', { reason: t`given up by a person` });

@@ -7,8 +7,8 @@ import type { Outbox } from './outbox.ts';
 export type DueQuery = {
   readonly profile: string;
   readonly kinds: readonly EntryKind[];
-  /** Only these finds' entries, or all. */
-  readonly findIds: readonly number[] | undefined;
+  /** Only the entries of these records, by their keys, or all. */
+  readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way. */
   readonly busyRecords: readonly string[];
   /** Projects of which no further import may start now. */
@@ -18,7 +18,7 @@ export type DueQuery = {
 /** Of two numbers for one record the later is to stay, so it waits until it is known what became of the earlier. */
 const MAY_BE_SENT = `profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
   and kind in (select value from json_each(:kinds))
-  and (:findIds is null or find_id in (select value from json_each(:findIds)))
+  and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
   and record_key not in (select value from json_each(:busyRecords))
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and (kind <> 'number' or not exists (
@@ -48,7 +48,7 @@ function dueValues(query: DueQuery): Record<string, unknown> {
   return {
     profile: query.profile,
     kinds: JSON.stringify(query.kinds),
-    findIds: query.findIds === undefined ? null : JSON.stringify(query.findIds),
+    recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
     busyRecords: JSON.stringify(query.busyRecords),
     busyProjects: JSON.stringify(query.busyProjects),
   };

@@ -21,7 +21,8 @@ export type ImportContent = {
 const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, profile, kind, state,
   ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, document, document_sha512 as documentSha512,
   project, collided, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
-  photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt`;
+  photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt,
+  doubt_from_at as doubtFromAt, doubt_until_at as doubtUntilAt`;
 
 /** Queues an import, or keeps it as a draft when it has no document yet. */
 export function addImport(outbox: Outbox, profile: string, findId: number, content: ImportContent): number {
@@ -35,7 +36,7 @@ export function addImport(outbox: Outbox, profile: string, findId: number, conte
 
 /** Gives an import that was not sent, or was refused, what it should send instead. */
 export function replaceImport(outbox: Outbox, entry: ImportEntry, content: ImportContent): void {
-  move(outbox, entry, content.document === null ? 'draft' : 'queued', {
+  move(outbox, entry, content.document === null ? 'draft' : readyState(entry), {
     document: content.document,
     documentSha512: content.documentSha512,
     project: content.project,
@@ -46,12 +47,17 @@ export function replaceImport(outbox: Outbox, entry: ImportEntry, content: Impor
   });
 }
 
+/** What was mended is queued, unless it may have been mended and sent once before: an older copy was put back. */
+function readyState({ doubt }: Entry): EntryState {
+  return doubt === null ? 'queued' : 'uncertain';
+}
+
 export function addNumber(outbox: Outbox, target: Target, value: string): number {
   return insert(outbox, target, 'number', 'queued', { value });
 }
 
 export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void {
-  move(outbox, entry, 'queued', { value, notBeforeAt: 0, reason: null, issues: null });
+  move(outbox, entry, readyState(entry), { value, notBeforeAt: 0, reason: null, issues: null });
 }
 
 export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph): number {
@@ -59,7 +65,7 @@ export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph)
 }
 
 export function replacePhoto(outbox: Outbox, entry: Entry, photograph: Photograph): void {
-  move(outbox, entry, 'queued', { ...photoChanges(photograph), notBeforeAt: 0, reason: null, issues: null });
+  move(outbox, entry, readyState(entry), { ...photoChanges(photograph), notBeforeAt: 0, reason: null, issues: null });
 }
 
 function photoChanges(photograph: Photograph): Changes {
@@ -89,6 +95,8 @@ const COLUMN_OF = {
   photoLink: 'photo_link',
   reason: 'reason',
   issues: 'issues',
+  doubtFromAt: 'doubt_from_at',
+  doubtUntilAt: 'doubt_until_at',
 } as const;
 
 function insert(outbox: Outbox, target: Target, kind: EntryKind, state: EntryState, changes: Changes): number {
@@ -114,8 +122,9 @@ export function recordKey(target: Pick<Target, 'findId' | 'identCely'>): string 
  * The only way in which an entry changes its state.
  * @throws DatabaseError when the entry is no longer in the state it was read in
  */
-export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: EntryState, changes: Changes = {}): void {
+export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: EntryState, given: Changes = {}): void {
   if (!TRANSITIONS[entry.state].includes(to)) throw new Error(`an entry may not go from ${entry.state} to ${to}`);
+  const changes = to === 'queued' || to === 'accepted' ? { ...given, doubtFromAt: null, doubtUntilAt: null } : given;
   const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
   const { changes: changed } = outbox
     .sql(
@@ -179,8 +188,10 @@ export function selectEntries(outbox: Outbox, condition: string, values: Record<
   ).map(toEntry);
 }
 
-type EntryRow = Omit<ImportEntry, 'kind' | 'issues' | 'collided'> & {
+type EntryRow = Omit<ImportEntry, 'kind' | 'issues' | 'collided' | 'doubt'> & {
   readonly kind: EntryKind;
+  readonly doubtFromAt: number | null;
+  readonly doubtUntilAt: number | null;
   readonly issues: string | null;
   readonly collided: number;
   readonly value: string;
@@ -203,10 +214,13 @@ function toEntry(row: EntryRow): Entry {
     photoSha512,
     photoBytes,
     photoLink,
+    doubtFromAt,
+    doubtUntilAt,
     ...rest
   } = row;
   const issues = row.issues === null ? [] : (JSON.parse(row.issues) as Issue[]);
-  const base = { ...rest, issues };
+  const doubt = doubtFromAt === null || doubtUntilAt === null ? null : { fromMs: doubtFromAt, untilMs: doubtUntilAt };
+  const base = { ...rest, issues, doubt };
   switch (row.kind) {
     case 'import':
       return { ...base, kind: 'import', document, documentSha512, project, collided: collided === 1 };

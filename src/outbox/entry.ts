@@ -8,13 +8,14 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 
 /**
  * Every move that an entry may make. What is not listed is a bug and is refused by the outbox. Only evidence or a
- * person leads out of `uncertain` for an import or a photograph; a number may simply be sent again.
+ * person leads out of `uncertain` for an import or a photograph; a number may simply be sent again. What was not sent
+ * becomes `uncertain` only where an older copy of the outbox was put back.
  */
 export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = {
-  draft: ['queued', 'dropped'],
-  queued: ['sending', 'draft', 'queued', 'dropped'],
+  draft: ['queued', 'draft', 'uncertain', 'dropped'],
+  queued: ['sending', 'draft', 'queued', 'uncertain', 'dropped'],
   sending: ['accepted', 'refused', 'queued', 'uncertain'],
-  refused: ['queued', 'draft', 'dropped'],
+  refused: ['queued', 'draft', 'uncertain', 'dropped'],
   uncertain: ['accepted', 'queued', 'dropped'],
   accepted: [],
   dropped: ['queued'],
@@ -44,7 +45,12 @@ type EntryBase = {
   readonly issues: readonly Issue[];
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When it may have been sent without this outbox knowing: since the copy was made that was put back. */
+  readonly doubt: Doubt | null;
 };
+
+/** Milliseconds since 1970 UTC, by this machine's clock. */
+export type Doubt = { readonly fromMs: number; readonly untilMs: number };
 
 export type ImportEntry = EntryBase & {
   readonly kind: 'import';

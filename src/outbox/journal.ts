@@ -58,14 +58,3 @@ export function reasonOfLostAttempt(outbox: Outbox, entryId: number): string {
   for (const attempt of open) closeAttempt(outbox, attempt.id, { outcome: 'lost', reason });
   return reason;
 }
-
-/** How far the service's clock was ahead of ours around a moment, by the answer that came nearest to it. */
-export function nearestServerOffsetMs(outbox: Outbox, atMs: number): number | undefined {
-  const row = outbox
-    .sql(
-      `select server_date_at - ended_at as offsetMs from attempts where server_date_at is not null
-       order by abs(ended_at - ?) limit 1`,
-    )
-    .get(atMs) as { offsetMs: number } | undefined;
-  return row?.offsetMs;
-}

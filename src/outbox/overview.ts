@@ -16,18 +16,21 @@ export function countEntries(outbox: Outbox, profile: string): Counts {
   return counts;
 }
 
-/** What is queued of each kind, of these finds or of all. */
+/** What is queued of each kind, of the records of these keys or of all. */
 export function countQueued(
   outbox: Outbox,
   profile: string,
-  findIds: readonly number[] | undefined,
+  recordKeys: readonly string[] | undefined,
 ): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
       `select kind, count(*) as count from entries where profile = :profile and state = 'queued'
-         and (:findIds is null or find_id in (select value from json_each(:findIds))) group by kind`,
+         and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) group by kind`,
     )
-    .all({ profile, findIds: findIds === undefined ? null : JSON.stringify(findIds) }) as { kind: EntryKind; count: number }[];
+    .all({ profile, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
+    kind: EntryKind;
+    count: number;
+  }[];
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(rows.map(({ kind, count }) => [kind, count])) };
 }
 
@@ -39,7 +42,8 @@ export function countFinds(outbox: Outbox): number {
 export function needingPerson(outbox: Outbox, profile: string, limit: number): Entry[] {
   return selectEntries(
     outbox,
-    `profile = :profile and state in ('draft', 'refused', 'uncertain')`,
+    `profile = :profile and state in ('draft', 'refused', 'uncertain')
+       and not (state = 'uncertain' and kind <> 'import' and ident_cely is null)`,
     { profile, limit },
     'order by state, entries.id limit :limit',
   );
@@ -50,8 +54,8 @@ export function countWaiting(outbox: Outbox, profile: string): { readonly forImp
   return outbox
     .sql(
       `select count(*) filter (where kind <> 'import' and ident_cely is null) as forImport,
-         count(*) filter (where not_before_at > :now) as forTime
-       from entries where profile = :profile and state = 'queued'`,
+         count(*) filter (where state = 'queued' and not_before_at > :now) as forTime
+       from entries where profile = :profile and state in ('queued', 'uncertain')`,
     )
     .get({ profile, now: Math.floor(outbox.clock.now()) }) as { forImport: number; forTime: number };
 }

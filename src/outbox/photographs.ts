@@ -1,10 +1,14 @@
 import { selectEntries } from './entries.ts';
-import type { Photograph } from './entry.ts';
+import type { PhotoEntry, Photograph } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Photographs that the service may not have yet, of every profile. */
 export function unsentPhotographs(outbox: Outbox): Photograph[] {
-  return selectEntries(outbox, `kind = 'photo' and state not in ('accepted', 'dropped')`, {}).flatMap((entry) =>
-    entry.kind === 'photo' ? [entry.photograph] : [],
+  return unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+}
+
+export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
+  return selectEntries(outbox, `kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
+    (entry) => entry.kind === 'photo',
   );
 }

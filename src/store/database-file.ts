@@ -1,6 +1,6 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseError } from '../base/errors.ts';
-import { asDatabaseError, openDatabase } from './database.ts';
+import { asDatabaseError, type Database, openDatabase } from './database.ts';
 
 /**
  * What SQLite finds wrong in a file that may be in use, at most `limit` findings; none when it is sound.
@@ -21,9 +21,10 @@ export function findDamage(path: string, limit = 3): string[] {
 /**
  * Copies a database as it is at this moment, also while other processes write to it, and checks the copy before it gets
  * its name. What had the name before stays until then.
+ * @param finish writes into the copy before it is checked
  * @throws DatabaseError when the disk refuses, or the file or its copy is damaged
  */
-export function copyDatabase(path: string, target: string): void {
+export function copyDatabase(path: string, target: string, finish?: (copy: Database) => void): void {
   refuseDamaged(path);
   const draft = `${target}.${process.pid}.tmp`;
   asDatabaseError(target, () => {
@@ -31,6 +32,7 @@ export function copyDatabase(path: string, target: string): void {
       // Made here, since SQLite would let everybody read it.
       closeSync(openSync(draft, 'wx', 0o600));
       vacuumInto(path, draft);
+      if (finish !== undefined) writeInto(draft, finish);
       refuseDamaged(draft);
       syncToDisk(draft);
       renameSync(draft, target);
@@ -56,6 +58,72 @@ function vacuumInto(path: string, draft: string): void {
   } finally {
     source.close();
   }
+}
+
+/** Leaves one file, with no log beside it: a copy may be read where nothing can be written. */
+function writeInto(path: string, finish: (copy: Database) => void): void {
+  const copy = openDatabase(path, { synchronous: 'full' });
+  try {
+    finish(copy);
+    copy.pragma('journal_mode = delete');
+  } finally {
+    copy.close();
+  }
+}
+
+/** Whether a file begins as every SQLite database does. */
+export function isDatabase(path: string): boolean {
+  const head = Buffer.alloc(16);
+  return asDatabaseError(path, () => {
+    const file = openSync(path, 'r');
+    try {
+      return readSync(file, head) === head.length && head.toString('latin1') === 'SQLite format 3\0';
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** Whether SQLite cannot use what is there. False where nothing is. @throws DatabaseError when the file cannot be read at all */
+export function isUnusable(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    return findDamage(path, 1).length > 0;
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError && NO_DATABASE.test(codeOf(thrown.cause))) return true;
+    throw thrown;
+  }
+}
+
+const NO_DATABASE = /^SQLITE_(CORRUPT|NOTADB)/;
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+/** The names that SQLite gives to what it keeps beside a database. */
+const BESIDE = ['-wal', '-shm', '-journal'] as const;
+
+/** Takes a database away with all that belongs to it. */
+export function removeDatabase(path: string): void {
+  for (const suffix of [...BESIDE, '']) rmSync(`${path}${suffix}`, { force: true });
+}
+
+/**
+ * Puts a finished database into the place of one that cannot be used, which is copied aside as it is, with what SQLite
+ * kept beside it. Whenever it is stopped, there is the old one or the new one.
+ */
+export function replaceUnusable(path: string, finished: string, aside: string): void {
+  asDatabaseError(path, () => {
+    for (const suffix of ['', ...BESIDE]) {
+      if (!existsSync(`${path}${suffix}`)) continue;
+      copyFileSync(`${path}${suffix}`, `${aside}${suffix}`, constants.COPYFILE_EXCL);
+      syncToDisk(`${aside}${suffix}`);
+    }
+    // A log of the old one must not meet the new one.
+    for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
+    renameSync(finished, path);
+  });
 }
 
 function syncToDisk(path: string): void {

@@ -10,7 +10,7 @@ const IDENT = 'C-202400101-N00001';
 const PHOTOGRAPH: Photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
 
 function due(outbox: Outbox) {
-  return nextDue(outbox, { profile: PROFILE, kinds: ENTRY_KINDS, findIds: undefined, busyRecords: [], busyProjects: [] });
+  return nextDue(outbox, { profile: PROFILE, kinds: ENTRY_KINDS, recordKeys: undefined, busyRecords: [], busyProjects: [] });
 }
 
 function claimNext(outbox: Outbox) {

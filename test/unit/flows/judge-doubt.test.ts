@@ -23,7 +23,12 @@ const SENT: HarvestedElements = {
 };
 
 function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
-  return { entryId, elements: SENT, window: { fromMs: START, untilMs: START + 10 * MINUTE }, ...more };
+  return {
+    entryId,
+    elements: SENT,
+    window: { fromMs: START, untilMs: START + 10 * MINUTE, settledMs: START + 10 * MINUTE },
+    ...more,
+  };
 }
 
 function record(
@@ -133,7 +138,7 @@ describe('twins, both of unknown end', () => {
   });
 
   test('are told apart where they were sent at different times', () => {
-    const later = { window: { fromMs: START + 30 * MINUTE, untilMs: START + 40 * MINUTE } };
+    const later = { window: { fromMs: START + 30 * MINUTE, untilMs: START + 40 * MINUTE, settledMs: START + 40 * MINUTE } };
     const seen = view([record('C-1-N00001'), record('C-1-N00002', { atMs: START + 31 * MINUTE })]);
     const verdicts = judgeImports([doubt(1), doubt(2, later)], seen);
     expect(verdicts.get(1)).toMatchObject({ kind: 'found', identCely: 'C-1-N00001' });
@@ -151,7 +156,7 @@ describe('a photograph of unknown end', () => {
     identCely: 'C-1-N00001',
     fileName: 'IMG_1.jpg',
     sha512Hex: 'aa',
-    window: { fromMs: START, untilMs: START + 10 * MINUTE },
+    window: { fromMs: START, untilMs: START + 10 * MINUTE, settledMs: START + 10 * MINUTE },
   };
   const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000): HarvestedFile => ({
     name,

@@ -40,7 +40,7 @@ function scene(clock: ManualClock, reply: (request: Asked, index: number) => Rep
       profile: PROFILE,
       baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
-      findIds: undefined,
+      recordKeys: undefined,
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,

@@ -11,7 +11,7 @@ import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 const ALL: DueQuery = {
   profile: PROFILE,
   kinds: ['import', 'number', 'photo'],
-  findIds: undefined,
+  recordKeys: undefined,
   busyRecords: [],
   busyProjects: [],
 };
@@ -57,7 +57,7 @@ describe('what is due', () => {
     const second = queueImport(outbox, 'K-2', 'C-2');
     expect(due(outbox, { busyRecords: [`find:${first.findId}`] }).id).toBe(second.entryId);
     expect(due(outbox, { busyProjects: ['C-1'] }).id).toBe(second.entryId);
-    expect(due(outbox, { findIds: [second.findId] }).id).toBe(second.entryId);
+    expect(due(outbox, { recordKeys: [`find:${second.findId}`] }).id).toBe(second.entryId);
   });
 
   test('comes when its time does', async () => {

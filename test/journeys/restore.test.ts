@@ -1,0 +1,221 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { modeOf } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+let copy: string;
+let before: { finds: number; photos: number };
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  before = await service.state();
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
+  copy = join(home.folder, 'copy.sqlite');
+});
+
+const outboxFile = (): string => join(home.folder, 'pas', 'outbox.sqlite');
+
+function loseOutbox(...more: readonly string[]): void {
+  for (const name of ['outbox.sqlite', 'outbox.sqlite-wal', 'outbox.sqlite-shm', ...more])
+    rmSync(join(home.folder, 'pas', name), { recursive: true, force: true });
+}
+
+async function made(): Promise<{ finds: number; photos: number }> {
+  const { finds, photos } = await service.state();
+  return { finds: finds - before.finds, photos: photos - before.photos };
+}
+
+type Restored = {
+  finds: number;
+  uncertain: number;
+  put_aside: string | null;
+  photos_copied: number;
+  photos_missing: { name: string }[];
+};
+type Listed = { local_id: string; state: string; ident_cely: string | null }[];
+
+async function states(): Promise<Record<string, string>> {
+  return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
+}
+
+test('what was sent after the backup is found again and nothing is sent twice, whatever order things were in', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('import', writeSeason(home, 5, { photos: true })));
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+  await expectDone(home.pas('number', 'set', 'K-3', 'A 3'));
+  await expectDone(home.pas('backup', copy, '--photos'));
+  await expectDone(home.pas('push', 'K-1', 'K-3', 'K-4'));
+  await expectDone(home.pas('number', 'set', 'K-3', 'A 3/b'));
+  await expectDone(home.pas('push', 'K-3'));
+  expect(await made()).toEqual({ finds: 4, photos: 4 });
+
+  loseOutbox('photos');
+  const restored = await home.json<Restored>('restore', copy);
+  // Three imports, three photographs and two numbers were not sent when the copy was made.
+  expect(restored).toMatchObject({ finds: 5, uncertain: 8, put_aside: null, photos_copied: 3, photos_missing: [] });
+  expect(await states()).toMatchObject({ 'K-1': 'accepted', 'K-3': 'uncertain', 'K-5': 'uncertain' });
+
+  const first = await home.pas('push');
+  expect(first.code).toBe(6);
+  expect(await made()).toEqual({ finds: 4, photos: 4 });
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  await home.pas('reconcile');
+  expect(await states()).toMatchObject({ 'K-3': 'accepted', 'K-4': 'accepted', 'K-5': 'queued' });
+  await home.pas('push');
+  expect(await made()).toEqual({ finds: 5, photos: 5 });
+  // The older number of K-3 is not sent over the newer one: that is for a person.
+  const status = await home.json<{ needs_person: { find: string; kind: string; reason: string; command: string }[] }>('status');
+  expect(status.needs_person).toMatchObject([{ find: 'K-3', kind: 'number', reason: expect.stringMatching(/sent after/) }]);
+  await expectDone(home.pas('resolve', 'K-3', '--drop'));
+  await expectDone(home.pas('push'));
+});
+
+test('a person who knows that nothing was sent has the queue back as it was', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+  await expectDone(home.pas('backup', copy, '--photos'));
+  loseOutbox('photos');
+  await expectDone(home.pas('restore', copy, '--nothing-sent'));
+  await expectDone(home.pas('push'));
+  expect(await made()).toEqual({ finds: 3, photos: 3 });
+});
+
+test('an outbox with finds is replaced only when asked for, and is kept aside', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('import', writeSeason(home, 4)));
+  const refused = await home.pas('restore', copy);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/--replace/);
+  expect(Object.keys(await states())).toHaveLength(4);
+  const { put_aside: aside } = await home.json<Restored>('restore', copy, '--replace');
+  expect(Object.keys(await states())).toHaveLength(1);
+  expect(modeOf(aside ?? '')).toBe('600');
+  const old = new Sqlite(aside ?? '', { readonly: true });
+  expect(old.prepare('select count(*) as n from finds').get()).toEqual({ n: 4 });
+  old.close();
+  await expectDone(home.pas('restore', aside ?? '', '--replace'));
+  expect(Object.keys(await states())).toHaveLength(4);
+  expect(readdirSync(join(home.folder, 'pas')).filter((name) => name.includes('tmp'))).toEqual([]);
+});
+
+test('a damaged outbox is replaced, and kept aside as it is', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('backup', copy));
+  writeFileSync(outboxFile(), 'no database any more');
+  expect((await home.pas('restore', copy)).stderr).toMatch(/damaged.*--replace/s);
+  const { put_aside: aside } = await home.json<Restored>('restore', copy, '--replace');
+  expect(readFileSync(aside ?? '', 'utf8')).toBe('no database any more');
+  expect(await states()).toMatchObject({ 'K-3': 'uncertain' });
+});
+
+test('a backup that cannot be used leaves everything as it is and says why', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('backup', copy));
+  const half = home.file('half.sqlite', readFileSync(copy).subarray(0, 40_960));
+  const newer = home.file('newer.sqlite', readFileSync(copy));
+  const database = new Sqlite(newer);
+  database.pragma('user_version = 99');
+  database.close();
+  const cases: readonly (readonly [string, number, RegExp])[] = [
+    [join(home.folder, 'nowhere'), 2, /There is no file/],
+    [home.folder, 2, /is not a file/],
+    [home.file('notes.txt', 'my notes of the season'), 2, /is no backup/],
+    [home.file('empty.sqlite', ''), 2, /is no backup/],
+    [join(home.folder, 'pas', 'vocabulary.sqlite'), 2, /no outbox of pas/],
+    [half, 12, /damaged|malformed/],
+    [newer, 13, /newer pas/],
+    [outboxFile(), 2, /is the outbox itself/],
+  ];
+  for (const [file, code, why] of cases) {
+    const run = await home.pas('restore', file, '--replace');
+    expect([file, run.code, run.stderr]).toEqual([file, code, expect.stringMatching(why)]);
+  }
+  expect(await states()).toEqual({ 'K-1': 'queued', 'K-2': 'queued' });
+  expect(readdirSync(join(home.folder, 'pas')).filter((name) => /tmp|replaced/.test(name))).toEqual([]);
+});
+
+describe('during a push', () => {
+  test('nothing is put back', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 6)));
+    await expectDone(home.pas('backup', copy));
+    await service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: 'slow', ms: 1500 });
+    const push = home.start('push', '--json');
+    while ((await service.journal()).every(({ path }) => !path.includes('import')))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    const run = await home.pas('restore', copy, '--replace');
+    expect(run.code).toBe(11);
+    await push.ended;
+    await service.faults();
+    expect(await made()).toMatchObject({ finds: 6 });
+  });
+});
+
+test('photographs that are nowhere are named with what to do, and giving them again mends it', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+  await expectDone(home.pas('photo', 'add', 'K-1', home.file('linked.png', tinyPng(9)), '--link'));
+  await expectDone(home.pas('backup', copy));
+  loseOutbox('photos');
+  rmSync(join(home.folder, 'linked.png'));
+  const run = await expectDone(home.pas('restore', copy, '--nothing-sent'));
+  expect(run.stderr).toMatch(/3 photographs that were not sent yet are not here/);
+  expect(run.stderr).toMatch(/photo-2\.png of K-2 \(SHA-512 [0-9a-f]{16}…\)\. Give it again: pas photo add K-2 FILE/);
+  expect(run.stderr).toMatch(/linked\.png of K-1 .*Put it there again/);
+  home.file('linked.png', tinyPng(9));
+  for (const n of [1, 2]) await expectDone(home.pas('photo', 'add', `K-${n}`, join(home.folder, `photo-${n}.png`)));
+  await expectDone(home.pas('push'));
+  expect(await made()).toEqual({ finds: 2, photos: 3 });
+});
+
+test('a draft that was mended and sent after the backup is not sent again when it is mended again', async () => {
+  const table = (place: string): string =>
+    home.file(
+      'one.csv',
+      `local_id;projekt;stav;geom_system;pristupnost;poznamka;lon;lat\nD-1;C-202400101;1;4326;${place};draft;14.41;50.08\nD-2;C-202400101;1;4326;HES-000867;other;14.42;50.08\n`,
+    );
+  await home.pas('import', table(''));
+  await expectDone(home.pas('push'));
+  expect(await states()).toEqual({ 'D-1': 'draft', 'D-2': 'accepted' });
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('import', table('HES-000867')));
+  await expectDone(home.pas('push'));
+  expect(await made()).toMatchObject({ finds: 2 });
+  await expectDone(home.pas('restore', copy, '--replace'));
+  expect(await states()).toEqual({ 'D-1': 'draft', 'D-2': 'accepted' });
+  await home.pas('import', table('HES-000867'));
+  expect(await states()).toMatchObject({ 'D-1': 'uncertain' });
+  await home.pas('push');
+  expect(await states()).toMatchObject({ 'D-1': 'accepted' });
+  expect(await made()).toMatchObject({ finds: 2 });
+});
+
+test('killed at any moment there is the old outbox or the new one, whole', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 40)));
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('import', writeSeason(home, 60)));
+  for (let turn = 0; turn < 8; turn += 1) {
+    const running = home.start('restore', copy, '--replace');
+    await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 250 + turn * 25))]);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const finds = Object.values(await states());
+    const isOld = finds.length === 60 && finds.every((state) => state === 'queued');
+    const isNew = finds.length === 40 && finds.every((state) => state === 'uncertain');
+    expect(isOld || isNew).toBe(true);
+    if (isNew) break;
+  }
+  await expectDone(home.pas('restore', copy, '--replace'));
+  expect(Object.keys(await states())).toHaveLength(40);
+  expect(readdirSync(join(home.folder, 'pas')).filter((name) => name.includes('tmp'))).toEqual([]);
+  expect(existsSync(copy)).toBe(true);
+});
