@@ -11,9 +11,31 @@ export function register(program: Command, run: Runner): void {
     summary: t`Run a mock of the whole finds service on this machine.`,
     examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
   });
-  addMockServerOptions(command).action((flags: GlobalOptions & MockServerFlags) =>
+  inOurWords(addMockServerOptions(command)).action((flags: GlobalOptions & MockServerFlags) =>
     run(flags, (context) => serve(context, flags)),
   );
+}
+
+/** The mock shares no code with us, and so no translations: its flags are described here once more. */
+const FLAG_TEXTS: Readonly<Record<string, string>> = {
+  '--port': t`port to listen on; 0 takes a free one`,
+  '--host': t`address to listen on`,
+  '--data': t`SQLite file that keeps the state between runs (default: memory)`,
+  '--seed': t`start state: demo, empty, or a folder of JSON files`,
+  '--training': t`write interface only, as on the training instance`,
+  '--deployed': t`behave as the deployed service where it departs from the contract`,
+  '--latency': t`delay before each write is handled`,
+  '--min-interval': t`minimum interval per user and per address (default: 100)`,
+  '--page-size': t`records per page of harvested lists (default: 100)`,
+  '--records': t`synthetic archived finds to add`,
+  '--faults': t`JSON file with fault rules`,
+  '--schema-versions': t`schema versions that imports are accepted in, separated by commas`,
+  '--seed-number': t`vary what the contract leaves open: page size, wording, identifiers`,
+};
+
+function inOurWords(command: Command): Command {
+  for (const option of command.options) option.description = FLAG_TEXTS[option.long ?? ''] ?? option.description;
+  return command;
 }
 
 /** Serves until it is told to stop. The ready line is printed when connections are accepted. */
