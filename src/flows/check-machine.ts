@@ -109,7 +109,7 @@ export function checkPhotographs(photographs: Iterable<QueuedPhotograph>): Check
   if (missing.length === 0) {
     const message = ngettext(
       msgid`${count} waits to be sent and is in place`,
-      t`${count} wait to be sent and are in place`,
+      `${count} wait to be sent and are in place`,
       count,
     );
     return ok('photographs', message);

@@ -135,8 +135,8 @@ export function checkVocabulary(harvests: readonly Harvest[], nowMs: number): Ch
   if (complete.length === 0)
     return warning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
-  const sets = ngettext(msgid`${complete.length} set harvested`, t`${complete.length} sets harvested`, complete.length);
-  const age = ngettext(msgid`the oldest ${days} day ago`, t`the oldest ${days} days ago`, days);
+  const sets = ngettext(msgid`${complete.length} set harvested`, `${complete.length} sets harvested`, complete.length);
+  const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
   const message = `${sets}, ${age}`;
   return days > OLD_VOCABULARY_DAYS ? warning('vocabulary-age', message, todo) : ok('vocabulary-age', message);
 }

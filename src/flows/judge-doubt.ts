@@ -126,7 +126,7 @@ function judgeImport(
   if (others.length > 0) {
     const reason = ngettext(
       msgid`${fitting.length} record is the same in every element`,
-      t`${fitting.length} records are the same in every element`,
+      `${fitting.length} records are the same in every element`,
       fitting.length,
     );
     return undecided('several-same', reason, candidates);

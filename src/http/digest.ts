@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Transform } from 'node:stream';
+import { t } from '../base/language.ts';
 
 /** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; contract, "File integrity header"). */
 export function contentDigest(sha512: Buffer): string {
@@ -45,7 +46,7 @@ export function verifiedStream(expected: { readonly sha512: Buffer; readonly siz
 /** The file on disk is no longer the one that was queued. */
 export class ChangedFileError extends Error {
   constructor() {
-    super('the file changed since it was queued');
+    super(t`the file changed since it was queued`);
     this.name = 'ChangedFileError';
   }
 }

@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../base/clock.ts';
+import { t } from '../base/language.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -58,7 +59,7 @@ export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
 class Later extends Error {
   readonly answer: HttpResponse;
   constructor(answer: HttpResponse) {
-    super(`status ${answer.status}`);
+    super(t`status ${answer.status}`);
     this.answer = answer;
   }
 }

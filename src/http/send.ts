@@ -36,7 +36,7 @@ function sendOnce(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
     const body = request.body?.open();
     const answer = new Answer(request, body, resolve, reject);
     if (request.signal?.aborted === true) {
-      answer.fail('aborted', 'stopped before it was sent');
+      answer.fail('aborted', t`stopped before it was sent`);
       return;
     }
     agent.dispatch(
@@ -65,7 +65,7 @@ class Answer implements Dispatcher.DispatchHandler {
   readonly #body: Readable | Buffer | undefined;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: NoAnswerError) => void;
-  readonly #onAbort = () => this.fail('aborted', 'stopped while it was under way');
+  readonly #onAbort = () => this.fail('aborted', t`stopped while it was under way`);
   #controller: Dispatcher.DispatchController | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #settled = false;
@@ -116,8 +116,9 @@ class Answer implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
-    if (this.#sizeBytes > (this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES)) {
-      this.fail('too-large', `the answer is larger than ${this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES} bytes`);
+    const mostBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+    if (this.#sizeBytes > mostBytes) {
+      this.fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
       return;
     }
     this.#chunks.push(chunk);
@@ -150,7 +151,8 @@ class Answer implements Dispatcher.DispatchHandler {
 
   #watchBody(body: Readable): void {
     this.#watchdog = setTimeout(() => {
-      if (!body.readableEnded) this.fail('timeout', `the network took nothing for ${STALLED_BODY_MS / 1000} seconds`);
+      const seconds = STALLED_BODY_MS / 1000;
+      if (!body.readableEnded) this.fail('timeout', t`the network took nothing for ${seconds} seconds`);
     }, STALLED_BODY_MS);
     body.on('data', () => this.#watchdog?.refresh());
     body.on('error', (error) => this.fail('body', messageOf(error), error));

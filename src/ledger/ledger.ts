@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
@@ -31,7 +32,7 @@ export function openLedger(path: string): Ledger {
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
     if (!isNew && asDatabaseError(path, () => database.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
-      throw new UsageError(`${path} is a database of something else.`, { hint: 'Give another --out.' });
+      throw new UsageError(t`${path} is a database of something else.`, { hint: t`Give another --out.` });
     }
     asDatabaseError(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Ledger } from './ledger.ts';
 
 export const OUTPUT_FORMS = ['jsonl', 'xml', 'files', 'sqlite'] as const;
@@ -20,14 +21,14 @@ export type Subject = {
 };
 
 const LABELS: Readonly<Record<keyof Subject, string>> = {
-  oaiBase: 'interface',
-  version: 'schema version',
-  setSpec: 'set',
-  format: 'format',
+  oaiBase: t`interface`,
+  version: t`schema version`,
+  setSpec: t`set`,
+  format: t`format`,
   fromBound: '--from',
   untilBound: '--until',
-  account: 'account',
-  form: 'form',
+  account: t`account`,
+  form: t`form`,
 };
 
 export function subjectOf(ledger: Ledger): Subject | undefined {
@@ -56,9 +57,10 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
   }
   const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => known[key] !== subject[key]);
   if (differing === undefined) return;
-  const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? 'none' : value));
-  throw new UsageError(`${output} holds another harvest: its ${LABELS[differing]} is ${was}, not ${is}.`, {
-    hint: 'Give the same flags as before to go on with it, or another --out.',
+  const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
+  const label = LABELS[differing];
+  throw new UsageError(t`${output} holds another harvest: its ${label} is ${was}, not ${is}.`, {
+    hint: t`Give the same flags as before to go on with it, or another --out.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
@@ -43,7 +44,7 @@ export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToke
 
 export type OnToken = (token: string) => void;
 
-const INTERRUPTED = 'Interrupted. What was harvested is kept; run the command again to go on.';
+const INTERRUPTED = t`Interrupted. What was harvested is kept; run the command again to go on.`;
 const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /**
@@ -97,9 +98,9 @@ async function answered(
     if (signal?.aborted === true) throw new InterruptedError(INTERRUPTED);
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
-    throw new UnavailableError(`${endpoint} did not answer: ${thrown.message}.`, {
+    throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: 'Check the network and run the command again; what was stored is kept.',
+      hint: t`Check the network and run the command again; what was stored is kept.`,
     });
   }
 }
@@ -107,17 +108,17 @@ async function answered(
 function refuseStatus(endpoint: string, { status }: HttpResponse): void {
   if (status === 200) return;
   if (status === 401 || status === 403) {
-    throw new AuthError(`${endpoint} refuses this account (status ${status}).`, {
-      hint: 'Check username and oai_auth in the profile, then run `pas login`.',
+    throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
+      hint: t`Check username and oai_auth in the profile, then run \`pas login\`.`,
     });
   }
   if (status === 429 || status >= 500) {
-    throw new UnavailableError(`${endpoint} is closed or overloaded (status ${status}).`, {
-      hint: 'Run the command again later; what was stored is kept.',
+    throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
+      hint: t`Run the command again later; what was stored is kept.`,
     });
   }
-  throw new OaiError('malformed', `${endpoint} answered with status ${status}, not with OAI-PMH.`, {
-    hint: 'Check oai_base in the profile. A training instance has no harvesting interface: use the production one.',
+  throw new OaiError('malformed', t`${endpoint} answered with status ${status}, not with OAI-PMH.`, {
+    hint: t`Check oai_base in the profile. A training instance has no harvesting interface: use the production one.`,
   });
 }
 
@@ -125,16 +126,16 @@ function refuseStatus(endpoint: string, { status }: HttpResponse): void {
 export function readDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
-    throw new MalformedAnswerError(`${endpoint} answered with <${root.name}>, not with OAI-PMH.`, body);
+    throw new MalformedAnswerError(t`${endpoint} answered with <${root.name}>, not with OAI-PMH.`, body);
   }
   const errors = childrenOf(root, 'error');
   // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
   const nothing = errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
   const element = nothing || childOf(root, verb);
-  if (element === undefined) throw new MalformedAnswerError(`${endpoint} left ${verb} out of its answer.`, body);
+  if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
   const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
-  if (responseDateMs === undefined) throw new MalformedAnswerError(`${endpoint} gave no responseDate.`, body);
+  if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
   return { element, document, responseDateMs, body };
 }
 
@@ -144,7 +145,8 @@ function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): B
   try {
     return gunzipSync(body, { maxOutputLength: maxBytes });
   } catch (thrown) {
-    throw new MalformedAnswerError(`${endpoint} sent a damaged or oversized gzip answer: ${messageOf(thrown)}.`, body, {
+    const problem = messageOf(thrown);
+    throw new MalformedAnswerError(t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`, body, {
       cause: thrown,
     });
   }
@@ -152,15 +154,15 @@ function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): B
 
 function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
-  if (body.length === 0) throw new MalformedAnswerError(`${endpoint} sent an empty answer.`, body);
+  if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
     return parseXml(body, /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1]);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = recordAt(body, thrown.byte);
-    const where = record === undefined ? '' : `, in the record ${record}`;
-    const html = /html/i.test(type) ? ' It says that it is HTML.' : '';
-    throw new MalformedAnswerError(`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {
+    const where = record === undefined ? '' : t`, in the record ${record}`;
+    const html = /html/i.test(type) ? t` It says that it is HTML.` : '';
+    throw new MalformedAnswerError(t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {
       byte: thrown.byte,
       cause: thrown,
       ...(record === undefined ? {} : { record }),
@@ -172,11 +174,15 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
 function protocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
   const [first] = errors;
   const code = first === undefined ? '' : (attributeOf(first, 'code') ?? '');
-  const said = errors.map((error) => error.text.trim()).filter((text) => text !== '');
+  const said = errors
+    .map((error) => error.text.trim())
+    .filter((text) => text !== '')
+    .join('; ');
+  const what = code === '' ? t`with an error` : code;
   const known = Object.hasOwn(ERROR_HINTS, code);
   return new OaiError(
     known ? code : 'malformed',
-    `${endpoint} answered ${code === '' ? 'with an error' : code}${said.length === 0 ? '' : `: ${said.join('; ')}`}.`,
+    said === '' ? t`${endpoint} answered ${what}.` : t`${endpoint} answered ${what}: ${said}.`,
     known ? { hint: ERROR_HINTS[code] ?? '' } : {},
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, readDocument } from './ask.ts';
 import { datestampMs } from './datestamp.ts';
@@ -89,7 +90,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const element = childOf(answer.element, 'record');
       const record = element === undefined ? undefined : readRecord(element);
       if (record === undefined)
-        throw new MalformedAnswerError(`The service sent no whole record for ${identifier}.`, answer.body);
+        throw new MalformedAnswerError(t`The service sent no whole record for ${identifier}.`, answer.body);
       return record;
     },
   };
@@ -106,15 +107,19 @@ function readPage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item>
   const elements = answer.element.children.filter(({ name }) => name === 'record' || name === 'header');
   const items = elements.map((element) => read(element));
   const broken = items.flatMap((item, index) =>
-    item === undefined ? [{ identifier: undefined, reason: `record ${index + 1} has no identifier or no usable datestamp` }] : [],
+    item === undefined ? [{ identifier: undefined, reason: unusable(index + 1) }] : [],
   );
   return { ...readPaging(answer), items: items.filter((item) => item !== undefined), broken };
+}
+
+function unusable(position: number): string {
+  return t`record ${position} has no identifier or no usable datestamp`;
 }
 
 function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const page = readPage(answer, read);
   const [first] = page.broken;
-  if (first !== undefined) throw new MalformedAnswerError(`The service sent a page of which ${first.reason}.`, answer.body);
+  if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page of which ${first.reason}.`, answer.body);
   return page;
 }
 

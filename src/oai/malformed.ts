@@ -1,4 +1,5 @@
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 
 /** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
 export class MalformedAnswerError extends OaiError {
@@ -15,7 +16,7 @@ export class MalformedAnswerError extends OaiError {
   ) {
     super('malformed', message, {
       cause: place.cause,
-      hint: 'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.',
+      hint: t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
     });
     this.body = body;
     this.byte = place.byte;

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { OnToken } from './ask.ts';
 import type { ListPage } from './client.ts';
 import { MalformedAnswerError } from './malformed.ts';
@@ -53,11 +54,12 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
     while (upcoming !== undefined) {
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
-      if (next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size) throw loop(`gave the token ${next} twice`);
+      if (next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size)
+        throw loop(t`gave the token ${next} twice`);
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MOST_EMPTY_PAGES) throw loop(`gave ${emptyPages} empty pages in a row`);
+      if (emptyPages > MOST_EMPTY_PAGES) throw loop(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint(items);
-      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop('gave the same page twice');
+      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop(t`gave the same page twice`);
       if (next === undefined) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
@@ -74,8 +76,8 @@ function copyOf(text: string): string {
 }
 
 function loop(what: string): OaiError {
-  return new OaiError('loop', `The service ${what}: its list goes round in a circle and would never end.`, {
-    hint: 'Run the command again later. If it happens again, tell the operator of the service.',
+  return new OaiError('loop', t`The service ${what}: its list goes round in a circle and would never end.`, {
+    hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { granularityOf } from './datestamp.ts';
 
 /** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */
@@ -26,14 +27,14 @@ export type ListVerb = 'ListIdentifiers' | 'ListRecords';
 
 /** What the protocol's error codes mean for the person who asked. */
 export const ERROR_HINTS: Readonly<Record<string, string>> = {
-  badArgument: 'Check the set, the format and the dates. A service that is in trouble says this as well: try again later.',
-  badResumptionToken: 'The list expired on the server. Run the command again; what was stored is kept.',
-  badVerb: 'The address may not be a harvesting interface. Check oai_base in the profile.',
-  cannotDisseminateFormat: 'See `pas oai formats` for what this service offers.',
-  idDoesNotExist: 'Check the identifier.',
-  noMetadataFormats: 'There is nothing to read for this record.',
-  noRecordsMatch: 'Nothing fits the set and the dates.',
-  noSetHierarchy: 'This service has no sets; harvest without one.',
+  badArgument: t`Check the set, the format and the dates. A service that is in trouble says this as well: try again later.`,
+  badResumptionToken: t`The list expired on the server. Run the command again; what was stored is kept.`,
+  badVerb: t`The address may not be a harvesting interface. Check oai_base in the profile.`,
+  cannotDisseminateFormat: t`See \`pas oai formats\` for what this service offers.`,
+  idDoesNotExist: t`Check the identifier.`,
+  noMetadataFormats: t`There is nothing to read for this record.`,
+  noRecordsMatch: t`Nothing fits the set and the dates.`,
+  noSetHierarchy: t`This service has no sets; harvest without one.`,
 };
 
 /** @throws UsageError where the service could only refuse these arguments */
@@ -41,16 +42,16 @@ export function checkArguments(verb: Verb, given: OaiArguments): void {
   const names = Object.keys(given) as ArgumentName[];
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
-  if (stray !== undefined) throw new UsageError(`${verb} takes no argument ${stray}.`);
+  if (stray !== undefined) throw new UsageError(t`${verb} takes no argument ${stray}.`);
   const empty = names.find((name) => given[name] === '');
-  if (empty !== undefined) throw new UsageError(`The argument ${empty} of ${verb} is empty.`);
+  if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
   if (given.resumptionToken !== undefined) {
     if (names.length > 1)
-      throw new UsageError('A resumption token goes alone: it already knows the set, the format and the dates.');
+      throw new UsageError(t`A resumption token goes alone: it already knows the set, the format and the dates.`);
     return;
   }
   const missing = required.find((name) => given[name] === undefined);
-  if (missing !== undefined) throw new UsageError(`${verb} needs the argument ${missing}.`);
+  if (missing !== undefined) throw new UsageError(t`${verb} needs the argument ${missing}.`);
   checkWindow(given);
 }
 
@@ -60,14 +61,14 @@ function checkWindow({ from, until }: OaiArguments): void {
     ['until', until],
   ] as const) {
     if (value !== undefined && granularityOf(value) === undefined) {
-      throw new UsageError(`${name} is "${value}", which is not a date that the service can read.`, {
-        hint: 'Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).',
+      throw new UsageError(t`${name} is "${value}", which is not a date that the service can read.`, {
+        hint: t`Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).`,
       });
     }
   }
   if (from === undefined || until === undefined) return;
-  if (granularityOf(from) !== granularityOf(until)) throw new UsageError('from and until must both be dates or both be times.');
-  if (from > until) throw new UsageError(`from (${from}) is later than until (${until}).`);
+  if (granularityOf(from) !== granularityOf(until)) throw new UsageError(t`from and until must both be dates or both be times.`);
+  if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
 }
 
 /** The query string: the verb first, a resumption token last (contract, "Interface B", rule 3). */

@@ -1,4 +1,5 @@
 import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { discreet } from '../http/without-secrets.ts';
 
@@ -38,7 +39,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
       const [base = '', targetQuery] = url.split('?', 2);
       if (targetQuery === query) settled = base;
     }
-    throw new OaiError('malformed', `${endpoint} redirects in a circle.`, { hint: 'Check oai_base in the profile.' });
+    throw new OaiError('malformed', t`${endpoint} redirects in a circle.`, { hint: t`Check oai_base in the profile.` });
   };
 }
 
@@ -46,11 +47,11 @@ function targetOf(from: string, response: HttpResponse, query: string): string {
   const location = response.headers['location'];
   const target = location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw new OaiError('malformed', `${from} redirects without saying where to.`, { hint: 'Check oai_base in the profile.' });
+    throw new OaiError('malformed', t`${from} redirects without saying where to.`, { hint: t`Check oai_base in the profile.` });
   }
   if (target.protocol === 'http:' && from.startsWith('https:')) {
-    throw new OaiError('malformed', `${from} redirects to ${target.origin}, which is not protected by TLS.`, {
-      hint: 'Ask the operator of the service.',
+    throw new OaiError('malformed', t`${from} redirects to ${target.origin}, which is not protected by TLS.`, {
+      hint: t`Ask the operator of the service.`,
     });
   }
   target.hash = '';

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { XmlDocument, XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
@@ -42,7 +43,7 @@ export function salvagePage(body: Buffer): SalvagedPage | undefined {
 function faultOf(text: string): string | undefined {
   try {
     const { root } = parseXml(Buffer.from(text), 'utf-8');
-    return countOf(root) === 1 ? undefined : 'it runs into its neighbour';
+    return countOf(root) === 1 ? undefined : t`it runs into its neighbour`;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return thrown.message;
     throw thrown;

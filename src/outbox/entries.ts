@@ -1,5 +1,7 @@
 import type { Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
+import { STATE_WORDS } from './entry-words.ts';
 import { expectOneChange, type Outbox } from './outbox.ts';
 
 export type Target = {
@@ -132,7 +134,8 @@ export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: Ent
        where id = :id and state = :from`,
     )
     .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...changes });
-  expectOneChange(outbox, changed, `moving entry ${entry.id} to ${to}`);
+  const word = STATE_WORDS[to];
+  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${word}`);
 }
 
 export function issuesText(issues: readonly Issue[]): string | null {

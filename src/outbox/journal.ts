@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Attempt } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -54,7 +55,7 @@ export function attemptsInARow(outbox: Outbox, entryId: number, outcome: string)
 /** Closes the attempts that a dead process left open, and says in words what is known of the last. */
 export function reasonOfLostAttempt(outbox: Outbox, entryId: number): string {
   const open = attemptsOf(outbox, entryId).filter((attempt) => attempt.endedAt === null);
-  const reason = 'pas stopped while the request was under way, so it is not known whether the service got it';
+  const reason = t`pas stopped while the request was under way, so it is not known whether the service got it`;
   for (const attempt of open) closeAttempt(outbox, attempt.id, { outcome: 'lost', reason });
   return reason;
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
@@ -54,8 +55,8 @@ function withStatements(path: string, database: Database, clock: Clock): Outbox 
 /** A row that must be there: its absence means that two processes disagree, and going on would be guessing. */
 export function expectOneChange(outbox: Outbox, changes: number, what: string): void {
   if (changes !== 1) {
-    throw new DatabaseError(`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
-      hint: 'Another pas changed it meanwhile. Run `pas status`, then the command again.',
+    throw new DatabaseError(t`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
+      hint: t`Another pas changed it meanwhile. Run \`pas status\`, then the command again.`,
     });
   }
 }

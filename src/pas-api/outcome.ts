@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { ChangedFileError } from '../http/digest.ts';
 import type { HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
@@ -72,19 +73,19 @@ export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError): O
   if (error.head?.status === SUCCESS_STATUS[operation] && identCely !== undefined && IDENT_CELY.test(identCely)) {
     return { kind: 'accepted', identCely };
   }
-  return { kind: 'uncertain', detail: `no whole answer came (${error.message})`, outsideContract: false };
+  return { kind: 'uncertain', detail: t`no whole answer came (${error.message})`, outsideContract: false };
 }
 
 function successOf(response: HttpResponse, readIdentCely: ReadIdentCely): Outcome {
   const inHeader = response.headers['x-record-id'];
   const inBody = readIdentCely(response.body);
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) {
-    const detail = `the answer names two records, ${inHeader} in its header and ${inBody} in its document`;
+    const detail = t`the answer names two records, ${inHeader} in its header and ${inBody} in its document`;
     return { kind: 'uncertain', detail, outsideContract: true };
   }
   const identCely = inHeader ?? inBody;
   if (identCely !== undefined && IDENT_CELY.test(identCely)) return { kind: 'accepted', identCely };
-  return { kind: 'uncertain', detail: `status ${response.status}, but no record is named`, outsideContract: true };
+  return { kind: 'uncertain', detail: t`status ${response.status}, but no record is named`, outsideContract: true };
 }
 
 /** Only a throttle carries `Retry-After`, but not every throttle does (contract, "Errors", rule 3). */
@@ -101,6 +102,6 @@ function detailOf(status: number, body: ErrorBody): string {
     case 'findings':
       return body.findings.map((finding) => finding.message).join('; ');
     case 'other':
-      return `status ${status}${body.excerpt === '' ? '' : ` with "${body.excerpt}"`}`;
+      return body.excerpt === '' ? t`status ${status}` : t`status ${status} with "${body.excerpt}"`;
   }
 }

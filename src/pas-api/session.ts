@@ -1,4 +1,5 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, withoutSecret } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
@@ -53,17 +54,17 @@ export function authorised(token: string, send: Exchange): Exchange {
   return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
-const LOGIN_HINT = 'Run `pas login`, or set PAS_USERNAME and PAS_PASSWORD.';
+const LOGIN_HINT = t`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
 async function requestToken({ baseUrl, username, password, send }: SessionOptions): Promise<string> {
-  if (username === undefined || password === undefined) throw new AuthError('Not signed in.', { hint: LOGIN_HINT });
+  if (username === undefined || password === undefined) throw new AuthError(t`Not signed in.`, { hint: LOGIN_HINT });
   const response = await answerOrUnavailable(baseUrl, () => send(tokenRequest(baseUrl, username, password)));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   if (response.status === 503) {
-    throw new UnavailableError(`${baseUrl} is closed at the moment.`, { hint: 'The queue is kept. Try again later.' });
+    throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`The queue is kept. Try again later.` });
   }
   if (response.status === 400 || response.status === 401 || response.status === 403) {
-    throw new AuthError(`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
+    throw new AuthError(t`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
   throw notTheService(baseUrl, withoutSecret(response, password));
 }
@@ -83,9 +84,9 @@ function tokenOf(baseUrl: string, response: HttpResponse, password: string): str
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {
   const body = readErrorBody(response);
-  const said = body.kind === 'other' ? body.excerpt : 'an unexpected answer';
-  return new ContractError(`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
-    hint: 'Check base_url in the profile.',
+  const said = body.kind === 'other' ? body.excerpt : t`an unexpected answer`;
+  return new ContractError(t`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
+    hint: t`Check base_url in the profile.`,
   });
 }
 
@@ -95,9 +96,9 @@ export async function answerOrUnavailable(address: string, ask: () => Promise<Ht
     return await ask();
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    throw new UnavailableError(`${address} cannot be reached: ${thrown.message}.`, {
+    throw new UnavailableError(t`${address} cannot be reached: ${thrown.message}.`, {
       cause: thrown,
-      hint: 'Check the network. The queue is kept.',
+      hint: t`Check the network. The queue is kept.`,
     });
   }
 }

@@ -1,5 +1,6 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 
 /** A file that only grows, of which the caller remembers how much is committed. */
@@ -21,7 +22,7 @@ export async function openAppendFile(path: string, committedBytes: number): Prom
   try {
     await asDiskError(path, async () => {
       const stat = await file.stat();
-      if (!stat.isFile()) throw new FileError(path, `${path} is not a file.`, { hint: 'Give another --out.' });
+      if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
       if (stat.size < committedBytes) throw tooShort(path);
       await file.truncate(committedBytes);
     });
@@ -60,8 +61,8 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
 }
 
 function tooShort(path: string): FileError {
-  return new FileError(path, `${path} is shorter than what was harvested into it: somebody changed it.`, {
-    hint: 'Give another --out, or delete the file and its notes to begin anew.',
+  return new FileError(path, t`${path} is shorter than what was harvested into it: somebody changed it.`, {
+    hint: t`Give another --out, or delete the file and its notes to begin anew.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { asDatabaseError, type Database, openDatabase } from './database.ts';
 
 /**
@@ -44,10 +45,10 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
 
 /** @throws DatabaseError when SQLite finds anything wrong in the file */
 export function refuseDamaged(path: string): void {
-  const damage = findDamage(path, 1);
-  if (damage.length === 0) return;
-  throw new DatabaseError(`${path}: the database is damaged (${damage.join('; ')}).`, {
-    hint: 'Copy it aside and restore the last backup; see docs/reliability.md.',
+  const damage = findDamage(path, 1).join('; ');
+  if (damage === '') return;
+  throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
+    hint: t`Copy it aside and restore the last backup; see docs/reliability.md.`,
   });
 }
 

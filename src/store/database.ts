@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
@@ -59,25 +60,25 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
 const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
 
 const REASONS: ReadonlyArray<readonly [string, string, string]> = [
-  ['SQLITE_FULL', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
-  ['ENOSPC', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  ['SQLITE_FULL', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
+  ['ENOSPC', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
   // The memory that processes share could not be given its room.
-  ['SQLITE_IOERR_SHMSIZE', 'the disk is full', 'Free some space and run the command again; what was committed before is safe.'],
+  ['SQLITE_IOERR_SHMSIZE', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
   [
     'EDQUOT',
-    'your share of the disk is used up',
-    'Free some space and run the command again; what was committed before is safe.',
+    t`your share of the disk is used up`,
+    t`Free some space and run the command again; what was committed before is safe.`,
   ],
-  ['EFBIG', 'the file may not become larger', 'Choose another place, or ask for a higher limit of file size.'],
-  ['SQLITE_READONLY', 'the database cannot be written', 'Check the permissions of the data folder.'],
-  ['EROFS', 'the disk is read-only', 'Point PAS_HOME at a folder that can be written.'],
-  ['EACCES', 'permission denied', 'Check the permissions of the data folder, or point PAS_HOME at another.'],
-  ['EPERM', 'permission denied', 'Check the permissions of the data folder, or point PAS_HOME at another.'],
-  ['ENOTDIR', 'a part of the path is not a folder', 'Point PAS_HOME at a folder.'],
-  ['EEXIST', 'a part of the path is not a folder', 'Point PAS_HOME at a folder.'],
-  ['SQLITE_BUSY', 'another program is writing to the database', 'Wait until it is done and run the command again.'],
-  ['SQLITE_CORRUPT', 'the database is damaged', 'Keep the file, copy it aside, and restore the last backup.'],
-  ['SQLITE_NOTADB', 'the file is not a database', 'Move the file away if it does not belong to pas.'],
-  ['SQLITE_CANTOPEN', 'the database cannot be opened', 'Check that the folder exists and can be written.'],
-  ['SQLITE_IOERR', 'the disk reported an error', 'Check the disk or the network drive, then run the command again.'],
+  ['EFBIG', t`the file may not become larger`, t`Choose another place, or ask for a higher limit of file size.`],
+  ['SQLITE_READONLY', t`the database cannot be written`, t`Check the permissions of the data folder.`],
+  ['EROFS', t`the disk is read-only`, t`Point PAS_HOME at a folder that can be written.`],
+  ['EACCES', t`permission denied`, t`Check the permissions of the data folder, or point PAS_HOME at another.`],
+  ['EPERM', t`permission denied`, t`Check the permissions of the data folder, or point PAS_HOME at another.`],
+  ['ENOTDIR', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
+  ['EEXIST', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
+  ['SQLITE_BUSY', t`another program is writing to the database`, t`Wait until it is done and run the command again.`],
+  ['SQLITE_CORRUPT', t`the database is damaged`, t`Keep the file, copy it aside, and restore the last backup.`],
+  ['SQLITE_NOTADB', t`the file is not a database`, t`Move the file away if it does not belong to pas.`],
+  ['SQLITE_CANTOPEN', t`the database cannot be opened`, t`Check that the folder exists and can be written.`],
+  ['SQLITE_IOERR', t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`],
 ];

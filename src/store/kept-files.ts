@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { writePrivateFile } from './files.ts';
 
 /** A file that was fetched, with where it came from. Times are milliseconds since 1970 UTC by this machine's clock. */
@@ -29,7 +30,7 @@ export function readKept(folder: string): KeptFile | undefined {
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
   if (bytes === undefined || sha512Hex(bytes) !== card.sha512) {
-    throw damaged(bytes === undefined ? `${path} is missing` : `${path} was changed since it was fetched`);
+    throw damaged(bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`);
   }
   return {
     ...{ path, url: card.url, bytes, sha512Hex: card.sha512 },
@@ -73,7 +74,7 @@ function readCard(folder: string): Card | undefined {
   } catch {
     // Told below, together with what is JSON and no card.
   }
-  throw damaged(`${path} is damaged`);
+  throw damaged(t`${path} is damaged`);
 }
 
 /** For replacing it, a damaged card is as good as none. */
@@ -101,12 +102,12 @@ function readOrUndefined(path: string): Buffer | undefined {
     return readFileSync(path);
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')) return undefined;
-    throw new ConfigError(`${path} cannot be read.`, { cause: thrown, hint: 'Check its permissions.' });
+    throw new ConfigError(t`${path} cannot be read.`, { cause: thrown, hint: t`Check its permissions.` });
   }
 }
 
 function damaged(what: string): ConfigError {
-  return new ConfigError(`${what}.`, { hint: 'Fetch it again with `pas schema update`.' });
+  return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`pas schema update\`.` });
 }
 
 function sha512Hex(bytes: Buffer): string {

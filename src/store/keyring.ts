@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { t } from '../base/language.ts';
 
 /** The system's store for secrets. Every function throws {@link KeyringError} when it cannot be had. */
 export type Keyring = {
@@ -55,7 +56,8 @@ export function systemKeyring(environment: Environment, platform: NodeJS.Platfor
     });
     const answer = error === undefined ? parseAnswer(stdout) : undefined;
     if (answer === undefined) {
-      silent = `it did not answer within ${ANSWER_TIMEOUT_MS / 1000} seconds, or broke down`;
+      const seconds = ANSWER_TIMEOUT_MS / 1000;
+      silent = t`it did not answer within ${seconds} seconds, or broke down`;
       throw new KeyringError(silent);
     }
     if (!answer.ok) throw new KeyringError(answer.message);

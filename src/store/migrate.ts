@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseTooNewError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -18,12 +19,10 @@ export function migrate(database: Database, folder: string): void {
     // Read inside the write transaction, so that two processes that start together do not both apply a file.
     const current = currentVersion(database);
     if (current > newest) {
-      throw new DatabaseTooNewError(
-        `${basename(database.name)} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
-        {
-          hint: 'Install the newest pas. Nothing was changed.',
-        },
-      );
+      const file = basename(database.name);
+      throw new DatabaseTooNewError(t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`, {
+        hint: t`Install the newest pas. Nothing was changed.`,
+      });
     }
     for (const migration of migrations.filter(({ number }) => number > current)) {
       database.exec(readFileSync(migration.path, 'utf8'));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AuthError, ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { writePrivateFile } from './files.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
@@ -82,8 +83,8 @@ function withKeyring<T>(profile: string, work: () => T): T {
     return work();
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
-    throw new AuthError(`The secrets of ${profile} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
-      hint: 'Unlock it; or set PAS_KEYRING=off and run `pas login` to keep them in a file that only you can read.',
+    throw new AuthError(t`The secrets of ${profile} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
+      hint: t`Unlock it; or set PAS_KEYRING=off and run \`pas login\` to keep them in a file that only you can read.`,
     });
   }
 }
@@ -94,10 +95,10 @@ function readAll(path: string): Map<string, Kept> {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();
-    throw new ConfigError(`${path} cannot be read.`, { cause: thrown, hint: 'Check its permissions.' });
+    throw new ConfigError(t`${path} cannot be read.`, { cause: thrown, hint: t`Check its permissions.` });
   }
   const all = parseObject(text);
-  if (all === undefined) throw new ConfigError(`${path} is damaged.`, { hint: 'Delete it and run `pas login` again.' });
+  if (all === undefined) throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`pas login\` again.` });
   return new Map(
     Object.entries(all).map(([profile, kept]) => [
       profile,

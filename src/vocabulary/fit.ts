@@ -1,3 +1,4 @@
+import { msgid, ngettext, t } from '../base/language.ts';
 import { editDistance } from './fold.ts';
 import type { Likeness } from './likeness.ts';
 import type { Reading, Token, Word } from './own-term.ts';
@@ -7,11 +8,14 @@ export type Fit = { readonly score: number; readonly why: readonly string[] };
 
 export type Name = {
   readonly text: string;
-  readonly kind: 'Czech label' | 'English label' | 'abbreviation';
+  readonly kind: keyof typeof KIND_WORDS;
   /** Letters and digits alone, folded. */
   readonly letters: string;
   readonly words: readonly Word[];
 };
+
+/** Which of an entry's names it is, in words. */
+const KIND_WORDS = { cs: t`Czech label`, en: t`English label`, abbreviation: t`abbreviation` } as const;
 
 export type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly Token[] };
 
@@ -36,7 +40,8 @@ const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation
 /** Undefined where nothing in the name is like anything in the term. */
 export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   if (own.letters === name.letters) {
-    return { score: own.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [`the same as its ${name.kind}`] };
+    const kind = KIND_WORDS[name.kind];
+    return { score: own.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [t`the same as its ${kind}`] };
   }
   const matches = name.words.map((entry) => bestMatch(entry, own.tokens, words));
   const found = matches.filter((match) => match !== undefined);
@@ -49,14 +54,20 @@ export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   const ofTerm = share(left.map(({ token, closeness }) => ({ weight: weightOf(token, words), value: closeness })));
   const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
   if (whole !== undefined && whole.score > score) return whole;
-  const leftOver = left.filter(({ closeness }) => closeness === 0).map(({ token }) => `‘${token.word.text}’`);
-  const lacking = name.words.filter((_, index) => matches[index] === undefined).map(({ text }) => `‘${text}’`);
+  const leftOver = left
+    .filter(({ closeness }) => closeness === 0)
+    .map(({ token }) => `‘${token.word.text}’`)
+    .join(', ');
+  const lacking = name.words
+    .filter((_, index) => matches[index] === undefined)
+    .map(({ text }) => `‘${text}’`)
+    .join(', ');
   return {
     score,
     why: [
       ...explain(found, name),
-      ...(lacking.length === 0 ? [] : [`${lacking.join(', ')} not in the term`]),
-      ...(leftOver.length === 0 ? [] : [`${leftOver.join(', ')} left over`]),
+      ...(lacking === '' ? [] : [t`${lacking} not in the term`]),
+      ...(leftOver === '' ? [] : [t`${leftOver} left over`]),
     ],
   };
 }
@@ -66,7 +77,8 @@ function mistypedWhole({ letters }: OwnTerm, name: Name): Fit | undefined {
   const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
   const errors = editDistance(letters, name.letters, limit);
   if (errors === 0 || errors > limit) return undefined;
-  return { score: 0.92 - 0.1 * errors, why: [`${errorsText(errors)} away from its ${name.kind}`] };
+  const [difference, kind] = [errorsText(errors), KIND_WORDS[name.kind]];
+  return { score: 0.92 - 0.1 * errors, why: [t`${difference} away from its ${kind}`] };
 }
 
 type Match = {
@@ -122,7 +134,8 @@ function share(parts: readonly { readonly weight: number; readonly value: number
 
 function explain(matches: readonly Match[], name: Name): string[] {
   const said = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
-  if (name.kind !== 'Czech label') said.push(`its ${name.kind} is ‘${name.text}’`);
+  const kind = KIND_WORDS[name.kind];
+  if (name.kind !== 'cs') said.push(t`its ${kind} is ‘${name.text}’`);
   return [...new Set(said)];
 }
 
@@ -132,11 +145,11 @@ function readingText({ token, readAs }: Match): string[] {
     case 'itself':
       return [];
     case 'abbreviation':
-      return [`${own} stands for ‘${readAs.text}’`];
+      return [t`${own} stands for ‘${readAs.text}’`];
     case 'other-word':
-      return [`${own} is another word for ‘${readAs.text}’`];
+      return [t`${own} is another word for ‘${readAs.text}’`];
     case 'compound':
-      return [`${own} is read as ${readAs.text}`];
+      return [t`${own} is read as ${readAs.text}`];
   }
 }
 
@@ -145,20 +158,20 @@ function likenessText({ own, entry, readAs, by }: Match): string[] {
   if (readAs.by !== 'itself') return [];
   switch (by) {
     case 'same':
-      return [`‘${own.text}’ is the same word`];
+      return [t`‘${own.text}’ is the same word`];
     case 'form':
-      return [`‘${own.text}’ is a form of ‘${entry.text}’`];
+      return [t`‘${own.text}’ is a form of ‘${entry.text}’`];
     case 'kin':
-      return [`‘${own.text}’ is kin to ‘${entry.text}’`];
+      return [t`‘${own.text}’ is kin to ‘${entry.text}’`];
     case 'beginning':
-      return [`‘${own.text}’ and ‘${entry.text}’ begin alike`];
+      return [t`‘${own.text}’ and ‘${entry.text}’ begin alike`];
     case 'part':
-      return [`‘${own.text}’ is a part of ‘${entry.text}’`];
+      return [t`‘${own.text}’ is a part of ‘${entry.text}’`];
     case 'typing-error':
-      return [`‘${own.text}’ may be ‘${entry.text}’ mistyped`];
+      return [t`‘${own.text}’ may be ‘${entry.text}’ mistyped`];
   }
 }
 
 function errorsText(errors: number): string {
-  return errors === 1 ? 'one letter' : `${errors} letters`;
+  return errors === 1 ? t`one letter` : ngettext(msgid`${errors} letter`, `${errors} letters`, errors);
 }

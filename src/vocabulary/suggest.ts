@@ -42,8 +42,8 @@ function bestFit(own: OwnTerm, names: readonly Name[], words: Words): Fit | unde
 
 function namesOf({ label, labelEn, abbreviation }: Term): Name[] {
   const texts: readonly (readonly [string | null, Name['kind']])[] = [
-    [label, 'Czech label'],
-    [labelEn, 'English label'],
+    [label, 'cs'],
+    [labelEn, 'en'],
     [abbreviation, 'abbreviation'],
   ];
   return texts.flatMap(([text, kind]) =>

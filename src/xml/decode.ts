@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { t } from '../base/language.ts';
 
 /** V8 holds no longer string than 512 MiB; a page of that size is no page. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
@@ -28,13 +29,13 @@ export type DecodedText = {
  * @throws EncodingError
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
-  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, `the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
+  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, t`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const mark = byteOrderMark(bytes);
   const encoding = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
-    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), 'this byte is not UTF-8');
+    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), t`this byte is not UTF-8`);
     const text = content.toString('utf8');
     return { text, byteOf: (offset) => start + Buffer.byteLength(text.slice(0, offset), 'utf8') };
   }
@@ -44,11 +45,14 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
 }
 
 function decodeOther(content: Buffer, encoding: string, start: number): string {
-  if (!isKnownEncoding(encoding)) throw new EncodingError(0, `the encoding "${encoding.slice(0, 40)}" is not known`);
+  if (!isKnownEncoding(encoding)) {
+    const named = encoding.slice(0, 40);
+    throw new EncodingError(0, t`the encoding "${named}" is not known`);
+  }
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(content);
   } catch {
-    throw new EncodingError(start + firstInvalidByte(content, encoding), `this byte is not ${encoding}`);
+    throw new EncodingError(start + firstInvalidByte(content, encoding), t`this byte is not ${encoding}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 /** The document is not well-formed, or holds what is refused (a DTD, too deep a nesting). */
 export class XmlSyntaxError extends Error {
   /** From 0. */
@@ -5,7 +6,7 @@ export class XmlSyntaxError extends Error {
   /** From 1. */
   readonly line: number;
   constructor(message: string, byte: number, line: number) {
-    super(`${message} (line ${line}, byte ${byte})`);
+    super(t`${message} (line ${line}, byte ${byte})`);
     this.name = 'XmlSyntaxError';
     this.byte = byte;
     this.line = line;

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
@@ -72,7 +73,7 @@ class Parser {
   parse(): XmlElement {
     const source = this.#source;
     const forbidden = source.search(FORBIDDEN_CHARACTER);
-    if (forbidden !== -1) throw new Fault('a control character is not allowed in XML', forbidden);
+    if (forbidden !== -1) throw new Fault(t`a control character is not allowed in XML`, forbidden);
     this.#skipDeclaration();
     while (this.#at < source.length) {
       const next = source.indexOf('<', this.#at);
@@ -81,8 +82,9 @@ class Parser {
       this.#at = end;
       if (next !== -1) this.#takeMarkup();
     }
-    if (this.#levels.length > 0) throw new Fault(`<${this.#levels.at(-1)?.rawName}> is not closed`, source.length);
-    if (this.#root === undefined) throw new Fault('there is no element', source.length);
+    const open = this.#levels.at(-1);
+    if (open !== undefined) throw new Fault(t`<${open.rawName}> is not closed`, source.length);
+    if (this.#root === undefined) throw new Fault(t`there is no element`, source.length);
     return this.#root;
   }
 
@@ -99,7 +101,7 @@ class Parser {
     if (match === null) return;
     const form =
       /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
-    if (!form.test(match[0])) throw new Fault('the XML declaration is not well-formed', 0);
+    if (!form.test(match[0])) throw new Fault(t`the XML declaration is not well-formed`, 0);
     this.#at = match[0].length;
   }
 
@@ -107,10 +109,10 @@ class Parser {
     const raw = this.#source.slice(start, end);
     if (this.#current === undefined) {
       const stray = raw.search(/[^ \t\r\n]/);
-      if (stray !== -1) throw new Fault('there is text outside the root element', start + stray);
+      if (stray !== -1) throw new Fault(t`there is text outside the root element`, start + stray);
       return;
     }
-    if (this.#hasSectionEnd && raw.includes(']]>')) throw new Fault(']]> may not stand in text', start + raw.indexOf(']]>'));
+    if (this.#hasSectionEnd && raw.includes(']]>')) throw new Fault(t`]]> may not stand in text`, start + raw.indexOf(']]>'));
     this.#current.text += this.#decode(raw, start);
   }
 
@@ -123,29 +125,29 @@ class Parser {
     const { at, source } = { at: this.#at, source: this.#source };
     if (source.startsWith('<!--', at)) {
       const end = source.indexOf('--', at + 4);
-      if (end === -1) throw new Fault('a comment is not closed', at);
-      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault('-- may not stand in a comment', end);
+      if (end === -1) throw new Fault(t`a comment is not closed`, at);
+      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault(t`-- may not stand in a comment`, end);
       this.#at = end + 3;
     } else if (source.startsWith('<![CDATA[', at)) {
       const end = source.indexOf(']]>', at + 9);
-      if (end === -1) throw new Fault('a CDATA section is not closed', at);
-      if (this.#current === undefined) throw new Fault('there is text outside the root element', at);
+      if (end === -1) throw new Fault(t`a CDATA section is not closed`, at);
+      if (this.#current === undefined) throw new Fault(t`there is text outside the root element`, at);
       const raw = source.slice(at + 9, end);
       this.#current.text += raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
       this.#at = end + 3;
     } else if (source.startsWith('<!DOCTYPE', at)) {
-      throw new Fault('a DTD is refused', at);
+      throw new Fault(t`a DTD is refused`, at);
     } else {
-      throw new Fault('<! begins nothing that is known', at);
+      throw new Fault(t`<! begins nothing that is known`, at);
     }
   }
 
   #skipInstruction(): void {
     const end = this.#source.indexOf('?>', this.#at + 2);
-    if (end === -1) throw new Fault('a processing instruction is not closed', this.#at);
+    if (end === -1) throw new Fault(t`a processing instruction is not closed`, this.#at);
     const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, end))?.[0] ?? '';
     if (splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
-      throw new Fault(`a processing instruction may not be called "${target}"`, this.#at);
+      throw new Fault(t`a processing instruction may not be called "${target}"`, this.#at);
     }
     this.#at = end + 2;
   }
@@ -155,9 +157,10 @@ class Parser {
     const end = source.indexOf('>', this.#at);
     const level = this.#levels.pop();
     const name = end === -1 ? '' : source.slice(this.#at + 2, end);
-    if (level === undefined) throw new Fault('an end tag without a start tag', this.#at);
+    if (level === undefined) throw new Fault(t`an end tag without a start tag`, this.#at);
     if (end === -1 || (name !== level.rawName && name.replace(/[ \t\r\n]+$/, '') !== level.rawName)) {
-      throw new Fault(`<${level.rawName}> must be closed before </${name.slice(0, 40)}>`, this.#at);
+      const found = name.slice(0, 40);
+      throw new Fault(t`<${level.rawName}> must be closed before </${found}>`, this.#at);
     }
     this.#at = end + 1;
     level.element.end = this.#at;
@@ -177,7 +180,7 @@ class Parser {
     const attributes = this.#readAttributes();
     const empty = this.#source.charCodeAt(this.#at) === SLASH;
     if (empty) this.#at++;
-    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(`the tag <${rawName}> is not well-formed`, this.#at);
+    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(t`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
     const { prefix, local } = this.#split(rawName, start + 1);
     const element: OpenElement = {
@@ -195,7 +198,7 @@ class Parser {
       this.#scope = outer;
       return;
     }
-    if (this.#levels.length >= MAX_DEPTH) throw new Fault(`elements are nested deeper than ${MAX_DEPTH}`, start);
+    if (this.#levels.length >= MAX_DEPTH) throw new Fault(t`elements are nested deeper than ${MAX_DEPTH}`, start);
     this.#levels.push(level);
     this.#current = element;
   }
@@ -203,7 +206,7 @@ class Parser {
   #place(element: OpenElement): void {
     if (this.#current !== undefined) this.#current.children.push(element);
     else if (this.#root === undefined) this.#root = element;
-    else throw new Fault('there is a second root element', element.start);
+    else throw new Fault(t`there is a second root element`, element.start);
   }
 
   /** Up to white space, `=`, `/`, `>` or `<`; the characters themselves are checked by {@link splitName}. */
@@ -212,7 +215,7 @@ class Parser {
     const start = this.#at;
     let at = start;
     for (let code = source.charCodeAt(at); code > SPACE && !endsName(code); code = source.charCodeAt(at)) at++;
-    if (at === start) throw new Fault('a name is missing', start);
+    if (at === start) throw new Fault(t`a name is missing`, start);
     this.#at = at;
     return source.slice(start, at);
   }
@@ -232,7 +235,7 @@ class Parser {
       const spaced = this.#skipSpace();
       const code = source.charCodeAt(this.#at);
       if (code === GREATER || code === SLASH || Number.isNaN(code)) return attributes;
-      if (!spaced) throw new Fault('white space is missing between attributes', this.#at);
+      if (!spaced) throw new Fault(t`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const rawName = this.#readName();
       const value = this.#readValue(rawName);
@@ -246,16 +249,16 @@ class Parser {
   #readValue(rawName: string): string {
     const source = this.#source;
     this.#skipSpace();
-    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(`the attribute ${rawName} has no value`, this.#at);
+    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(t`the attribute ${rawName} has no value`, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = source.charCodeAt(this.#at);
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(`the value of ${rawName} is not quoted`, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(t`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
     const end = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", start);
-    if (end === -1) throw new Fault(`the value of ${rawName} has no end`, start);
+    if (end === -1) throw new Fault(t`the value of ${rawName} has no end`, start);
     const raw = source.slice(start, end);
-    if (raw.includes('<')) throw new Fault(`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+    if (raw.includes('<')) throw new Fault(t`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
     this.#at = end + 1;
     const spaced = /[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw;
     return spaced.includes('&') ? decodeReferences(spaced, start) : spaced;
@@ -267,7 +270,7 @@ class Parser {
       const { prefix, local } = this.#split(rawName, offset);
       const namespace = prefix === '' ? '' : resolve(this.#scope, prefix, offset);
       if (raw.length > 1 && seen.size === seen.add(`${namespace} ${local}`).size) {
-        throw new Fault(`the attribute ${rawName} is given twice`, offset);
+        throw new Fault(t`the attribute ${rawName} is given twice`, offset);
       }
       return { namespace, name: local, value };
     });
@@ -277,7 +280,8 @@ class Parser {
     const known = this.#names.get(rawName);
     if (known !== undefined) return known;
     const name = splitName(rawName);
-    if (name === undefined) throw new Fault(`"${rawName.slice(0, 40)}" is not a name`, offset);
+    const start = rawName.slice(0, 40);
+    if (name === undefined) throw new Fault(t`"${start}" is not a name`, offset);
     this.#names.set(rawName, name);
     return name;
   }

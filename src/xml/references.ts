@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { Fault } from './fault.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -6,11 +7,10 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 export function decodeReferences(text: string, start: number): string {
   return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
     if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
-    if (name !== undefined)
-      throw new Fault(`the entity &${String(name).slice(0, 40)}; is not known without a DTD`, start + index);
-    if (decimal === undefined && hexadecimal === undefined) throw new Fault('& must be written as &amp;', start + index);
+    if (name !== undefined) throw unknownEntity(String(name).slice(0, 40), start + index);
+    if (decimal === undefined && hexadecimal === undefined) throw new Fault(t`& must be written as &amp;`, start + index);
     const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
-    if (!isCharacter(code)) throw new Fault(`${whole} is not a character of XML`, start + index);
+    if (!isCharacter(code)) throw new Fault(t`${whole} is not a character of XML`, start + index);
     return String.fromCodePoint(code);
   });
 }
@@ -19,4 +19,8 @@ export function decodeReferences(text: string, start: number): string {
 function isCharacter(code: number): boolean {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+}
+
+function unknownEntity(name: string, offset: number): Fault {
+  return new Fault(t`the entity &${name}; is not known without a DTD`, offset);
 }

@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import { XML_NAMESPACE } from './element.ts';
 import { Fault } from './fault.ts';
 import { splitName } from './name.ts';
@@ -13,13 +14,13 @@ export const OUTERMOST_SCOPE: Scope = { prefix: 'xml', uri: XML_NAMESPACE, outer
  */
 export function declare(scope: Scope, before: Scope, { prefix, uri }: Omit<Scope, 'outer'>, offset: number): Scope {
   for (let inner: Scope | undefined = scope; inner !== undefined && inner !== before; inner = inner.outer) {
-    if (inner.prefix === prefix) throw new Fault('a namespace prefix is declared twice', offset);
+    if (inner.prefix === prefix) throw new Fault(t`a namespace prefix is declared twice`, offset);
   }
   if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
-    throw new Fault('the prefixes xml and xmlns may not be bound to anything else', offset);
+    throw new Fault(t`the prefixes xml and xmlns may not be bound to anything else`, offset);
   }
   if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
-    throw new Fault('a namespace declaration is not well-formed', offset);
+    throw new Fault(t`a namespace declaration is not well-formed`, offset);
   }
   return { prefix, uri, outer: scope };
 }
@@ -29,6 +30,6 @@ export function resolve(scope: Scope, prefix: string, offset: number): string {
   for (let inner: Scope | undefined = scope; inner !== undefined; inner = inner.outer) {
     if (inner.prefix === prefix) return inner.uri;
   }
-  if (prefix !== '') throw new Fault(`the prefix ${prefix} is not declared`, offset);
+  if (prefix !== '') throw new Fault(t`the prefix ${prefix} is not declared`, offset);
   return '';
 }

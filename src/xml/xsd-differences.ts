@@ -1,3 +1,4 @@
+import { t } from '../base/language.ts';
 import type { Outline, OutlineEntry } from './xsd-outline.ts';
 
 /** One thing in which a schema differs from another. */
@@ -7,6 +8,13 @@ export type SchemaDifference = {
   readonly path: string;
   /** In words: what is new, what it was and is now. */
   readonly what: string;
+};
+
+const OCCURS_WORDS: Readonly<Record<OutlineEntry['occurs'], string>> = {
+  once: t`once`,
+  'at most once': t`at most once`,
+  'any number': t`any number`,
+  'at least once': t`at least once`,
 };
 
 /** What `after` has that `before` has not, and the other way round. What stands below an element that is new or gone is not told again. */
@@ -30,12 +38,13 @@ function hasParent(path: string, outline: Outline): boolean {
 function changesOf(path: string, old: OutlineEntry, now: OutlineEntry): SchemaDifference[] {
   const changes = [
     ...(old.content === now.content ? [] : [`${old.content} → ${now.content}`]),
-    ...(old.occurs === now.occurs ? [] : [`${old.occurs} → ${now.occurs}`]),
+    ...(old.occurs === now.occurs ? [] : [`${OCCURS_WORDS[old.occurs]} → ${OCCURS_WORDS[now.occurs]}`]),
   ];
   const changed: SchemaDifference[] = changes.length === 0 ? [] : [{ kind: 'changed', path, what: changes.join('; ') }];
   const [oldOrder, newOrder] = [common(old.children, now.children), common(now.children, old.children)];
   if (oldOrder.join() === newOrder.join()) return changed;
-  return [...changed, { kind: 'reordered', path, what: `the order of its elements is now ${newOrder.join(', ')}` }];
+  const named = newOrder.join(', ');
+  return [...changed, { kind: 'reordered', path, what: t`the order of its elements is now ${named}` }];
 }
 
 function common(names: readonly string[], others: readonly string[]): string[] {
@@ -43,5 +52,5 @@ function common(names: readonly string[], others: readonly string[]): string[] {
 }
 
 function entryText({ content, occurs }: OutlineEntry): string {
-  return `${content}, ${occurs}`;
+  return `${content}, ${OCCURS_WORDS[occurs]}`;
 }

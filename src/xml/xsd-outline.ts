@@ -1,8 +1,10 @@
+import { together } from '../base/enumeration.ts';
+import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, type XmlDocument, type XmlElement } from './element.ts';
 
 /** What a schema says of one element, wherever in the document it may stand. */
 export type OutlineEntry = {
-  /** `string`, `string with id, xml:lang`, `elements`, `elements and text`. */
+  /** In words: `string`, `string with id, xml:lang`, `elements`, `elements and text`. */
   readonly content: string;
   readonly occurs: 'once' | 'at most once' | 'any number' | 'at least once';
   /** Names of its own children, in the order in which they are declared. */
@@ -22,7 +24,7 @@ const MOST_LEVELS = 24;
 /** The schema unfolds to more than any schema of records does. */
 export class SchemaTooLargeError extends Error {
   constructor() {
-    super(`it unfolds without end, to more than ${MOST_ENTRIES} elements, or to more than ${MOST_CHILDREN} in one place`);
+    super(t`it unfolds without end, to more than ${MOST_ENTRIES} elements, or to more than ${MOST_CHILDREN} in one place`);
     this.name = 'SchemaTooLargeError';
   }
 }
@@ -166,7 +168,8 @@ class Walker {
       .map((facet) => `${facet.name} ${attributeOf(facet, 'value') ?? ''}`);
     const base = attributeOf(restriction, 'base');
     const content = base === undefined ? 'string' : this.#typeNamed(base).base;
-    const limits = [...(values.length === 0 ? [] : [`one of ${values.join(', ')}`]), ...facets];
+    const named = values.join(', ');
+    const limits = [...(values.length === 0 ? [] : [t`one of ${named}`]), ...facets];
     return limits.length === 0 ? content : `${content} (${limits.join('; ')})`;
   }
 
@@ -207,10 +210,15 @@ function combined(outer: Occurs, inner: Occurs): Occurs {
 function contentText({ base, attributes, particles, mixed }: Content): string {
   const wildcards = particles
     .filter(({ element: { name } }) => name === 'any')
-    .map(({ element }) => `anything of ${attributeOf(element, 'namespace') ?? 'any namespace'}`);
-  const elements = particles.length > wildcards.length ? ['elements'] : [];
-  const text = mixed || (base !== '' && particles.length === 0) ? [base === '' ? 'text' : base] : [];
+    .map(({ element }) => anythingOf(attributeOf(element, 'namespace') ?? t`any namespace`));
+  const elements = particles.length > wildcards.length ? [t`elements`] : [];
+  const text = mixed || (base !== '' && particles.length === 0) ? [base === '' ? t`text` : base] : [];
   const parts = [...elements, ...wildcards, ...text];
-  const content = parts.length === 0 ? 'nothing' : parts.join(' and ');
-  return attributes.length === 0 ? content : `${content} with ${attributes.join(', ')}`;
+  const content = parts.length === 0 ? t`nothing` : together(parts);
+  const named = attributes.join(', ');
+  return attributes.length === 0 ? content : t`${content} with ${named}`;
+}
+
+function anythingOf(namespace: string): string {
+  return t`anything of ${namespace}`;
 }

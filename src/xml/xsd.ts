@@ -7,6 +7,7 @@ import {
   xmlCleanupInputProvider,
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
+import { t } from '../base/language.ts';
 
 /** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
@@ -63,7 +64,7 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
-    throw new Error(`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
+    throw new Error(t`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
   }
 }
 
@@ -99,7 +100,7 @@ function makeValidator(schema: XsdValidator, held: readonly { dispose(): void }[
 
 function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: readonly string[]): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
-    const message = `The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
+    const message = t`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
   }
   let document: XmlDocument;
@@ -112,7 +113,7 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: reado
     if (document.dtd !== null) {
       return {
         wellFormed: false,
-        violations: [{ line: null, message: 'A document type declaration (DOCTYPE) is not allowed.' }],
+        violations: [{ line: null, message: t`A document type declaration (DOCTYPE) is not allowed.` }],
       };
     }
     schema.validate(document);
