@@ -1,21 +1,8 @@
 import { t } from '../base/language.ts';
-import type { EntryKind, EntryState } from '../outbox/entry.ts';
+import type { EntryKind } from '../outbox/entry.ts';
 import type { EvidenceVerdict } from '../outbox/evidence.ts';
-import type { Role } from '../pas-api/account.ts';
 
 /** Words for people where programs read a code. */
-
-export const KIND_WORDS: Readonly<Record<EntryKind, string>> = { import: t`import`, number: t`number`, photo: t`photo` };
-
-export const STATE_WORDS: Readonly<Record<EntryState, string>> = {
-  draft: t`draft`,
-  queued: t`queued`,
-  sending: t`sending`,
-  accepted: t`accepted`,
-  refused: t`refused`,
-  uncertain: t`uncertain`,
-  dropped: t`dropped`,
-};
 
 /** What a look at the service says of an entry. */
 export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
@@ -23,13 +10,6 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
   absent: t`absent`,
   undecided: t`undecided`,
   person: t`decided by a person`,
-};
-
-export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  researcher: t`researcher`,
-  archaeologist: t`archaeologist`,
-  archivist: t`archivist`,
-  administrator: t`administrator`,
 };
 
 export const INSTANCE_WORDS = { production: t`production`, training: t`training` } as const;

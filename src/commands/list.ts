@@ -3,13 +3,13 @@ import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { importOfFind } from '../outbox/entries.ts';
+import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { allFinds } from '../outbox/finds.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { STATE_WORDS } from './entry-words.ts';
 
 type ListOptions = GlobalOptions & { readonly limit?: number };
 

@@ -6,10 +6,10 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { readAccount } from '../flows/read-account.ts';
 import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
 import type { Account } from '../pas-api/account.ts';
+import { ROLE_WORDS } from '../pas-api/account.ts';
 import { openSession } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { ROLE_WORDS } from './entry-words.ts';
 import { keepsSecrets, openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };

@@ -5,6 +5,7 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
+import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
@@ -13,7 +14,7 @@ import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from './entry-words.ts';
+import { VERDICT_WORDS } from './entry-words.ts';
 import { findsNamed } from './finds.ts';
 
 export function register(program: Command, run: Runner): void {

@@ -3,12 +3,13 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
+import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import { countEntries, countFinds, countWaiting, needingPerson } from '../outbox/overview.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { entryText, INSTANCE_WORDS, KIND_WORDS, STATE_WORDS } from './entry-words.ts';
+import { entryText, INSTANCE_WORDS } from './entry-words.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;

@@ -28,7 +28,7 @@ const LABELS: Readonly<Record<keyof Subject, string>> = {
   fromBound: '--from',
   untilBound: '--until',
   account: t`account`,
-  form: t`form`,
+  form: t`output form`,
 };
 
 export function subjectOf(ledger: Ledger): Subject | undefined {
