@@ -27,7 +27,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   language: t`language`,
   list: t`list`,
   name: t`name`,
-  number: t`number`,
+  number: t`a number`,
   options: t`options`,
   set: t`set`,
   term: t`term`,

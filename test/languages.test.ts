@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { po } from 'gettext-parser';
+import { describe, expect, test } from 'vitest';
+import { PROJECT } from './support/run-pas.ts';
+import { type Literal, readSources, type SourceText, type Template } from './support/source-texts.ts';
+
+/** The sources and the Czech catalog agree: every text has its Czech, and every Czech text is said somewhere. */
+
+const sources = readSources('src', 'bin');
+const texts = sources.flatMap((source) => source.texts);
+
+/** What ttag finds a text by at run time: its values are numbered as they come, whatever they are called. */
+type Key = string;
+
+type Translation = {
+  readonly file: string;
+  readonly english: string;
+  readonly forms: readonly string[];
+  readonly plural: boolean;
+  readonly fuzzy: boolean;
+};
+
+const translations = readTranslations(join(PROJECT, 'src', 'language', 'cs'));
+const keys = new Set(translations.map(({ english }) => keyOf(english)));
+
+function readTranslations(folder: string): Translation[] {
+  return readdirSync(folder).flatMap((file) => {
+    const texts = po.parse(readFileSync(join(folder, file))).translations[''] ?? {};
+    return Object.values(texts)
+      .filter(({ msgid }) => msgid !== '')
+      .map(({ msgid, msgid_plural: plural, msgstr, comments }) => ({
+        file,
+        english: msgid,
+        forms: msgstr,
+        plural: plural !== undefined,
+        fuzzy: comments?.flag?.includes('fuzzy') === true,
+      }));
+  });
+}
+
+function keyOf(english: string): Key {
+  let count = 0;
+  return english.replace(/\$\{\s*[^}]*\}/g, () => `\${${count++}}`);
+}
+
+function templateKey({ parts, expressions }: Template): Key {
+  return keyOf(englishOf({ parts, expressions }));
+}
+
+function englishOf({ parts, expressions }: Pick<Template, 'parts' | 'expressions'>): string {
+  return parts.map((part, index) => `${part}${expressions[index] === undefined ? '' : `\${${expressions[index]}}`}`).join('');
+}
+
+function placeholdersOf(text: string): string[] {
+  return [...text.matchAll(/\$\{\s*([^}]*?)\s*\}/g)].map(([, name = '']) => name).sort();
+}
+
+const said = (of: (text: SourceText) => boolean): string[] =>
+  texts.filter(of).map(({ place, one }) => `${place} ${englishOf(one)}`);
+const translated = (of: (translation: Translation) => boolean): string[] =>
+  translations.filter(of).map(({ file, english }) => `${file}: ${english}`);
+
+describe('a text in the sources', () => {
+  test('has its Czech', () => {
+    expect(said(({ one }) => !keys.has(templateKey(one)))).toEqual([]);
+  });
+
+  test('holds plain variables and members only, which a translator can name', () => {
+    expect(said(({ one, many }) => !one.plain || many?.plain === false)).toEqual([]);
+  });
+
+  test('of a number has the same values in singular and plural', () => {
+    expect(
+      said(({ one, many }) => many !== undefined && `${placeholdersOf(englishOf(one))}` !== `${placeholdersOf(englishOf(many))}`),
+    ).toEqual([]);
+  });
+
+  test('has three Czech forms where a number decides, else one', () => {
+    const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => keyOf(english)));
+    expect(said(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
+  });
+
+  test('is not broken over lines', () => {
+    expect(said(({ one }) => englishOf(one).includes('\n'))).toEqual([]);
+  });
+});
+
+describe('a Czech text', () => {
+  test('is said somewhere', () => {
+    const used = new Set(texts.map(({ one }) => templateKey(one)));
+    expect(translated(({ english }) => !used.has(keyOf(english)))).toEqual([]);
+  });
+
+  test('stands in one file, once', () => {
+    const seen = new Map<Key, string>();
+    const twice = translations.flatMap(({ file, english }) => {
+      const before = seen.get(keyOf(english));
+      seen.set(keyOf(english), file);
+      return before === undefined ? [] : [`${before} and ${file}: ${english}`];
+    });
+    expect(twice).toEqual([]);
+  });
+
+  test('names the values of the English one, each of them', () => {
+    const differs = (english: string, czech: string): boolean => `${placeholdersOf(english)}` !== `${placeholdersOf(czech)}`;
+    expect(translated(({ english, forms }) => forms.some((form) => differs(english, form)))).toEqual([]);
+  });
+
+  test('has all the forms that Czech has: one, two to four, and others', () => {
+    expect(translated(({ plural, forms }) => forms.length !== (plural ? 3 : 1))).toEqual([]);
+  });
+
+  test('is there, is not the English one, and waits for nobody', () => {
+    const same = (english: string, form: string): boolean =>
+      form === english && /\p{L}\S* +\p{L}/u.test(english.replace(/\$\{[^}]*\}/g, ''));
+    expect(
+      translated(({ english, forms, fuzzy }) => fuzzy || forms.some((form) => form.trim() === '' || same(english, form))),
+    ).toEqual([]);
+  });
+});
+
+/** Where the texts are still being put into t`…`. */
+const NOT_YET: readonly RegExp[] = [/^src\/(find|flows|vocabulary|oai|http|store|outbox|pas-api|xml|ledger|geo)\//];
+
+/** What looks like a text for people, and is none. */
+const NOT_FOR_PEOPLE: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
+  [/^src\/commands\//, /^pas [a-z]/, 'a command to type'],
+  [/^src\/commands\/commander-texts\.ts$/, /^(Usage|Arguments|Options|Commands):$/, 'what commander calls its headings'],
+];
+
+const GIVEN_TO_PEOPLE =
+  /^new \w+Error$|(^|\.)(line|note|warn|detail|progress|ask|askSecret|confirm|step)$|\.(option|requiredOption|description)$|^(errorIssue|warningIssue|warning|ok)$|^key:(message|hint|summary|todo|help|title)$/;
+
+function isForPeople({ text, givenTo }: Literal): boolean {
+  const words = text.replace(/…/g, ' ').trim();
+  if (/^\p{Lu}\p{L}*('s)? \p{L}+ /u.test(words) && !/^(SELECT|CREATE|INSERT|UPDATE|PRAGMA|BEGIN)\b/.test(words)) return true;
+  return givenTo.some((receiver) => GIVEN_TO_PEOPLE.test(receiver)) && /\p{L}{2,}[.,:;]? +\p{L}{2,}/u.test(words);
+}
+
+test('no sentence is said past the translation', () => {
+  const past = sources
+    .filter(({ path }) => !NOT_YET.some((folder) => folder.test(path)))
+    .flatMap(({ path, literals }) =>
+      literals
+        .filter(isForPeople)
+        .filter(({ text }) => !NOT_FOR_PEOPLE.some(([where, what]) => where.test(path) && what.test(text)))
+        .map(({ place, text }) => `${place} ${text}`),
+    );
+  expect(past).toEqual([]);
+});
