@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../dist/src/base/clock.js';
+import { sha512Of } from '../dist/src/http/digest.js';
+import { claim, nextDue, settle } from '../dist/src/outbox/claims.js';
+import { addImport } from '../dist/src/outbox/entries.js';
+import { insertFind } from '../dist/src/outbox/finds.js';
+import { openOutbox } from '../dist/src/outbox/outbox.js';
+
+const PROFILE = 'bench';
+const BATCH = 10_000;
+/** As long as the import document of an ordinary find. */
+const DOCUMENT = Buffer.from(
+  `<?xml version="1.0" encoding="UTF-8"?>${'<svc:poznamka>keramika, okraj</svc:poznamka>'.repeat(40)}`,
+);
+
+/** An outbox of the profile `bench` with this many finds; nine of ten are accepted. */
+export async function fillOutbox(home, finds) {
+  mkdirSync(home, { recursive: true });
+  const outbox = openOutbox(join(home, 'outbox.sqlite'), systemClock);
+  for (let start = 0; start < finds; start += BATCH) addFinds(outbox, start, Math.min(finds, start + BATCH));
+  outbox.sql(`update entries set state = 'accepted', ident_cely = 'C-' || id where id % 10 <> 0`).run();
+  outbox.close();
+}
+
+/** Finds with their imports, queued, in one transaction. */
+export function addFinds(outbox, from, to) {
+  outbox.change(() => {
+    for (let n = from; n < to; n++) {
+      const elements = { projekt: { id: 'C-202400101' }, hloubka: String(n % 40), poznamka: `nález ${n}` };
+      const { id } = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
+      addImport(outbox, PROFILE, id, {
+        document: DOCUMENT,
+        documentSha512: sha512Of(DOCUMENT),
+        project: 'C-202400101',
+        issues: [],
+      });
+    }
+  });
+}
+
+/** Takes what is due and settles it as accepted, one by one, as a push does. @returns how many */
+export function claimAndSettle(outbox, most) {
+  const query = { profile: PROFILE, kinds: ['import', 'number', 'photo'], findIds: undefined, busyRecords: [], busyProjects: [] };
+  for (let done = 0; done < most; done++) {
+    const due = nextDue(outbox, query);
+    if (due === undefined) return done;
+    const claimed = claim(outbox, due.id, () => ({ method: 'POST', path: '/api/pas/import' }));
+    settle(outbox, claimed, { state: 'accepted', identCely: `C-${due.id}` }, { outcome: 'accepted', status: 201 });
+  }
+  return most;
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../dist/src/base/clock.js';
+import { openOutbox } from '../dist/src/outbox/outbox.js';
+import { countEntries, countWaiting, needingPerson } from '../dist/src/outbox/overview.js';
+import { addFinds, claimAndSettle, fillOutbox } from './fill-outbox.mjs';
+import { median } from './measure.mjs';
+
+export const title = 'what a find costs in an outbox that grows';
+
+const SIZES = [1000, 10_000, 100_000, 1_000_000];
+const SAMPLE = 300;
+const ROUNDS = 5;
+
+export async function run(bench) {
+  const rows = [];
+  for (const size of SIZES) rows.push(await measuredAt(bench, size));
+  bench.table([
+    ['finds', 'import a find', 'claim and settle one', 'status', 'file a find'],
+    ...rows.map(({ size, importMs, settleMs, statusMs, bytes }) => [
+      String(size),
+      `${(importMs * 1000).toFixed(0)} µs`,
+      `${(settleMs * 1000).toFixed(0)} µs`,
+      `${statusMs.toFixed(1)} ms`,
+      `${Math.round(bytes)} bytes`,
+    ]),
+  ]);
+  const [first, last] = [rows[0], rows.at(-1)];
+  for (const [what, key] of [
+    ['import', 'importMs'],
+    ['claim and settle', 'settleMs'],
+    ['status, per find', 'statusPerFindMs'],
+  ]) {
+    bench.verdict(`${what}, ${first.size} → ${last.size} finds`, {
+      figure: `${(last[key] * 1000).toFixed(2)} µs`,
+      against: `${(first[key] * 1000).toFixed(2)} µs`,
+      ratio: last[key] / first[key],
+      target: 1.5,
+      better: 'less',
+    });
+  }
+}
+
+async function measuredAt(bench, size) {
+  const home = join(bench.folder, `growth-${size}`);
+  await fillOutbox(home, size);
+  const path = join(home, 'outbox.sqlite');
+  const bytes = statSync(path).size / size;
+  const outbox = openOutbox(path, systemClock);
+  const [imports, settles, statuses] = [[], [], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    const from = size + round * SAMPLE;
+    imports.push(timeMs(() => addFinds(outbox, from, from + SAMPLE)) / SAMPLE);
+    settles.push(timeMs(() => claimAndSettle(outbox, SAMPLE)) / SAMPLE);
+    statuses.push(
+      timeMs(() => {
+        countEntries(outbox, 'bench');
+        countWaiting(outbox, 'bench');
+        needingPerson(outbox, 'bench', 20);
+      }),
+    );
+  }
+  outbox.close();
+  const statusMs = median(statuses);
+  return { size, importMs: median(imports), settleMs: median(settles), statusMs, statusPerFindMs: statusMs / size, bytes };
+}
+
+function timeMs(work) {
+  const startedMs = performance.now();
+  work();
+  return performance.now() - startedMs;
+}

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { createReadStream, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { sha512Of, verifiedStream } from '../dist/src/http/digest.js';
+import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
+
+export const title = 'one photograph of 250 MiB';
+
+const MIB = 1024 * 1024;
+/** As large as it may be once the form's own bytes are added. */
+const LARGE_BYTES = 250 * MIB - 1000;
+const ROUNDS = 5;
+
+export async function run(bench) {
+  const png = readFileSync(join(ROOT, 'examples', 'photos', 'KH24-003.png'));
+  const [small, large] = ['small.png', 'large.png'].map((name) => join(bench.folder, name));
+  writeFileSync(small, png);
+  writeFileSync(large, png);
+  truncateSync(large, LARGE_BYTES);
+  await digestRate(bench, large);
+  await memoryOfUpload(bench, small, large);
+}
+
+/** The digest that a push computes while the bytes leave, against programs that do nothing else. */
+async function digestRate(bench, path) {
+  const sha512 = sha512Of(readFileSync(path));
+  const others = [
+    ['sha512sum', [path]],
+    ['openssl', ['dgst', '-sha512', path]],
+  ].filter(([name]) => onPath(name));
+  const own = [];
+  const otherTimes = others.map(() => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    own.push(await timeMs(() => throughVerified(path, sha512)));
+    for (const [index, [name, args]] of others.entries()) otherTimes[index].push(await timeMs(() => spawnSync(name, args)));
+  }
+  const rate = (times) => LARGE_BYTES / MIB / (median(times) / 1000);
+  for (const [index, [name]] of others.entries()) {
+    bench.verdict(`digest of a photograph while it is read, against ${name}`, {
+      figure: `${Math.round(rate(own))} MiB/s`,
+      against: `${Math.round(rate(otherTimes[index]))} MiB/s`,
+      ratio: rate(own) / rate(otherTimes[index]),
+      target: 0.9,
+    });
+  }
+}
+
+async function throughVerified(path, sha512) {
+  await pipeline(
+    createReadStream(path, { highWaterMark: MIB }),
+    verifiedStream({ sha512, sizeBytes: LARGE_BYTES }),
+    async (bytes) => {
+      for await (const _ of bytes);
+    },
+  );
+}
+
+async function memoryOfUpload(bench, small, large) {
+  const mock = await bench.startMock();
+  const env = bench.makeHome('photograph', mock);
+  const ident = await importOne(bench, env);
+  const peakOf = async (path) => {
+    expectDone([PAS, 'photo', 'add', ident, path], env);
+    return measured({ argv: [process.execPath, PAS, 'push'], env });
+  };
+  const [first, second] = [await peakOf(small), await peakOf(large)];
+  mock.stop();
+  const moreMiB = second.peakMiB - first.peakMiB;
+  bench.verdict('memory that a push of 250 MiB takes over one of a small photograph', {
+    figure: `${Math.round(moreMiB)} MiB, ${second.seconds.toFixed(1)} s`,
+    against: '64 MiB',
+    ratio: moreMiB / 64,
+    target: 1,
+    better: 'less',
+  });
+}
+
+/** A find on the server, to hang photographs on. @returns its local id */
+async function importOne(bench, env) {
+  const { writeSeason } = await import('./season.mjs');
+  expectDone([PAS, 'import', writeSeason(bench.folder, 1, 0)], env);
+  expectDone([PAS, 'push'], env);
+  return 'B-1';
+}
+
+async function timeMs(work) {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/**
+ * Measures pas against its limits and its peers, in one run on one machine.
+ *
+ *   npm run bench                      all rows
+ *   npm run bench -- start validate    some of them
+ *   npm run bench -- --write           all rows, and docs/performance.md anew
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openBench, ROOT } from './measure.mjs';
+
+const ROWS = ['start', 'search', 'validate', 'photograph', 'mock', 'growth', 'import', 'harvest', 'push'];
+const BEGIN = '<!-- figures of the last run -->';
+const END = '<!-- end of the figures -->';
+
+const { values: flags, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
+const unknown = positionals.filter((row) => !ROWS.includes(row));
+if (unknown.length > 0) throw new Error(`no row ${unknown.join(', ')}; there are ${ROWS.join(', ')}`);
+
+const bench = openBench();
+const startedMs = performance.now();
+try {
+  for (const row of positionals.length === 0 ? ROWS : positionals) {
+    const { title, run } = await import(`./${row}.mjs`);
+    bench.say(`\n== ${row}: ${title} (${elapsed()})`);
+    await run(bench);
+  }
+} finally {
+  bench.close();
+}
+bench.say(`\n== all figures (${elapsed()}) on ${machine()}`);
+bench.table([head(), ...bench.verdicts.map(cells)]);
+if (flags.write === true) writeFigures();
+if (bench.verdicts.some(({ met }) => !met)) process.exitCode = 1;
+
+function head() {
+  return ['what', 'figure', 'against', 'ratio', 'target', ''];
+}
+
+function cells({ what, figure, against, ratio, target, met }) {
+  return [what, figure, against, ratio.toFixed(2), target, met ? '✓' : '✗'];
+}
+
+function elapsed() {
+  return `${Math.round((performance.now() - startedMs) / 1000)} s`;
+}
+
+function machine() {
+  const [cpu] = cpus();
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} × ${cpu?.model ?? 'unknown processor'}, ${gibibytes} GiB, Linux ${release()}, Node ${process.version}`;
+}
+
+function writeFigures() {
+  const path = join(ROOT, 'docs', 'performance.md');
+  const text = readFileSync(path, 'utf8');
+  const rows = [head(), head().map(() => '---'), ...bench.verdicts.map(cells)].map((row) => `| ${row.join(' | ')} |`);
+  const figures = `${BEGIN}\n${machine()}; ${elapsed()} in all.\n\n${rows.join('\n')}\n${END}`;
+  writeFileSync(path, text.slice(0, text.indexOf(BEGIN)) + figures + text.slice(text.indexOf(END) + END.length));
+}
