@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, csvCell, withoutFormulaMark } from '../base/csv.ts';
+import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
@@ -53,7 +53,7 @@ export function readMapping(table: Table): Mapping {
     issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
-  const rows = table.rows.flatMap((row) => {
+  const rows = Array.from(table.rows).flatMap((row) => {
     const read = readRow(row, columns);
     if (typeof read === 'object') return [read];
     issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
@@ -74,7 +74,7 @@ export function columnsOf(table: Table): Map<MappingColumn, number> {
 
 /** @returns what is wrong, where the row cannot be used */
 function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | string {
-  const cell = (name: MappingColumn): string => withoutFormulaMark((cells[columns.get(name) ?? -1] ?? '').trim());
+  const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
   const named = cell('set');
   const set = setNamed(named);
   const term = cell('term');

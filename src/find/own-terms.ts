@@ -1,4 +1,3 @@
-import { withoutFormulaMark } from '../base/csv.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { columnsOf, keyOf, setNamed } from './mapping.ts';
@@ -22,7 +21,7 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
   }
   const terms = new Map<string, OwnTerm>();
   for (const { row, cells } of table.rows) {
-    const term = withoutFormulaMark((cells[termAt] ?? '').trim());
+    const term = (cells[termAt] ?? '').trim();
     const named = setAt === undefined ? '' : (cells[setAt] ?? '').trim();
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;

@@ -18,9 +18,15 @@ const AREA_SET = 'ruian_katastr';
 /** Degrees around a point in which the nearest area is looked for, one after another. */
 const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 
-/** Parsed boundaries are kept: the finds of one table lie close together. */
+/** Parsed boundaries and names are kept: the finds of one table lie close together. */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
+  const names = new Map<number, Candidate>();
+  const nameOf = (term: number): Candidate => {
+    const name = names.get(term) ?? areaOf(vocabulary, term);
+    names.set(term, name);
+    return name;
+  };
   const polygonOf = (term: number): Polygon => {
     const polygon =
       polygons.get(term) ?? parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
@@ -29,7 +35,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   };
   return (longitude, latitude) => {
     const holder = areasNear(vocabulary, longitude, latitude, 0).find((term) => contains(polygonOf(term), longitude, latitude));
-    if (holder !== undefined) return { kind: 'inside', area: areaOf(vocabulary, holder) };
+    if (holder !== undefined) return { kind: 'inside', area: nameOf(holder) };
     if (!isHarvested(vocabulary, AREA_SET)) return { kind: 'not-harvested' };
     const [lonM, latM] = metresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
@@ -42,16 +48,19 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
     if (nearest !== undefined)
-      return { kind: 'outside', nearest: areaOf(vocabulary, nearest.term), distanceM: nearest.distanceM };
+      return { kind: 'outside', nearest: nameOf(nearest.term), distanceM: nearest.distanceM };
     return { kind: 'outside' };
   };
 }
 
-/** Terms whose box touches the square of `margin` degrees around the point. */
+/**
+ * Terms whose box touches the square of `margin` degrees around the point. `cross join` keeps SQLite from looking at each of
+ * the set's terms first, which takes a hundred times longer.
+ */
 function areasNear(vocabulary: Vocabulary, longitude: number, latitude: number, margin: number): number[] {
   return vocabulary
     .sql(
-      `select area_boxes.term from area_boxes join terms on terms.id = area_boxes.term
+      `select area_boxes.term from area_boxes cross join terms on terms.id = area_boxes.term
        where min_lon <= :east and max_lon >= :west and min_lat <= :north and max_lat >= :south
          and terms.source = :source and terms.set_spec = :set and terms.gone is null`,
     )

@@ -1,5 +1,3 @@
-import { create } from 'xmlbuilder2';
-
 /** An element to be written. Names are as they shall stand in the document, with their prefixes. */
 export type XmlNode = {
   readonly name: string;
@@ -27,17 +25,27 @@ export function replaceIllegalCharacters(text: string): string {
  * @throws RangeError when a text or a value holds a character that XML cannot
  */
 export function buildXml(root: XmlNode): Buffer {
-  const document = create({ version: '1.0', encoding: 'UTF-8' });
-  append(document, root);
-  return Buffer.from(`${document.end({ prettyPrint: true, indent: '  ', newline: '\n' })}\n`, 'utf8');
+  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${elementText(root)}`, 'utf8');
 }
 
-function append(parent: ReturnType<typeof create>, node: XmlNode): void {
-  const { name, attributes = {}, content = [] } = node;
-  for (const value of Object.values(attributes)) requireLegal(name, value);
-  const element = parent.ele(name, attributes);
-  if (typeof content === 'string') element.txt(requireLegal(name, content));
-  else for (const child of content) append(element, child);
+/** An element and what is in it, as {@link buildXml} writes them, each line `depth` steps to the right. */
+export function elementText({ name, attributes = {}, content = '' }: XmlNode, depth = 0): string {
+  const indent = '  '.repeat(depth);
+  let tag = `${indent}<${name}`;
+  for (const [key, value] of Object.entries(attributes)) tag += ` ${key}="${attributeText(name, value)}"`;
+  if (content.length === 0) return `${tag}/>\n`;
+  if (typeof content === 'string') return `${tag}>${escaped(requireLegal(name, content))}</${name}>\n`;
+  return `${tag}>\n${content.map((child) => elementText(child, depth + 1)).join('')}${indent}</${name}>\n`;
+}
+
+/** A parser would make blanks of the white space. */
+function attributeText(name: string, value: string): string {
+  const text = escaped(requireLegal(name, value)).replaceAll('"', '&quot;');
+  return /[\t\n]/.test(text) ? text.replaceAll('\t', '&#9;').replaceAll('\n', '&#10;') : text;
+}
+
+function escaped(text: string): string {
+  return /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text;
 }
 
 function requireLegal(name: string, text: string): string {
