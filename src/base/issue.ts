@@ -12,8 +12,12 @@ export type Issue = {
   /** The find's local id. */
   readonly find?: string;
   readonly file?: string;
-  /** Row of the table as a person counts: the header is row 1. */
+  /** Sheet of a workbook, or layer of a GeoPackage. */
+  readonly sheet?: string;
+  /** Row of the table as a person counts: the header is row 1. Of a feature, waypoint or find its number. */
   readonly row?: number;
+  /** What `row` counts, where it is no row of a spreadsheet. */
+  readonly unit?: 'feature' | 'waypoint' | 'find';
   /** Header text of the column. */
   readonly column?: string;
   /** Line of an XML document, from 1. */
@@ -21,7 +25,7 @@ export type Issue = {
 };
 
 /** Where a value came from; merged into the issues that are found about it. */
-export type Place = Pick<Issue, 'file' | 'row' | 'column' | 'line' | 'find'>;
+export type Place = Pick<Issue, 'file' | 'sheet' | 'row' | 'unit' | 'column' | 'line' | 'find'>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
@@ -39,9 +43,23 @@ export function warningIssue(rule: string, message: string, where: Omit<Issue, '
 export function placeText(issue: Issue): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(issue.file);
-  const { row, line, column } = issue;
-  if (row !== undefined) parts.push(t`row ${row}`);
+  const { sheet, row, line, column } = issue;
+  if (sheet !== undefined) parts.push(t`sheet ${sheet}`);
+  if (row !== undefined) parts.push(rowText(row, issue.unit));
   if (line !== undefined) parts.push(t`line ${line}`);
   if (column !== undefined) parts.push(t`column ${column}`);
   return parts.join(', ');
+}
+
+function rowText(row: number, unit: Issue['unit']): string {
+  switch (unit) {
+    case 'feature':
+      return t`feature ${row}`;
+    case 'waypoint':
+      return t`waypoint ${row}`;
+    case 'find':
+      return t`find ${row}`;
+    case undefined:
+      return t`row ${row}`;
+  }
 }

@@ -6,7 +6,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../context.ts';
-import { readTable } from '../find/table.ts';
+import { readTable } from '../find/read-table.ts';
 import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
 import { readBack } from '../flows/read-back.ts';
 import { countEntries, countFinds } from '../outbox/overview.ts';
@@ -143,7 +143,7 @@ async function queueNumbers(context: Context): Promise<number> {
   for (const { cells } of table.rows) {
     enqueueNumber(outbox, targetOf(outbox, PROFILE, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
   }
-  const count = table.rows.length;
+  const count = table.rowCount;
   context.terminal.line(ngettext(msgid`${count} number queued.`, `${count} numbers queued.`, count));
   return count;
 }

@@ -116,10 +116,14 @@ export function photoRootOf(tablePath: string, option: string | undefined): stri
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
 
-/** A table without harvested vocabularies has a warning for every cell that names a term: one says the same. */
-export function foldUnchecked(issues: readonly Issue[]): Issue[] {
+/**
+ * A table without harvested vocabularies has a warning for every cell that names a term: one says the same.
+ *
+ * @param more of these warnings that were counted and not kept
+ */
+export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const rest = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
-  const unchecked = issues.length - rest.length;
+  const unchecked = issues.length - rest.length + more;
   if (unchecked === 0) return rest;
   const message = ngettext(
     msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,

@@ -3,60 +3,90 @@ import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import type { Find } from '../find/find.ts';
+import type { MappedRow } from '../find/map-row.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
-import { readTable } from '../find/table.ts';
+import { readConstant, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
-import { readMappingFile } from './mapping-file.ts';
+import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 
-type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly link?: boolean; readonly photos?: string };
+type ImportOptions = GlobalOptions & {
+  readonly dryRun?: boolean;
+  readonly link?: boolean;
+  readonly photos?: string;
+  readonly sheet?: string;
+  readonly layer?: string;
+  readonly set?: readonly string[];
+};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'import <file...>',
     summary: t`Read tables of finds, check every row and queue the finds. Importing the same table again changes nothing.`,
-    examples: ['pas import season.csv', 'pas import season.csv --photos ./camera --dry-run'],
+    examples: [
+      'pas import season.csv',
+      'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
+      'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
+    ],
   })
     .option('--dry-run', t`say what would happen and change nothing`)
     .option('--link', t`keep a reference to the photographs instead of a copy`)
     .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
+    .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
+    .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, gather)
     .action((files: string[], options: ImportOptions) => run(options, (context) => importTables(context, files, options)));
+}
+
+function gather(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const profile = context.profile();
+  const constants = (options.set ?? []).map(readConstant);
+  const sheet = options.sheet ?? options.layer;
   const { lookupTerm } = await openLookups(context, profile);
   const validate = await openValidation(context);
   const outbox = await context.outbox();
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
+  let unchecked = 0;
   for (const file of files) {
-    const mapped = mapTable(await readTable(file), {
-      lookupTerm,
-      resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
-    });
+    const table = withConstants(await readTableOrInput(context, file, sheet === undefined ? {} : { sheet }), constants);
+    if (table.sheet !== undefined) terminal.note(t`${file}: sheet ${table.sheet} is read.`);
+    const mapped = mapTable(table, { lookupTerm, resolvePhoto: photoResolver(photoRootOf(file, options.photos)) });
     issues.push(...mapped.issues);
     const progress = terminal.progress(t`Importing ${file}`);
-    const report = await enqueueFinds(mapped.finds, {
+    const report = await enqueueFinds(findsOf(mapped.rows, issues), {
       outbox,
       profile: profile.name,
       validate,
       ...photographKeeping(context, options.link === true),
       isOtherService: (name) => (context.config().profiles.get(name)?.base_url ?? profile.baseUrl) !== profile.baseUrl,
       dryRun: options.dryRun === true,
-      onProgress: (done, total) => progress.update(done, total),
-    });
-    progress.end();
+      onProgress: (done) => progress.update(done, table.rowCount),
+    }).finally(progress.end);
     issues.push(...report.issues);
-    finds.push(...report.finds);
+    for (const find of report.finds) finds.push(find);
+    unchecked += report.unchecked;
   }
-  printSummary(context, finds, foldUnchecked(issues), options.dryRun === true);
+  printSummary(context, finds, foldUnchecked(issues, unchecked), options.dryRun === true);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+}
+
+/** The finds as they are walked; what is wrong with the rows goes to `issues`. */
+function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
+  for (const row of rows) {
+    issues.push(...row.issues);
+    if (row.find !== undefined) yield row.find;
+  }
 }
 
 function printSummary({ terminal }: Context, finds: readonly Enqueued[], issues: readonly Issue[], dryRun: boolean): void {

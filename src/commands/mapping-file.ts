@@ -3,8 +3,10 @@ import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
+import { parseTable } from '../find/csv-table.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
-import { parseTable, readTable, type Table } from '../find/table.ts';
+import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
+import type { Table } from '../find/table.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { writePrivateFile } from '../store/files.ts';
 
@@ -35,11 +37,11 @@ export function writeMappingFile({ places }: Context, rows: readonly Omit<Mappin
 }
 
 /** A table of a file, or of standard input where it is called `-`. */
-export async function readTableOrInput({ streams }: Context, file: string): Promise<Table> {
-  if (file !== '-') return readTable(file);
+export async function readTableOrInput({ streams }: Context, file: string, options: ReadOptions = {}): Promise<Table> {
+  if (file !== '-') return readTable(file, options);
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return parseTable(t`standard input`, Buffer.concat(chunks));
+  return readTableBytes(t`standard input`, Buffer.concat(chunks), options);
 }
 
 /** Writes a result to a file that the user named, or to stdout. */

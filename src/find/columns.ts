@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
 import type { ElementName } from './find.ts';
 import { foldName, nearestNames } from './names.ts';
-import type { Table } from './table.ts';
+import { headerPlaceOf, placeOf, type Table, type TablePlace } from './table.ts';
 
 /** Columns that fill no single element by themselves. */
 const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;
@@ -21,7 +21,7 @@ export type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
 /** The columns of one table that pas understands. */
 export type Columns = {
-  readonly file: string;
+  readonly place: TablePlace;
   /** Whether the table has this column at all. */
   has(name: ColumnName): boolean;
   /** The header's own text, for messages. */
@@ -42,6 +42,11 @@ const meanings = new Map<string, ColumnName>([
 /** Every column name that {@link readColumns} understands, the contract's names and their English aliases. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
+/** The column that a name stands for, whatever its case, accents and language; undefined where none is called so. */
+export function meaningOfColumn(name: string): ColumnName | undefined {
+  return meanings.get(foldName(name));
+}
+
 /**
  * What each header means. Any error among the issues means that the table as a whole has to be mended first: a mistyped
  * column would leave every find without that element.
@@ -50,9 +55,8 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
   table.header.forEach((header, index) => {
-    const folded = foldName(header);
-    const name = meanings.get(folded);
-    const where = { file: table.file, row: 1, column: header };
+    const name = meaningOfColumn(header);
+    const where = { ...headerPlaceOf(table), column: header };
     if (name === undefined) issues.push(...strangeColumn(table, header, index));
     else if (positions.has(name))
       issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
@@ -60,7 +64,7 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
   });
   const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
   const columns: Columns = {
-    file: table.file,
+    place: placeOf(table),
     names: [...positions.keys()].sort(),
     has: (name) => positions.has(name),
     headerOf,
@@ -87,14 +91,14 @@ function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
 }
 
 function strangeColumn(table: Table, header: string, index: number): Issue[] {
-  const where = { file: table.file, row: 1, column: header };
+  const where = { ...headerPlaceOf(table), column: header };
   const folded = foldName(header);
   if (folded === ISSUES_COLUMN) return [];
   if (MADE_BY_SERVICE.includes(folded)) {
     return [warningIssue('column-not-sent', t`The service fills ${folded} itself. The column is not read.`, where)];
   }
   if (header === '') {
-    if (table.rows.every((row) => row.cells[index] === '')) return [];
+    if (isEmptyColumn(table, index)) return [];
     const position = index + 1;
     return [errorIssue('column-without-name', t`Column ${position} has values but no name in the header. Name it.`, where)];
   }
@@ -103,6 +107,11 @@ function strangeColumn(table: Table, header: string, index: number): Issue[] {
   const advice =
     nearest === '' ? t`Rename it to one of the known columns, or take it out: ${known}.` : t`Did you mean ${nearest}?`;
   return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
+}
+
+function isEmptyColumn({ rows }: Table, index: number): boolean {
+  for (const { cells } of rows) if (cells[index] !== '') return false;
+  return true;
 }
 
 function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {

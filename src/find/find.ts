@@ -41,7 +41,14 @@ export type FindElements = {
 export type ElementName = keyof FindElements;
 
 /** Where a find came from, for messages. */
-export type FindSource = { readonly file: string; readonly row: number };
+export type FindSource = {
+  readonly file: string;
+  readonly sheet?: string;
+  readonly row: number;
+  /** What `row` counts, where it is no row of a spreadsheet. */
+  readonly unit?: 'feature' | 'waypoint' | 'find';
+  readonly line?: number;
+};
 
 export type Find = {
   /** The user's own key; importing the same key again means the same find. */

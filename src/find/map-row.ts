@@ -8,10 +8,11 @@ import { readBoolean, readDate, readInteger, readTargetState } from './read-cell
 import { readPoint } from './read-point.ts';
 import { isReadable, type Reading } from './reading.ts';
 import type { ResolveReference } from './resolve-reference.ts';
-import type { TableRow } from './table.ts';
+import { rowPlaceOf, type TableRow } from './table.ts';
 
 export type RowContext = {
   readonly resolveReference: ResolveReference;
+  /** Usually `photoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
 };
 
@@ -31,12 +32,12 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const issues: Issue[] = [];
   const report: Report = (severity, rule, message, column, element) => {
     const header = columns.headerOf(column);
-    const place = { file: columns.file, row: row.row, find: localId };
+    const place = { ...rowPlaceOf(columns.place, row), find: localId };
     const where = { ...place, ...(element && { element }), ...(header && { column: header }) };
     issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
   const values = readElements(row, columns, context.resolveReference, report);
-  const point = readPoint(row.cells, columns);
+  const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   const photos = readPhotos(columns.cell(row.cells, 'photos'), context.resolvePhoto, report);
   refuseRecorded(columns.cell(row.cells, 'ident_cely'), report);
@@ -46,7 +47,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     localId,
     elements: { ...values, ...point.value.elements },
     photos,
-    source: { file: columns.file, row: row.row },
+    source: rowPlaceOf(columns.place, row),
     columns: columns.headersOf(point.value.element, point.value.columns),
   };
   return { find, issues };

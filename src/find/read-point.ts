@@ -6,6 +6,8 @@ import type { ElementName, FindElements, GeomSystem } from './find.ts';
 import { formatPoint, type PointText, parsePoint, readDecimal } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
+import { isSamePlace } from './same-place.ts';
+import type { RowPoint, TableRow } from './table.ts';
 
 /** The columns that can hold a point. Where `system` is absent, `geom_system` has to say it. */
 type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
@@ -28,10 +30,38 @@ export type PointReading = { readonly value: ReadPoint } | PointProblem;
 export type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * A row's coordinate system and point. A table may have several ways to write a point; the row's own system selects one, so
+ * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs
+ * is then taken, which may be in the other system and have more digits, but only if both mean the same place.
+ */
+export function readPoint({ cells, point }: TableRow, columns: Columns): PointReading {
+  const written = readPointInColumns(cells, columns);
+  if (point === undefined || !isReadable(written)) return written;
+  const { elements, element, columns: names } = written.value;
+  const stated = elements.geom_system;
+  if (element === undefined)
+    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point);
+  const wkt = elements[pointElement(stated ?? point.system)] ?? '';
+  if (isSamePlace(parsePoint(wkt), stated ?? point.system, point)) return written;
+  const place = together(names);
+  const message = t`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+}
+
+function ownPoint(point: RowPoint): PointReading {
+  const element = pointElement(point.system);
+  return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
+}
+
+function disagreement(stated: GeomSystem, { system }: RowPoint): PointProblem {
+  const message = t`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+}
+
+/**
+ * The point that a row's columns hold. A table may have several ways to write a point; the row's own system selects one, so
  * that both systems can stand in one file.
  */
-export function readPoint(cells: readonly string[], columns: Columns): PointReading {
+function readPointInColumns(cells: readonly string[], columns: Columns): PointReading {
   const systemCell = columns.cell(cells, 'geom_system');
   const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
   if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };

@@ -2,6 +2,7 @@ import { hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
 import type { InspectedPhotograph } from '../find/photograph.ts';
+import { NOT_HARVESTED } from '../find/rule.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { sha512Of } from '../http/digest.ts';
 import {
@@ -30,7 +31,7 @@ export type EnqueueContext = {
   readonly isOtherService: (profile: string) => boolean;
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
-  readonly onProgress?: (done: number, total: number) => void;
+  readonly onProgress?: (done: number) => void;
 };
 
 export type Enqueued = {
@@ -42,30 +43,51 @@ export type Enqueued = {
   readonly photosAdded: number;
 };
 
-export type EnqueueReport = { readonly finds: readonly Enqueued[]; readonly issues: readonly Issue[] };
+export type EnqueueReport = {
+  readonly finds: readonly Enqueued[];
+  /** Without those that a vocabulary was not harvested: a table has more of them than rows. */
+  readonly issues: readonly Issue[];
+  /** How many identifiers could not be checked for that. */
+  readonly unchecked: number;
+};
 
 /** Finds committed together: large enough to be quick, small enough to lose little time when it is run again. */
-const BATCH = 200;
+const BATCH = 500;
 
 /**
  * Finds → documents → validated → outbox rows. Idempotent by local id: a find that is there and the same is kept, one
- * that was not sent yet is replaced, one that was sent is never changed.
+ * that was not sent yet is replaced, one that was sent is never changed. Finds are taken as they are needed, so that they
+ * need not all be held.
  */
-export async function enqueueFinds(finds: readonly Find[], context: EnqueueContext): Promise<EnqueueReport> {
-  const report: { finds: Enqueued[]; issues: Issue[] } = { finds: [], issues: [] };
-  for (let start = 0; start < finds.length; start += BATCH) {
-    const batch: PreparedFind[] = [];
-    for (const find of finds.slice(start, start + BATCH)) batch.push(await prepare(find, context));
+export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContext): Promise<EnqueueReport> {
+  const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
+  for (const batch of batchesOf(finds)) {
+    const prepared: PreparedFind[] = [];
+    for (const find of batch) prepared.push(await prepare(find, context));
     context.outbox.change(() => {
-      for (const prepared of batch) {
-        const { enqueued, issues } = store(prepared, context);
+      for (const each of prepared) {
+        const { enqueued, issues } = store(each, context);
         report.finds.push(enqueued);
-        report.issues.push(...issues);
+        for (const issue of issues) {
+          if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
+          else report.issues.push(issue);
+        }
       }
     });
-    context.onProgress?.(Math.min(start + BATCH, finds.length), finds.length);
+    context.onProgress?.(report.finds.length);
   }
   return report;
+}
+
+function* batchesOf(finds: Iterable<Find>): Generator<readonly Find[]> {
+  let batch: Find[] = [];
+  for (const find of finds) {
+    batch.push(find);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 type PreparedFind = {

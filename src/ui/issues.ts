@@ -17,7 +17,9 @@ export function issueValue(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,
     file: issue.file ?? null,
+    sheet: issue.sheet ?? null,
     row: issue.row ?? null,
+    unit: issue.row === undefined ? null : (issue.unit ?? 'row'),
     column: issue.column ?? null,
     line: issue.line ?? null,
     element: issue.element ?? null,

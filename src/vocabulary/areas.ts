@@ -47,8 +47,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
       // An area outside the square that was searched may be nearer than one whose box reaches into it.
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
-    if (nearest !== undefined)
-      return { kind: 'outside', nearest: nameOf(nearest.term), distanceM: nearest.distanceM };
+    if (nearest !== undefined) return { kind: 'outside', nearest: nameOf(nearest.term), distanceM: nearest.distanceM };
     return { kind: 'outside' };
   };
 }

@@ -69,3 +69,13 @@ export function lineAt(source: string, offset: number): number {
   for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
   return line;
 }
+
+/** Lines of characters that are asked for in the order in which they stand: each stretch of the text is looked at once. */
+export function lineCounter(source: string): (offset: number) => number {
+  let line = 1;
+  let next = source.indexOf('\n');
+  return (offset) => {
+    for (; next !== -1 && next < offset; next = source.indexOf('\n', next + 1)) line++;
+    return line;
+  };
+}

@@ -7,6 +7,7 @@ function tableOf(header: readonly string[], ...rows: readonly string[][]): Table
     file: 'season.csv',
     header,
     rows: rows.map((cells, index) => ({ row: index + 2, line: index + 2, cells })),
+    rowCount: rows.length,
     issues: [],
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { parseTable } from '../../../src/find/csv-table.ts';
 import { mapTable } from '../../../src/find/map-table.ts';
-import { parseTable } from '../../../src/find/table.ts';
 import { lookupTerm, nothingHarvested } from './a-find.ts';
 
 const resolvePhoto = (name: string) =>
@@ -9,7 +9,12 @@ const resolvePhoto = (name: string) =>
     : { value: `/season/${name}` };
 
 function map(csv: string, lookup = lookupTerm) {
-  return mapTable(parseTable('season.csv', Buffer.from(csv)), { lookupTerm: lookup, resolvePhoto });
+  const mapped = mapTable(parseTable('season.csv', Buffer.from(csv)), { lookupTerm: lookup, resolvePhoto });
+  const rows = [...mapped.rows];
+  return {
+    finds: rows.flatMap(({ find }) => (find === undefined ? [] : [find])),
+    issues: [...mapped.issues, ...rows.flatMap(({ issues }) => issues)],
+  };
 }
 
 describe('rows become finds', () => {

@@ -1,0 +1,47 @@
+import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { parseTable } from './csv-table.ts';
+import { readInputFile } from './input-file.ts';
+import type { Table } from './table.ts';
+import { kindOfTable } from './table-kind.ts';
+
+export type ReadOptions = {
+  /** The sheet of a workbook or the layer of a GeoPackage that is read; otherwise the first that holds something. */
+  readonly sheet?: string;
+};
+
+/**
+ * A table of finds from a file of any format: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML, told apart by their
+ * content. What reads a format is loaded only when a file is of it.
+ *
+ * @throws FileError where the file cannot be read as a whole
+ */
+export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
+  return readTableBytes(path, await readInputFile(path), options);
+}
+
+/**
+ * The same for bytes that are at hand, for example from stdin. `file` is for messages, and for the kind where the bytes leave it open.
+ *
+ * @throws FileError where the bytes cannot be read as a table
+ */
+export async function readTableBytes(file: string, bytes: Buffer, { sheet }: ReadOptions = {}): Promise<Table> {
+  const kind = kindOfTable(file, bytes);
+  if (sheet !== undefined && kind !== 'xlsx' && kind !== 'gpkg') {
+    throw new FileError(file, t`${file} has no sheets and no layers to choose from.`, {
+      hint: t`Leave --sheet and --layer out.`,
+    });
+  }
+  switch (kind) {
+    case 'csv':
+      return parseTable(file, bytes);
+    case 'xlsx':
+      return (await import('./xlsx-table.ts')).readXlsx(file, bytes, sheet);
+    case 'geojson':
+      return (await import('./geojson-table.ts')).readGeoJson(file, bytes);
+    case 'gpkg':
+      return (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet);
+    case 'xml':
+      return (await import('./xml-table.ts')).readXmlTable(file, bytes);
+  }
+}

@@ -1,0 +1,40 @@
+import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { XmlDocument } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { isGpx, readGpx } from './gpx-table.ts';
+import { readFindRecords } from './svc-table.ts';
+import type { Table } from './table.ts';
+
+/**
+ * Reads what is written in XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is fetched.
+ *
+ * @throws FileError where the document is not well-formed, or is of neither kind
+ */
+export function readXmlTable(file: string, bytes: Buffer): Table {
+  const document = parse(file, bytes);
+  if (isGpx(document.root)) return readGpx(file, document);
+  const table = readFindRecords(file, document);
+  if (table !== undefined) return table;
+  const { name, namespace } = document.root;
+  const root = namespace === '' ? name : `${name} (${namespace})`;
+  throw new FileError(
+    file,
+    t`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
+    {
+      hint: t`Read are GPX, import documents, and find records as they are harvested in the native format.`,
+    },
+  );
+}
+
+function parse(file: string, bytes: Buffer): XmlDocument {
+  try {
+    return parseXml(bytes);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw new FileError(file, t`${file} is not XML that can be read: ${thrown.message}.`, {
+      cause: thrown,
+      hint: t`The file may be cut short or damaged. Save it again from the program that it comes from.`,
+    });
+  }
+}
