@@ -62,7 +62,7 @@ export async function importTables(context: Context, files: readonly string[], o
     const table = withConstants(await readTableOrInput(context, file, sheet === undefined ? {} : { sheet }), constants);
     if (table.sheet !== undefined) terminal.note(t`${file}: sheet ${table.sheet} is read.`);
     const mapped = mapTable(table, { lookupTerm, resolvePhoto: photoResolver(photoRootOf(file, options.photos)) });
-    issues.push(...mapped.issues);
+    for (const issue of mapped.issues) issues.push(issue);
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await enqueueFinds(findsOf(mapped.rows, issues), {
       outbox,
@@ -73,7 +73,7 @@ export async function importTables(context: Context, files: readonly string[], o
       dryRun: options.dryRun === true,
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);
-    issues.push(...report.issues);
+    for (const issue of report.issues) issues.push(issue);
     for (const find of report.finds) finds.push(find);
     unchecked += report.unchecked;
   }

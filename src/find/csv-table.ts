@@ -177,7 +177,7 @@ function nameOf(delimiter: string): string {
 }
 
 function cellCount(count: number): string {
-  return ngettext(msgid`${count} cell`, t`${count} cells`, count);
+  return ngettext(msgid`${count} cell`, `${count} cells`, count);
 }
 
 function lineBreaksIn(cells: readonly string[]): number {

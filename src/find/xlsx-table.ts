@@ -163,7 +163,7 @@ function hiddenWarning(place: TablePlace, { hiddenRows }: SheetMarks, headerRow:
   const first = hidden[0] ?? 0;
   const message = ngettext(
     msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
-    t`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
+    `${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
     count,
   );
   return [warningIssue('table-hidden-rows', message, placeOf(place))];
