@@ -22,6 +22,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   flows: 3,
   'config.ts': 4,
   'context.ts': 4,
+  exports: 4,
   commands: 5,
   'main.ts': 6,
 };

@@ -1,22 +1,21 @@
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { localDate } from '../base/local-date.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { withMapping } from '../find/mapping.ts';
-import { type InspectedPhotograph, inspectPhotograph } from '../find/photograph.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import { openFindSchema } from '../find/schema.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
+import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { entriesOfRecord, recordKey, type Target } from '../outbox/entries.ts';
-import type { Photograph } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { openContentStore } from '../store/content-store.ts';
 import { readMappingFile } from './mapping-file.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
@@ -40,33 +39,8 @@ export async function openLookups(context: Context, profile: Profile) {
   return { lookupTerm: withMapping(lookupTerm, readMappingFile(context)), lookupArea };
 }
 
-function localDate(nowMs: number): string {
-  const now = new Date(nowMs);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-}
-
-/** How photographs are looked at and kept: copied under their digest, or linked where they lie. */
-export function photographKeeping(context: Context, link: boolean) {
-  const profile = context.profile();
-  const content = openContentStore(context.places.photosFolder);
-  return {
-    inspectPhotograph: (path: string): Promise<InspectedPhotograph> =>
-      inspectPhotograph(path, { maxBytes: profile.photoMaxBytes }),
-    keepPhotograph: async (path: string, mediaType: string): Promise<Photograph> => {
-      const name = basename(path);
-      if (!link) return { name, mediaType, ...(await content.add(path)) };
-      const { photograph } = await inspectPhotograph(path, { maxBytes: profile.photoMaxBytes });
-      if (photograph === undefined) throw new UsageError(t`${path} changed while it was read.`);
-      return {
-        name,
-        mediaType,
-        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-        sizeBytes: photograph.sizeBytes,
-        link: resolve(path),
-      };
-    },
-  };
+export function photographKeeping(context: Context, link: boolean): PhotographKeeping {
+  return keepingPhotographs(context.places.photosFolder, { maxBytes: context.profile().photoMaxBytes, link });
 }
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */

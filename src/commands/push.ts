@@ -1,20 +1,17 @@
-import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, PasError } from '../base/errors.ts';
 import { decimal, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { openKeptPhotograph } from '../flows/kept-photographs.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent, StopCause } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { ChangedFileError, verifiedStream } from '../http/digest.ts';
 import { entriesInState } from '../outbox/entries.ts';
-import { ENTRY_KINDS, type EntryKind, type Photograph } from '../outbox/entry.ts';
+import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { countEntries, countQueued } from '../outbox/overview.ts';
-import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
@@ -86,7 +83,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
       pace: openPace(context, profile),
       session: await openAccountSession(context),
       send,
-      openPhotograph: (photograph) => openPhotograph(context, photograph),
+      openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),
       readIdentCely: readRecordIdent,
       clock: context.clock,
       report: reporter(context, (done) => progress.update(done, total)),
@@ -122,19 +119,6 @@ async function settleDoubts(
     const why = printable(thrown.message);
     context.terminal.note(t`What is uncertain could not be looked up: ${why}`);
   }
-}
-
-/** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
-function openPhotograph(context: Context, photograph: Photograph): Readable {
-  const source: Readable =
-    photograph.link === undefined
-      ? openContentStore(context.places.photosFolder).open(photograph.sha512)
-      : createReadStream(photograph.link);
-  const verified = verifiedStream(photograph);
-  // Gone, or no longer readable: for the entry that is the same as changed.
-  source.on('error', () => verified.destroy(new ChangedFileError()));
-  verified.on('close', () => source.destroy());
-  return source.pipe(verified);
 }
 
 function dryRun(

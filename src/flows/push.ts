@@ -10,7 +10,7 @@ import type { Outcome } from '../pas-api/outcome.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
-import { requestOf, type Sent, sendClaimed } from './send-entry.ts';
+import { requestOf, type Sent, sendOnce } from './send-entry.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
 
 export type PushResult = {
@@ -136,7 +136,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
     other.overlapped = true;
     flight.overlapped = true;
   }
-  const done = sendClaimed(run.context, claimed, request, token, slot)
+  const done = sendOnce(run.context, claimed.entry.kind, request, token, slot)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.

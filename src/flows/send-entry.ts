@@ -1,9 +1,8 @@
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import type { Slot } from '../http/pace.ts';
-import type { Claim } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../pas-api/outcome.ts';
-import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
+import { importRequest, numberRequest, type Operation, photoRequest } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import type { PushContext } from './push-run.ts';
 
@@ -41,10 +40,12 @@ function required<T>(value: T | null): T {
   return value;
 }
 
-/** Sends a claimed entry, whose slot was taken, and says what came of it. Never throws for what the network does. */
-export async function sendClaimed(
-  context: PushContext,
-  claim: Claim,
+export type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
+
+/** Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does. */
+export async function sendOnce(
+  context: SendContext,
+  operation: Operation,
   request: HttpRequest,
   token: string,
   slot: Slot,
@@ -65,11 +66,11 @@ export async function sendClaimed(
   });
   try {
     const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
-    const outcome = outcomeOf(claim.entry.kind, response, clock.now(), context.readIdentCely);
+    const outcome = outcomeOf(operation, response, clock.now(), context.readIdentCely);
     return { outcome, ...facts(response) };
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return { outcome: outcomeOfNoAnswer(claim.entry.kind, thrown), ...facts(thrown.head) };
+    return { outcome: outcomeOfNoAnswer(operation, thrown), ...facts(thrown.head) };
   } finally {
     slot.giveBack();
   }

@@ -1,0 +1,78 @@
+import { systemClock } from '../base/clock.ts';
+import { ConfigError } from '../base/errors.ts';
+import { isProtected, placesFrom } from '../config.ts';
+import { makePace, type Pace } from '../http/pace.ts';
+import { openPaceStore } from '../http/pace-store.ts';
+import { type Connections, openConnections } from '../http/send.ts';
+import { openSession, type Session } from '../pas-api/session.ts';
+
+/** The write interface of one deployment, and the account that writes. Whatever has a default may be left out. */
+export type ServiceOptions = {
+  /** `{base_url}`, with or without a slash at the end. */
+  readonly baseUrl: string;
+  readonly username: string;
+  readonly password: string;
+  /** A token from an earlier run, to save a request; a new one is asked for when it has run out. */
+  readonly token?: string | undefined;
+  /** Told each new token. Keep it as safe as the password, or not at all. */
+  readonly onToken?: (token: string) => void;
+  /** Least milliseconds between two requests; default 100, as the service permits. */
+  readonly minIntervalMs?: number;
+  /**
+   * SQLite file through which all processes of a machine keep one pace. The default is that of the program `pas`, so that
+   * this process and `pas` never break the pace between them.
+   */
+  readonly paceFile?: string;
+  /** How long to wait for an answer, in milliseconds; default 120000. */
+  readonly answerTimeoutMs?: number;
+  /** Allow an address without TLS; one of this machine is always allowed. */
+  readonly allowHttp?: boolean;
+};
+
+export type Connection = {
+  readonly baseUrl: string;
+  readonly answerTimeoutMs: number;
+  readonly send: Connections['send'];
+  readonly session: Session;
+  readonly pace: Pace;
+  close(): Promise<void>;
+};
+
+/** @throws ConfigError for an address that is none, or that would send the password in the open */
+export function openConnection(options: ServiceOptions): Connection {
+  const { username, password, onToken } = options;
+  const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
+  const { send, close } = openConnections({ maxConnections: 64 });
+  const store = openPaceStore(options.paceFile ?? placesFrom(process.env).paceFile, systemClock);
+  const { origin } = new URL(baseUrl);
+  const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
+  return {
+    baseUrl,
+    answerTimeoutMs: options.answerTimeoutMs ?? 120_000,
+    send,
+    session: openSession({ baseUrl, username, password, keeper, send }),
+    pace: makePace({
+      store,
+      clock: systemClock,
+      scopes: [`address:${origin}`, `account:${origin} ${username}`],
+      intervalMs: options.minIntervalMs ?? 100,
+    }),
+    close: async () => {
+      store.close();
+      await close();
+    },
+  };
+}
+
+/** The address without slashes at its end. @throws ConfigError as {@link openConnection} */
+export function checkAddress(name: string, address: string, allowHttp: boolean): string {
+  if (!/^https?:\/\/[^/]/.test(address) || !URL.canParse(address)) {
+    throw new ConfigError(`${name} must be an address such as https://finds.example.org, not "${address}".`);
+  }
+  if (!isProtected(address, allowHttp)) {
+    throw new ConfigError(`${name}: ${address} would send the password in the open.`, {
+      hint: 'Use the https:// address, or set allowHttp if the network is your own.',
+    });
+  }
+  return address.replace(/\/+$/, '');
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../base/clock.ts';
+import { HARVEST_RETRY, retrying } from '../http/retry.ts';
+import { openConnections } from '../http/send.ts';
+import type { OaiCredentials } from '../oai/ask.ts';
+import { type Identity, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
+import { type FetchPage, listPages } from '../oai/pages.ts';
+import type { OaiHeader, OaiRecord } from '../oai/record.ts';
+import { type Json, recordJson } from '../oai/record-json.ts';
+import { type RepeatedElements, repeatedElementsOf } from '../oai/repeated-elements.ts';
+import { checkAddress } from './connection.ts';
+
+export { OaiError, PasError } from '../base/errors.ts';
+export type { OaiCredentials } from '../oai/ask.ts';
+export type { Identity, MetadataFormat, OaiSet } from '../oai/client.ts';
+export type { OaiHeader, OaiRecord } from '../oai/record.ts';
+export type { Json } from '../oai/record-json.ts';
+export type { XmlElement } from '../xml/element.ts';
+
+export type HarvesterOptions = {
+  /** `{oai_base}`, with or without a slash at the end. */
+  readonly oaiBase: string;
+  /** Schema version of the endpoint; default `2.2`. `newest` is the generic endpoint, which sends on to the newest. */
+  readonly version?: string;
+  /** Default: anonymous. */
+  readonly credentials?: OaiCredentials;
+  /** Told before each pause, so that a person sees why nothing happens. */
+  readonly onWait?: (waitMs: number, reason: string) => void;
+  /** How long to wait for an answer, in milliseconds; default 120000. */
+  readonly answerTimeoutMs?: number;
+  /** Allow an address without TLS; one of this machine is always allowed. */
+  readonly allowHttp?: boolean;
+};
+
+/** What to list. Dates are datestamps of the protocol, such as `2024-06-01` or `2024-06-01T10:00:00Z`, both inclusive. */
+export type ListOptions = {
+  /** Such as `oai_svc` or `oai_dc`. */
+  readonly metadataPrefix: string;
+  readonly set?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * The harvesting interface. Lists are walked page by page, the next page being fetched while the last one is used; cut,
+ * throttled and malformed answers are asked for again. What cannot be mended is thrown: OaiError for the protocol's own
+ * errors (`oaiCode`), AuthError, UnavailableError.
+ */
+export type Harvester = AsyncDisposable & {
+  identify(): Promise<Identity>;
+  /** @param identifier of a record; without it, the formats of the whole repository */
+  formats(identifier?: string): Promise<readonly MetadataFormat[]>;
+  sets(): AsyncIterable<OaiSet>;
+  /** Only the headers: what changed and what was deleted. */
+  headers(list: ListOptions): AsyncIterable<OaiHeader>;
+  records(list: ListOptions): AsyncIterable<OaiRecord>;
+  /** @param identifier in full, or as the record has it, such as `HES-000253` */
+  record(identifier: string, metadataPrefix: string): Promise<OaiRecord>;
+  /** A record as `pas harvest` writes it into JSON Lines. */
+  json(record: OaiRecord): { readonly [name: string]: Json };
+  close(): Promise<void>;
+};
+
+/**
+ * ```ts
+ * await using harvester = openHarvester({ oaiBase });
+ * for await (const record of harvester.records({ metadataPrefix: 'oai_svc', set: 'heslo:obdobi' })) …
+ * ```
+ * @throws ConfigError for an address that is none, or that would send the password in the open
+ */
+export function openHarvester(options: HarvesterOptions): Harvester {
+  const { version = '2.2', credentials = { kind: 'none' }, answerTimeoutMs, onWait } = options;
+  const oaiBase = checkAddress('oaiBase', options.oaiBase, options.allowHttp === true || credentials.kind === 'none');
+  const { send, close } = openConnections({ maxConnections: 4 });
+  const client = openOaiClient({
+    oaiBase,
+    ...(version === 'newest' ? {} : { version }),
+    ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
+    credentials,
+    exchange: retrying(send, {
+      clock: systemClock,
+      random: Math.random,
+      ...HARVEST_RETRY,
+      ...(onWait === undefined ? {} : { onWait }),
+    }),
+  });
+  let repeated: RepeatedElements | undefined;
+  return {
+    identify: () => client.identify(),
+    formats: (identifier) => client.listMetadataFormats(identifier),
+    sets: () =>
+      itemsOf(
+        (given, signal) => client.listSets(given, signal),
+        undefined,
+        ({ setSpec }) => setSpec,
+      ),
+    headers: (list) => itemsOf(client.listIdentifiers, list, mark),
+    records: (list) => itemsOf(client.listRecords, list, ({ header }) => mark(header)),
+    record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
+    json: (record) => {
+      repeated ??= repeatedElementsOf(version);
+      return recordJson(record, repeated);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function mark({ identifier, datestamp }: OaiHeader): string {
+  return `${identifier} ${datestamp}`;
+}
+
+async function* itemsOf<Item>(
+  fetchPage: FetchPage<Item>,
+  list: ListOptions | undefined,
+  markOf: (item: Item) => string,
+): AsyncGenerator<Item> {
+  const { signal, ...start } = list ?? {};
+  const pages = listPages({
+    fetchPage,
+    start,
+    clock: systemClock,
+    fingerprint: (items) => createHash('sha256').update(items.map(markOf).join('\n')).digest('base64'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const page of pages) yield* page.items;
+}

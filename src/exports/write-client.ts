@@ -1,0 +1,98 @@
+import { systemClock } from '../base/clock.ts';
+import { FileError, UsageError } from '../base/errors.ts';
+import { inspectPhotograph } from '../find/photograph.ts';
+import { openKeptPhotograph } from '../flows/kept-photographs.ts';
+import { readAccount } from '../flows/read-account.ts';
+import { readRecordIdent } from '../flows/read-record-ident.ts';
+import { sendOnce } from '../flows/send-entry.ts';
+import { sha512Of } from '../http/digest.ts';
+import type { HttpRequest } from '../http/exchange.ts';
+import type { Account } from '../pas-api/account.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { importRequest, numberRequest, type Operation, photoRequest } from '../pas-api/requests.ts';
+import { openConnection, type ServiceOptions } from './connection.ts';
+
+export { PasError } from '../base/errors.ts';
+export type { Account, Role } from '../pas-api/account.ts';
+export type { ServerFinding } from '../pas-api/error-body.ts';
+export type { Outcome } from '../pas-api/outcome.ts';
+export type { ServiceOptions } from './connection.ts';
+
+/**
+ * The write interface, request by request. Every request waits for its slot in the pace; none is repeated, but for one
+ * that was not looked at because the token had run out. What the answer means is the {@link Outcome}: after `uncertain`
+ * the service may have done it, and sending it again could make a second record. To have that settled, and to survive
+ * crashes, use the outbox instead.
+ */
+export type WriteClient = AsyncDisposable & {
+  /** Who the service says the account is. @throws PasError where it does not say */
+  account(): Promise<Account>;
+  /** Sends one import document, such as `checkFinds` of `pas-finds/finds` makes. The exact bytes are sent. */
+  importFind(document: Uint8Array): Promise<Outcome>;
+  /** Sets the registration number of a record. */
+  setNumber(identCely: string, value: string): Promise<Outcome>;
+  /** Adds a photograph to a record; the file is streamed. @throws FileError for what is no photograph that the service takes */
+  addPhoto(identCely: string, path: string): Promise<Outcome>;
+  close(): Promise<void>;
+};
+
+/**
+ * ```ts
+ * await using client = openWriteClient({ baseUrl, username, password });
+ * const outcome = await client.importFind(document);
+ * if (outcome.kind === 'accepted') console.log(outcome.identCely);
+ * ```
+ * Every call throws AuthError where signing in fails, and UnavailableError where that gets no answer.
+ * @throws ConfigError for an address that is none, or that would send the password in the open
+ */
+export function openWriteClient(options: ServiceOptions): WriteClient {
+  const connection = openConnection(options);
+  const { baseUrl, pace, session } = connection;
+  const stop = new AbortController();
+  const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: readRecordIdent };
+
+  const attempt = async (operation: Operation, request: HttpRequest, token: string): Promise<Outcome> => {
+    await pace.depart(stop.signal);
+    const { outcome, departedAtMs } = await sendOnce(context, operation, request, token);
+    if (outcome.kind === 'throttled') pace.slowDown(departedAtMs, outcome.waitMs);
+    return outcome;
+  };
+  const send = async (operation: Operation, makeRequest: () => HttpRequest): Promise<Outcome> => {
+    const token = await session.token();
+    const outcome = await attempt(operation, makeRequest(), token);
+    return outcome.kind === 'unauthorised' ? attempt(operation, makeRequest(), await session.renew(token)) : outcome;
+  };
+  const close = async (): Promise<void> => {
+    stop.abort();
+    await connection.close();
+  };
+  return {
+    account: async () => {
+      await pace.depart(stop.signal);
+      const exchange: typeof connection.send = (request) => connection.send({ ...request, onDeparture: () => pace.departed() });
+      return readAccount({ baseUrl, session, send: exchange });
+    },
+    importFind: (document) => {
+      const bytes = Buffer.from(document);
+      return send('import', () => importRequest(baseUrl, bytes, sha512Of(bytes)));
+    },
+    setNumber: async (identCely, value) => {
+      if (value.trim() === '') throw new UsageError('The registration number is empty; it cannot be removed, only changed.');
+      return send('number', () => numberRequest(baseUrl, identCely, value.trim()));
+    },
+    addPhoto: async (identCely, path) => {
+      const { photograph, issues } = await inspectPhotograph(path);
+      if (photograph === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
+      const file = {
+        name: path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
+        mediaType: photograph.mimeType,
+        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+        sizeBytes: photograph.sizeBytes,
+        link: path,
+      };
+      return send('photo', () => photoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }));
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

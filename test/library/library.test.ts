@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asStranger, type Stranger } from '../support/as-stranger.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { PROJECT } from '../support/run-pas.ts';
+
+const COLLECTION_FINDS = 12;
+
+let stranger: Stranger;
+let mock: MockProcess;
+beforeAll(async () => {
+  stranger = asStranger('library');
+  mock = await startMockProcess('--latency', '150');
+  const compiled = await stranger.run('tsc', []);
+  expect(compiled.stdout).toBe('');
+});
+afterAll(() => mock.stop());
+
+const service = () => ({ PAS_SERVICE: mock.base_url, PAS_SCHEMA_BASE: mock.schema_base, PAS_PASSWORD: 'archaeologist' });
+
+describe('the examples for programs', () => {
+  test('a few lines harvest a vocabulary', async () => {
+    const { code, stdout } = await stranger.run('node', ['dist/harvest.js'], { OAI_BASE: mock.oai_base });
+    expect(code).toBe(0);
+    const records = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { identifier: string; sets: string[] });
+    expect(records.length).toBeGreaterThan(10);
+    expect(records.every(({ sets }) => sets.includes('heslo:obdobi'))).toBe(true);
+  });
+
+  test('a collection reports each find once, although it is killed in the middle', async () => {
+    const before = (await mock.state()).finds;
+    const child = spawn(process.execPath, ['dist/collection.js'], {
+      cwd: stranger.folder,
+      env: { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((end) => child.once('exit', end));
+    while ((await mock.state()).finds < before + 3) await mock.journal();
+    child.kill('SIGKILL');
+    await ended;
+    // What was under way arrives at the service all the same.
+    while ((await mock.journal()).some(({ path, status }) => path === '/api/pas/import-xml' && status === null))
+      await mock.state();
+
+    const again = await stranger.run('node', ['dist/collection.js'], service());
+    expect(again.stderr).not.toMatch(/error:|undecided|Stopped/);
+    expect(again.stdout).toBe(`${COLLECTION_FINDS} of ${COLLECTION_FINDS} finds are at the service.\n`);
+    expect((await mock.state()).finds).toBe(before + COLLECTION_FINDS);
+
+    const third = await stranger.run('node', ['dist/collection.js'], service());
+    expect(third.stdout).toBe(again.stdout);
+    expect((await mock.state()).finds).toBe(before + COLLECTION_FINDS);
+  });
+
+  test('a Vitest suite tests a client with the mock in its own process', async () => {
+    const { code, stdout, stderr } = await stranger.run('vitest', ['run', 'client.test.ts', '--reporter=json']);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ numPassedTests: 3, numTotalTests: 3 });
+  });
+
+  test('Python needs nothing but its standard library', async () => {
+    const document = join(PROJECT, 'examples', 'find-state-1.xml');
+    const { code, stdout, stderr } = await stranger.run('python3', ['mock_client.py', mock.base_url, document]);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^C-\d+-N\d+ was created and is one of \d+ finds\.$/m);
+  });
+});
