@@ -39,12 +39,14 @@ describe('the examples for programs', () => {
       stdio: 'ignore',
     });
     const ended = new Promise((end) => child.once('exit', end));
-    while ((await mock.state()).finds < before + 3) await mock.journal();
+    while ((await mock.state()).finds < before + 3 && child.exitCode === null) await mock.journal();
+    expect(child.exitCode).toBeNull();
     child.kill('SIGKILL');
     await ended;
     // What was under way arrives at the service all the same.
-    while ((await mock.journal()).some(({ path, status }) => path === '/api/pas/import-xml' && status === null))
-      await mock.state();
+    await expect
+      .poll(async () => (await mock.journal()).filter(({ status }) => status === null), { timeout: 20_000 })
+      .toEqual([]);
 
     const again = await stranger.run('node', ['dist/collection.js'], service());
     expect(again.stderr).not.toMatch(/error:|undecided|Stopped/);
