@@ -68,10 +68,22 @@ export function drainBody(message: IncomingMessage, limitBytes: number, take: (c
       else resolve(false);
     });
     message.once('end', () => resolve(true));
-    message.once('error', () => reject(new ClientGone()));
-    message.once('close', () => {
-      if (!message.complete) reject(new ClientGone());
-    });
+    whenGone(message, () => reject(new ClientGone()));
+  });
+}
+
+/**
+ * Calls `tell` when the client goes away before its body was read to the end, or already has. What had arrived of it goes
+ * with the connection.
+ */
+export function whenGone(message: IncomingMessage, tell: () => void): void {
+  if (message.destroyed) {
+    tell();
+    return;
+  }
+  message.once('error', tell);
+  message.once('close', () => {
+    if (!message.readableEnded) tell();
   });
 }
 

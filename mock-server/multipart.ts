@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { ClientGone } from './http-message.ts';
+import { ClientGone, whenGone } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -110,13 +110,10 @@ function feed(
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) stop('too-large');
     });
-    message.once('error', () => stop('gone'));
-    message.once('close', () => {
-      if (!message.complete) stop('gone');
-    });
+    whenGone(message, () => stop('gone'));
     for (const event of ['error', 'filesLimit', 'fieldsLimit']) parser.once(event, () => stop('malformed'));
     parser.once('close', () => resolve('complete'));
-    message.pipe(parser);
+    if (!stopped) message.pipe(parser);
   });
 }
 

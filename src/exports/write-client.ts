@@ -6,7 +6,7 @@ import { readAccount } from '../flows/read-account.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { sendOnce } from '../flows/send-entry.ts';
 import { sha512Of } from '../http/digest.ts';
-import type { HttpRequest } from '../http/exchange.ts';
+import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { importRequest, numberRequest, type Operation, photoRequest } from '../pas-api/requests.ts';
@@ -52,8 +52,8 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: readRecordIdent };
 
   const attempt = async (operation: Operation, request: HttpRequest, token: string): Promise<Outcome> => {
-    await pace.depart(stop.signal);
-    const { outcome, departedAtMs } = await sendOnce(context, operation, request, token);
+    const slot = await pace.depart(stop.signal);
+    const { outcome, departedAtMs } = await sendOnce(context, operation, request, token, slot);
     if (outcome.kind === 'throttled') pace.slowDown(departedAtMs, outcome.waitMs);
     return outcome;
   };
@@ -62,16 +62,20 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     const outcome = await attempt(operation, makeRequest(), token);
     return outcome.kind === 'unauthorised' ? attempt(operation, makeRequest(), await session.renew(token)) : outcome;
   };
+  const paced: Exchange = async (request) => {
+    const slot = await pace.depart(stop.signal);
+    try {
+      return await connection.send({ ...request, onDeparture: slot.leave });
+    } finally {
+      slot.giveBack();
+    }
+  };
   const close = async (): Promise<void> => {
     stop.abort();
     await connection.close();
   };
   return {
-    account: async () => {
-      await pace.depart(stop.signal);
-      const exchange: typeof connection.send = (request) => connection.send({ ...request, onDeparture: () => pace.departed() });
-      return readAccount({ baseUrl, session, send: exchange });
-    },
+    account: () => readAccount({ baseUrl, session, send: paced }),
     importFind: (document) => {
       const bytes = Buffer.from(document);
       return send('import', () => importRequest(baseUrl, bytes, sha512Of(bytes)));

@@ -192,3 +192,16 @@ describe('Schemas that documents name', () => {
 function multipartStart(): string {
   return '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n';
 }
+
+test('a request whose client was cut off before it was read is over, and makes nothing', async () => {
+  await mock().control('PUT', '/settings', { latency_ms: 900 });
+  const before = await finds();
+  const body = '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';
+  const { socket } = await dial();
+  socket.write(head('/api/pas/import-xml', { 'Content-Length': body.length, 'Content-Digest': contentDigest('x') }) + body);
+  const last = async () => ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(-1);
+  await expect.poll(last).toMatchObject({ path: '/api/pas/import-xml', status: null });
+  socket.resetAndDestroy();
+  await expect.poll(last).toMatchObject({ status: 0 });
+  expect(await finds()).toEqual(before);
+});

@@ -11,7 +11,7 @@ let stranger: Stranger;
 let mock: MockProcess;
 beforeAll(async () => {
   stranger = asStranger('library');
-  mock = await startMockProcess('--latency', '150');
+  mock = await startMockProcess();
   const compiled = await stranger.run('tsc', []);
   expect(compiled.stdout).toBe('');
 });
@@ -33,6 +33,8 @@ describe('the examples for programs', () => {
 
   test('a collection reports each find once, although it is killed in the middle', async () => {
     const before = (await mock.state()).finds;
+    // So that the kill meets requests that the service has, and has not answered.
+    await mock.faults({ endpoint: 'import', fault: 'slow', at: 'save', ms: 250 });
     const child = spawn(process.execPath, ['dist/collection.js'], {
       cwd: stranger.folder,
       env: { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() },
@@ -48,6 +50,9 @@ describe('the examples for programs', () => {
       .poll(async () => (await mock.journal()).filter(({ status }) => status === null), { timeout: 20_000 })
       .toEqual([]);
 
+    // A find that was about to leave is proven absent only when the service cannot be working on it any more.
+    await mock.faults();
+    await mock.control('POST', '/clock', { advance_ms: 11 * 60 * 1000 });
     const again = await stranger.run('node', ['dist/collection.js'], service());
     expect(again.stderr).not.toMatch(/error:|undecided|Stopped/);
     expect(again.stdout).toBe(`${COLLECTION_FINDS} of ${COLLECTION_FINDS} finds are at the service.\n`);

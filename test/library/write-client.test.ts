@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkFinds } from '../../src/exports/finds.ts';
+import { openWriteClient, type WriteClient } from '../../src/exports/write-client.ts';
+import { makeHome, PROJECT } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+const { folder } = makeHome();
+let mock: TestMock;
+let client: WriteClient;
+const open = (baseUrl: string) =>
+  openWriteClient({ baseUrl, username: 'archaeologist', password: 'archaeologist', paceFile: join(folder, 'pace.sqlite') });
+
+beforeAll(async () => {
+  mock = await startMock({ minIntervalMs: 100 });
+  client = open(mock.url);
+});
+afterAll(async () => {
+  await client.close();
+  await mock.close();
+});
+
+const document = () =>
+  readFileSync(join(PROJECT, 'examples', 'find-state-2.xml'), 'utf8').replaceAll('http://127.0.0.1:8099', mock.url);
+
+test('a find is made, numbered and photographed, each request in its slot', async () => {
+  expect(await client.account()).toMatchObject({ role: 'archaeologist' });
+  const made = await client.importFind(Buffer.from(document()));
+  if (made.kind !== 'accepted') throw new Error(`not accepted: ${made.kind}`);
+  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'accepted', identCely: made.identCely });
+  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-current' });
+  const photo = join(PROJECT, 'examples', 'photos', 'KH24-001.jpg');
+  expect(await client.addPhoto(made.identCely, photo)).toMatchObject({ kind: 'accepted' });
+  const { value } = await mock.control('GET', '/journal');
+  expect((value as { status: number }[]).filter(({ status }) => status === 429)).toEqual([]);
+});
+
+test('a token that ran out is renewed, and the request is sent with the new one', async () => {
+  await mock.control('POST', '/clock', { advance_ms: 25 * 3600 * 1000 });
+  expect(await client.importFind(Buffer.from(document()))).toMatchObject({ kind: 'accepted' });
+});
+
+test('an error that may hide a success is uncertain, and nothing is repeated', async () => {
+  await mock.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', times: 1 }]);
+  await mock.control('DELETE', '/journal');
+  expect(await client.importFind(Buffer.from(document()))).toMatchObject({ kind: 'uncertain' });
+  const { value } = await mock.control('GET', '/journal');
+  expect(value).toHaveLength(1);
+});
+
+test('what is no photograph, an empty number and an open address are refused before anything is sent', async () => {
+  await mock.control('DELETE', '/journal');
+  await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/no known image/);
+  await expect(client.setNumber('C-202400101-N00001', ' ')).rejects.toThrow(/empty/);
+  expect(() => open('http://finds.example.org')).toThrow(/in the open/);
+  expect(() => open('finds.example.org')).toThrow(/must be an address/);
+  expect((await mock.control('GET', '/journal')).value).toEqual([]);
+});
+
+test('the checks make the document that the service takes, and say what it would refuse', async () => {
+  using finds = await checkFinds({ schemaBase: mock.server.schema_base });
+  const { issues } = await finds.readTable(join(PROJECT, 'examples', 'finds.csv'));
+  expect(issues.map(({ rule, column }) => `${rule} ${column}`)).toContain('term-not-harvested obdobi');
+  const find = { localId: 'K-017', photos: [], elements: { projekt: { id: 'C-202400101', text: '' }, stav: 1 as const } };
+  expect(finds.check(find).issues.map(({ element }) => element)).toContain('pristupnost');
+  const complete = {
+    ...find,
+    elements: { ...find.elements, geom_system: '4326' as const, pristupnost: { id: 'HES-000866', text: 'badatel' } },
+  };
+  const checked = finds.check(complete);
+  expect(checked.issues).toEqual([]);
+  expect(finds.checkDocument(checked.document)).toEqual([]);
+  expect(await client.importFind(checked.document)).toMatchObject({ kind: 'accepted' });
+});
