@@ -18,7 +18,7 @@ import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount, rememberAccount } from '../outbox/accounts.ts';
 import { entriesOfFind, entriesOfRecord, selectEntries } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
-import { systemProcesses, takeLease } from '../outbox/lease.ts';
+import { takeLease } from '../outbox/lease.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
@@ -121,7 +121,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const underLease = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    const lease = takeLease(outbox, systemProcesses);
+    const lease = takeLease(outbox);
     try {
       return await work();
     } finally {
@@ -152,7 +152,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
           outbox,
           profile,
           kinds,
-          findIds: undefined,
+          recordKeys: undefined,
           limit,
           maxInFlight: service.maxInFlight ?? 16,
           openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
@@ -177,12 +177,12 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
           clock: systemClock,
           user: account.identCely,
           settleMs: service.settleMs ?? 600_000,
-          findIds: undefined,
+          recordKeys: undefined,
         });
         return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
       }),
     resolve: (find, decision) => {
-      const lease = takeLease(outbox, systemProcesses);
+      const lease = takeLease(outbox);
       try {
         return resolveDoubts(outbox, targetOf(outbox, profile, find), decision).length;
       } finally {

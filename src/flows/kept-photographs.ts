@@ -29,8 +29,7 @@ export function keepingPhotographs(
       const name = basename(path);
       if (!link) return { name, mediaType, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes });
-      if (photograph === undefined)
-        throw new UsageError(t`The photograph ${path} changed while it was read. Try again when it is no longer being written.`);
+      if (photograph === undefined) throw new UsageError(t`${path} changed while it was read.`);
       return {
         name,
         mediaType,
