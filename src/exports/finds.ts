@@ -7,8 +7,8 @@ import type { DocumentProfile, Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
+import { readTable } from '../find/read-table.ts';
 import { openFindSchema } from '../find/schema.ts';
-import { readTable } from '../find/table.ts';
 import { validateFind } from '../find/validate.ts';
 import type { Role } from '../pas-api/account.ts';
 import { checkAddress } from './connection.ts';
@@ -67,11 +67,17 @@ export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
   return {
     check: (find) => validateFind(find, context()),
     checkDocument: (document, name = 'document') => checkDocument(name, Buffer.from(document), context()),
-    readTable: async (path) =>
-      mapTable(await readTable(path), {
+    readTable: async (path) => {
+      const { issues, rows } = mapTable(await readTable(path), {
         lookupTerm: vocabulary.lookups?.lookupTerm ?? notHarvested,
         resolvePhoto: photoResolver(dirname(path)),
-      }),
+      });
+      const walked = [...rows];
+      return {
+        finds: walked.flatMap(({ find }) => (find === undefined ? [] : [find])),
+        issues: [...issues, ...walked.flatMap((row) => row.issues)],
+      };
+    },
     [Symbol.dispose]: () => {
       schema[Symbol.dispose]();
       vocabulary.close();
