@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse, stringify, type TomlTable } from 'smol-toml';
 import { ConfigError, messageOf } from './base/errors.ts';
 import { t } from './base/language.ts';
+import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
 import { writePrivateFile } from './store/files.ts';
 
 /** One deployment and account. */
@@ -18,6 +19,9 @@ export type Profile = {
   readonly username: string | undefined;
   readonly oaiAuth: 'none' | 'basic' | 'bearer';
   readonly minIntervalMs: number;
+  /** `local`, or the address of a Redis. */
+  readonly pacing: string;
+  readonly pacingFallbackIntervalMs: number;
   readonly maxInFlight: number;
   readonly photoMaxBytes: number;
   readonly settleMs: number;
@@ -69,7 +73,7 @@ function accountHome(): string | undefined {
   }
 }
 
-type Kind = 'url' | 'text' | 'count' | 'boolean' | readonly string[];
+type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | readonly string[];
 
 /** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
 export const PROFILE_KEYS = {
@@ -82,6 +86,16 @@ export const PROFILE_KEYS = {
   username: { kind: 'text', required: false, help: t`account, usually an e-mail address` },
   oai_auth: { kind: ['none', 'basic', 'bearer'], required: false, help: t`how to sign in for harvesting (default none)` },
   min_interval_ms: { kind: 'count', required: false, help: t`least milliseconds between requests (default 100)` },
+  pacing: {
+    kind: 'pacing',
+    required: false,
+    help: t`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
+  },
+  pacing_fallback_interval_ms: {
+    kind: 'count',
+    required: false,
+    help: t`least milliseconds between requests while that Redis cannot be used (default 2000)`,
+  },
   max_in_flight: { kind: 'count', required: false, help: t`most requests waiting for an answer at once (default 16)` },
   photo_max_bytes: { kind: 'count', required: false, help: t`largest photograph in bytes (default 262144000)` },
   settle_ms: {
@@ -120,8 +134,9 @@ export function readConfigFile(path: string): ConfigFile {
   try {
     table = parse(text);
   } catch (thrown) {
-    const why = messageOf(thrown).trim();
-    throw new ConfigError(t`${path} is not valid TOML: ${why}`, { cause: thrown });
+    // The parser quotes the lines around its error.
+    const why = withoutRedisPasswords(messageOf(thrown).trim());
+    throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
   const { default_profile: defaultProfile, profiles = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
@@ -174,6 +189,8 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
     case 'text':
       if (typeof value === 'string' && value.trim() !== '') return value;
       throw new ConfigError(t`${where} must be a text.`);
+    case 'pacing':
+      return checkPacing(where, String(value));
     case 'count': {
       const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
       if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
@@ -183,6 +200,13 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
       if (typeof value === 'boolean') return value;
       throw new ConfigError(t`${where} must be true or false.`);
   }
+}
+
+/** Never repeats what it refuses: there may be a password in it. */
+function checkPacing(where: string, value: string): string {
+  const read = value === 'local' ? undefined : readRedisAddress(value);
+  if (read === undefined || !isAddressFault(read)) return value;
+  throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
@@ -238,6 +262,8 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
     username: environment['PAS_USERNAME'] ?? text('username'),
     oaiAuth: oaiAuth(text('oai_auth')),
     minIntervalMs: count('min_interval_ms', 100),
+    pacing: text('pacing') ?? 'local',
+    pacingFallbackIntervalMs: count('pacing_fallback_interval_ms', 2000),
     maxInFlight: Math.max(1, count('max_in_flight', 16)),
     photoMaxBytes: count('photo_max_bytes', 262_144_000),
     settleMs: count('settle_ms', 600_000),

@@ -33,7 +33,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'better-sqlite3': /^src\/store\/database\.ts$/,
   ttag: /^src\/base\/catalog\.ts$/,
   'gettext-parser': /^src\/base\/catalog\.ts$/,
-  ioredis: /^src\/http\/[\w-]+\.ts$/,
+  ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/find\/[\w-]+\.ts$/,
   'read-excel-file': /^src\/find\/[\w-]+\.ts$/,
   'write-excel-file': /^src\/find\/[\w-]+\.ts$/,

@@ -23,7 +23,8 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { INSTANCE_WORDS } from './entry-words.ts';
 import { openHarvestClient } from './harvesting.ts';
-import { openAccountSession, openPace, placeOfSecrets, SECRETS_ARE } from './service.ts';
+import { checkPacing, openPace } from './pacing.ts';
+import { openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 
@@ -50,6 +51,9 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     add(...profileChecks(context, profile));
     if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
+    if (options.offline !== true || profile.pacing === 'local') {
+      add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+    }
     if (options.offline !== true) add(...(await serviceChecks(context, profile)));
   }
   const good = checks.every(({ level }) => level !== 'problem');
@@ -115,7 +119,7 @@ async function serviceChecks(context: Context, profile: Profile): Promise<Check[
   const checks: Check[] = [];
   try {
     const session = await openAccountSession(context);
-    const pace = openPace(context, profile);
+    const pace = await openPace(context, profile, { tolerant: true });
     const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart() };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {

@@ -10,9 +10,10 @@ import { ROLE_WORDS } from '../pas-api/account.ts';
 import { openSession } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { keepPacingPassword, keptPacingPassword } from './pacing.ts';
 import { keepsSecrets, openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
-type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean };
+type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean; readonly pacingPassword?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -21,7 +22,10 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
     .option('--password-stdin', t`read the password from standard input`)
-    .action((options: LoginOptions) => run(options, (context) => login(context, options)));
+    .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
+    .action((options: LoginOptions) =>
+      run(options, (context) => (options.pacingPassword === true ? loginToPacing(context, options) : login(context, options))),
+    );
   defineCommand(program, {
     name: 'logout',
     summary: t`Forget the token and the password of a profile.`,
@@ -54,9 +58,10 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     },
   });
   const account = await readAccount({ baseUrl: profile.baseUrl, session, send });
+  const pacingPassword = profile.pacing === 'local' ? {} : keptPacingPassword(context.secrets.get(profile.name));
   // Kept only now that both work; the password too, because a token may run out in the middle of a push.
   if (keepsSecrets(context)) {
-    context.secrets.set(profile.name, { password, ...(token === undefined ? {} : { token }) });
+    context.secrets.set(profile.name, { ...pacingPassword, password, ...(token === undefined ? {} : { token }) });
     if (profile.username === undefined) keepUsername(context, profile.name, username);
     rememberAccount(await context.outbox(), profile.name, account);
   } else {
@@ -65,6 +70,28 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
   report(context, account, keepsSecrets(context) ? context.secrets.placeOf(profile.name) : 'nowhere');
+  return 'done';
+}
+
+/** Keeps the password of the Redis that machines share their pace by; the service is not asked. */
+async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const { terminal, environment } = context;
+  const { name, pacing } = context.profile();
+  if (pacing === 'local') {
+    throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
+      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/scale.md.`,
+    });
+  }
+  const password =
+    options.passwordStdin === true
+      ? await firstLine(context.streams.stdin)
+      : (environment['PAS_PACING_PASSWORD'] ??
+        (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
+  const checked = await keepPacingPassword(context, password);
+  terminal.line(t`The password of ${pacing} is kept.`);
+  if (!checked) terminal.warn(t`Nothing answered there, so nobody knows whether it is right.`);
+  terminal.note(SECRETS_ARE[context.secrets.placeOf(name)](context.places.secretsFile));
+  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(name) });
   return 'done';
 }
 

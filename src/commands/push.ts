@@ -19,8 +19,9 @@ import { entryText, VERDICT_WORDS } from './entry-words.ts';
 import { recordsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
+import { openPace } from './pacing.ts';
 import { reconcileEntries } from './reconcile.ts';
-import { confirmProduction, openAccountSession, openPace } from './service.ts';
+import { confirmProduction, openAccountSession } from './service.ts';
 
 export type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -80,7 +81,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
       limit: options.limit,
       maxInFlight: profile.maxInFlight,
       answerTimeoutMs: profile.answerTimeoutMs,
-      pace: openPace(context, profile),
+      pace: await openPace(context, profile),
       session: await openAccountSession(context),
       send,
       openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),

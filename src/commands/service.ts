@@ -2,8 +2,6 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
-import { makePace, type Pace } from '../http/pace.ts';
-import { openPaceStore } from '../http/pace-store.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
 import type { SecretPlace } from '../store/secrets.ts';
 
@@ -53,19 +51,6 @@ export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: st
   file: (file) => t`Password and token are in ${file}, which only you can read.`,
   nowhere: () => t`No password or token is kept.`,
 };
-
-/** The pace of this service address and this account, shared by every pas of this user on this machine. */
-export function openPace(context: Context, profile: Profile): Pace {
-  const store = openPaceStore(context.places.paceFile, context.clock);
-  context.onClose(() => store.close());
-  const origin = new URL(profile.baseUrl).origin;
-  return makePace({
-    store,
-    clock: context.clock,
-    scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
-    intervalMs: profile.minIntervalMs,
-  });
-}
 
 /**
  * Records made in production are real: ask before the first write of a command.

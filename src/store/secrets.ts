@@ -5,7 +5,12 @@ import { writePrivateFile } from './files.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
 /** What signs a profile in. It is kept apart from the configuration and is never printed. */
-export type Secrets = { readonly password?: string; readonly token?: string };
+export type Secrets = {
+  readonly password?: string;
+  readonly token?: string;
+  /** Of the Redis that keeps the pace. */
+  readonly pacingPassword?: string;
+};
 
 export type SecretPlace = 'keyring' | 'file' | 'nowhere';
 
@@ -114,8 +119,12 @@ function parseSecrets(text: string): Secrets | undefined {
 
 function secretsOf(value: unknown): Secrets {
   if (!isObject(value)) return {};
-  const { password, token } = value;
-  return { ...(typeof password === 'string' ? { password } : {}), ...(typeof token === 'string' ? { token } : {}) };
+  const { password, token, pacingPassword } = value;
+  return {
+    ...(typeof password === 'string' ? { password } : {}),
+    ...(typeof token === 'string' ? { token } : {}),
+    ...(typeof pacingPassword === 'string' ? { pacingPassword } : {}),
+  };
 }
 
 /** The parser's message would quote the text, so it is not passed on. */

@@ -1,0 +1,164 @@
+import { existsSync, statSync } from 'node:fs';
+import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { Profile } from '../config.ts';
+import type { Context } from '../context.ts';
+import { type Check, ok, problem, warning } from '../flows/check-machine.ts';
+import { makePace, type Pace, type PaceStore } from '../http/pace.ts';
+import { openPaceStore } from '../http/pace-store.ts';
+import { isAddressFault, placeOf, type RedisAddress, readRedisAddress } from '../http/redis-address.ts';
+import type { RedisPaceStore } from '../http/redis-pace-store.ts';
+import type { Secrets } from '../store/secrets.ts';
+import { printable } from '../ui/terminal.ts';
+
+/** Each request asks the store about four times. */
+const SLOW_STORE_MS = 10;
+
+/**
+ * The pace of this service address and this account, shared by every pas of this user on this machine, or by all
+ * machines that use the same Redis.
+ * @param tolerant a Redis that refuses counts as one that is away, and nothing is said: for whoever reports it otherwise
+ * @throws ConfigError when the Redis refuses the password or the account
+ */
+export async function openPace(context: Context, profile: Profile, { tolerant = false } = {}): Promise<Pace> {
+  const local = openPaceStore(context.places.paceFile, context.clock);
+  context.onClose(() => local.close());
+  const { origin } = new URL(profile.baseUrl);
+  return makePace({
+    store: profile.pacing === 'local' ? local : await openSharedStore(context, profile, local, tolerant),
+    clock: context.clock,
+    scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
+    intervalMs: profile.minIntervalMs,
+  });
+}
+
+async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {
+  const { openWithFallback } = await import('../http/pace-fallback.ts');
+  const { PaceStoreError } = await import('../http/redis-pace-store.ts');
+  const { terminal, clock } = context;
+  const place = placeOf(addressOf(profile));
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const store = await openWithFallback({
+    connect: (signal) =>
+      connect(context, profile, { signal }).catch((thrown: unknown) => {
+        if (!tolerant || !(thrown instanceof ConfigError)) throw thrown;
+        throw new PaceStoreError('away', thrown.message);
+      }),
+    local,
+    fallbackIntervalMs: profile.pacingFallbackIntervalMs,
+    clock,
+    random: Math.random,
+    onLost: (why) => {
+      const reason = printable(why);
+      if (!tolerant)
+        terminal.warn(
+          t`The pacing store at ${place} cannot be used: ${reason}. Going on alone, one request every ${seconds} s, until it answers again.`,
+        );
+    },
+    onBack: () => {
+      if (!tolerant) terminal.warn(t`The pacing store at ${place} answers again: back to the shared pace.`);
+    },
+  });
+  context.onClose(() => store.close());
+  return store;
+}
+
+type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
+
+/** @throws PaceStoreError when it is away; ConfigError when it refuses */
+async function connect(context: Context, profile: Profile, { password, signal }: Connecting = {}): Promise<RedisPaceStore> {
+  // The library would print what it sends, the password with it, where this asks for it.
+  delete process.env['DEBUG'];
+  const { openRedisPaceStore, PaceStoreError } = await import('../http/redis-pace-store.ts');
+  const address = addressOf(profile);
+  try {
+    const service = new URL(profile.baseUrl).origin;
+    const secret = password ?? pacingPasswordOf(context, profile);
+    return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: Math.random }, signal);
+  } catch (thrown) {
+    if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
+    const place = placeOf(address);
+    throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
+      hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`pas login --pacing-password\`.`,
+    });
+  }
+}
+
+/** The profile's own check has let it pass. */
+function addressOf({ pacing }: Profile): RedisAddress {
+  const address = readRedisAddress(pacing);
+  if (isAddressFault(address)) throw new ConfigError(address.message);
+  return address;
+}
+
+function pacingPasswordOf({ environment, secrets }: Context, profile: Profile): string | undefined {
+  return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.name).pacingPassword;
+}
+
+/**
+ * Keeps the password of the Redis, unless that refuses it.
+ * @returns false where nothing answered, so that nobody knows whether it is right
+ */
+export async function keepPacingPassword(context: Context, password: string): Promise<boolean> {
+  const profile = context.profile();
+  const { PaceStoreError } = await import('../http/redis-pace-store.ts');
+  let checked = true;
+  try {
+    (await connect(context, profile, { password })).close();
+  } catch (thrown) {
+    if (!(thrown instanceof PaceStoreError)) throw thrown;
+    checked = false;
+  }
+  context.secrets.set(profile.name, { ...context.secrets.get(profile.name), pacingPassword: password });
+  return checked;
+}
+
+/** What a new sign-in leaves as it is. */
+export function keptPacingPassword({ pacingPassword }: Secrets): Secrets {
+  return pacingPassword === undefined ? {} : { pacingPassword };
+}
+
+/** Where the pace is kept, and whether it can be. */
+export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
+  if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
+  const { PaceStoreError } = await import('../http/redis-pace-store.ts');
+  const address = addressOf(profile);
+  const place = placeOf(address);
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const todo = t`Check that Redis runs there and lets this machine in; until then a push sends one request every ${seconds} s.`;
+  let store: RedisPaceStore | undefined;
+  try {
+    store = await connect(context, profile);
+    const { latencyMs, clockAheadMs } = await store.measure();
+    const { version, role } = store;
+    const latency = latencyMs.toFixed(1);
+    const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
+    const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock is ${ahead} ms from this machine's`;
+    if (role === 'slave') return problem('pacing', t`${place} is a copy of another Redis and cannot be written.`, todo);
+    if (!address.tls && !isLoopback(address.host) && pacingPasswordOf(context, profile) !== undefined) {
+      return warning('pacing', t`${said}; the password travels in the open.`, t`Use rediss:// if the Redis has TLS.`);
+    }
+    if (latencyMs < SLOW_STORE_MS) return ok('pacing', said);
+    return warning(
+      'pacing',
+      t`${said}, which costs rate.`,
+      t`Put the Redis into the same network as the machines that share it.`,
+    );
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return problem('pacing', thrown.message, thrown.hint ?? todo);
+    if (!(thrown instanceof PaceStoreError)) throw thrown;
+    return problem('pacing', t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
+  } finally {
+    store?.close();
+  }
+}
+
+function checkLocalPacing(path: string): Check {
+  if (!existsSync(path)) return ok('pacing', t`local, in ${path}, which the first push makes`);
+  const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
+  return ok('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}

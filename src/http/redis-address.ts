@@ -1,0 +1,69 @@
+import { t } from '../base/language.ts';
+
+/** Where a Redis is, and as whom to use it. Never with a password: that is a secret, and this is printed. */
+export type RedisAddress = {
+  readonly tls: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly database: number;
+  readonly username: string | undefined;
+};
+
+/** Why a text is no address of a Redis, without a word of the text, which may hold a password. */
+export type AddressFault = { readonly message: string; readonly hint: string };
+
+const DEFAULT_PORT = 6379;
+const MOST_DATABASE = 1_000_000;
+
+/** Reads `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. */
+export function readRedisAddress(text: string): RedisAddress | AddressFault {
+  const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
+  if (url !== undefined && (url.password !== '' || /^[^/]*:[^/]*@/.test(text.slice(text.indexOf('//') + 2)))) {
+    return {
+      message: t`holds a password, and secrets never stand in config.toml or in a flag`,
+      hint: t`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`pas login --pacing-password\`.`,
+    };
+  }
+  if (
+    url === undefined ||
+    url.hostname === '' ||
+    url.port === '0' ||
+    !(database <= MOST_DATABASE) ||
+    url.search + url.hash !== ''
+  ) {
+    return {
+      message: t`must be local or the address of a Redis`,
+      hint: t`Such as redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
+    };
+  }
+  return {
+    tls: url.protocol === 'rediss:',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    database,
+    username: url.username === '' ? undefined : decoded(url.username),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function isAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
+  return 'hint' in read;
+}
+
+/** Host, port and database, as people are told of it. */
+export function placeOf({ host, port, database }: RedisAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
+}
+
+/** Strikes passwords out of the addresses that a text quotes. */
+export function withoutRedisPasswords(text: string): string {
+  return text.replace(/(rediss?:\/\/)[^\s"']*@/g, '$1***@');
+}

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace.ts';
+import type { RedisAddress } from './redis-address.ts';
+
+/** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
+export class PaceStoreError extends Error {
+  readonly kind: 'away' | 'refused';
+  constructor(kind: 'away' | 'refused', message: string) {
+    super(message);
+    this.name = 'PaceStoreError';
+    this.kind = kind;
+  }
+}
+
+export type RedisPaceOptions = {
+  readonly address: RedisAddress;
+  readonly password: string | undefined;
+  /** The service's address: its scopes lie together under one key. */
+  readonly service: string;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+};
+
+export type RedisPaceStore = PaceStore & {
+  readonly version: string;
+  readonly role: string;
+  /** How long a question takes, and how far the store's clock is ahead of this machine's. */
+  measure(): Promise<{ readonly latencyMs: number; readonly clockAheadMs: number }>;
+  close(): void;
+};
+
+/** Longer than this nobody waits for it: the pace goes on without. */
+const MOST_WAIT_MS = 1000;
+/** Kept for longer than any pause of the service, and then not worth keeping. */
+const KEPT_MS = 24 * 3600 * 1000;
+/** Two clocks that run freely part by less than this. A store's clock that is further off was set. */
+const MOST_DRIFT = 0.001;
+const MOST_SLACK_MS = 5;
+const MOST_CONFLICT_WAIT_MS = 8;
+
+const LOOK = `local now = redis.call('TIME')
+return {now[1], now[2], redis.call('HMGET', KEYS[1], unpack(ARGV))}`;
+
+/** Compares all fields with what was seen, and sets them all or none. */
+const SET_IF_UNCHANGED = `for i = 2, #ARGV, 3 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+end
+for i = 2, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`;
+
+/** Which server wrote the scopes. Another one may have lost the last of them, and has another clock. */
+const SERVER_FIELD = 'server';
+
+/**
+ * The pace of several machines, kept in Redis and on its clock.
+ * @throws PaceStoreError within a second when it cannot be used; so does every `update`, and is of no use from then on
+ */
+export async function openRedisPaceStore(options: RedisPaceOptions, signal?: AbortSignal): Promise<RedisPaceStore> {
+  const redis = await connect(options, signal);
+  try {
+    const facts = await readFacts(redis);
+    return storeIn(redis, facts, options);
+  } catch (thrown) {
+    redis.disconnect();
+    throw toStoreError(thrown);
+  }
+}
+
+async function connect({ address, password }: RedisPaceOptions, signal?: AbortSignal): Promise<Redis> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis({
+    host: address.host,
+    port: address.port,
+    ...(address.tls ? { tls: { servername: address.host } } : {}),
+    protocol: 2,
+    lazyConnect: true,
+    connectTimeout: MOST_WAIT_MS,
+    commandTimeout: MOST_WAIT_MS,
+    maxRetriesPerRequest: 0,
+    // Whoever uses this says when to try again, and what is unanswered must not be sent once more.
+    retryStrategy: () => null,
+    autoResendUnfulfilledCommands: false,
+    enableReadyCheck: false,
+    disableClientInfo: true,
+  });
+  let reason: unknown;
+  redis.on('error', (error) => {
+    reason = error;
+  });
+  const giveUp = (): void => {
+    reason = new PaceStoreError('away', t`it does not answer`);
+    redis.disconnect();
+  };
+  // The name may have to be looked up, too, and that has no limit of its own.
+  const timer = setTimeout(giveUp, MOST_WAIT_MS);
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    await redis.connect();
+    if (password !== undefined) await redis.call('AUTH', ...(address.username === undefined ? [] : [address.username]), password);
+    if (address.database !== 0) await redis.select(address.database);
+    return redis;
+  } catch (thrown) {
+    redis.disconnect();
+    throw toStoreError(reason ?? thrown);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+type Facts = { readonly runId: string; readonly version: string; readonly role: string };
+
+/** An account that may not ask for them can still keep the pace. */
+async function readFacts(redis: Redis): Promise<Facts> {
+  let text = '';
+  try {
+    text = await redis.info();
+  } catch (thrown) {
+    if (!messageOf(thrown).startsWith('NOPERM')) throw thrown;
+  }
+  const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(text)?.[1] ?? '';
+  return { runId: fact('run_id') || 'unknown', version: fact('redis_version'), role: fact('role') };
+}
+
+type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
+type Look = { readonly nowMs: number; readonly clockWasSet: boolean; readonly server: string; readonly texts: readonly string[] };
+
+function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock, random }: RedisPaceOptions): RedisPaceStore {
+  const key = `pas:pace:1:{${service}}`;
+  let last: Stamp | undefined;
+
+  const look = async (fields: readonly string[]): Promise<Look> => {
+    const askedMs = clock.monotonicMs();
+    const reply = await redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields).catch(broken(redis));
+    const { nowMs, values } = readReply(reply);
+    const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
+    const clockWasSet = last !== undefined && wasSet(last, stamp);
+    last = stamp;
+    const [server = '', ...texts] = values;
+    return { nowMs, clockWasSet, server, texts };
+  };
+
+  const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
+    (await redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat()).catch(broken(redis))) === 1;
+
+  const update: PaceStore['update'] = async (scopes, change) => {
+    const fields = scopes.map(fieldOf);
+    for (let conflicts = 0; ; conflicts += 1) {
+      // Whoever comes in between got on with it, so one repeat is free.
+      if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MOST_CONFLICT_WAIT_MS));
+      const { nowMs, clockWasSet, server, texts } = await look(fields);
+      const found = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
+      const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
+        fields.map((field, index) => [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)]);
+      if (clockWasSet || server !== runId || found.includes(undefined)) {
+        const fresh = found.map((state) => forgotten(state, nowMs));
+        await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)]);
+        continue;
+      }
+      const { result, next } = change(
+        found.map((state) => state ?? UNSEEN),
+        nowMs,
+      );
+      const changes = next === undefined ? [] : rewrite(next).filter(([, seen, written]) => seen !== written);
+      if (changes.length === 0) return result;
+      // All scopes were looked at, so all must be as they were.
+      const unchanged = rewrite(next ?? []).filter(([, seen, written]) => seen === written);
+      if (await write([[SERVER_FIELD, runId, runId], ...unchanged, ...changes])) return result;
+    }
+  };
+
+  return {
+    version,
+    role,
+    update,
+    measure: () => measure(redis, clock).catch(broken(redis)),
+    close: () => redis.disconnect(),
+  };
+}
+
+/**
+ * Nobody knows when the last request left: the store is new, was emptied, is another server, or had its clock set. So
+ * somebody may have left just now, or may be about to.
+ */
+function forgotten(state: PaceState | undefined, nowMs: number): PaceState {
+  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MOST_LEAVING_MS };
+}
+
+/** Did more or less time pass there than can have passed here? */
+function wasSet(before: Stamp, now: Stamp): boolean {
+  const passedMs = now.storeMs - before.storeMs;
+  const mostMs = now.answeredMs - before.askedMs;
+  const leastMs = now.askedMs - before.answeredMs;
+  return passedMs > mostMs * (1 + MOST_DRIFT) + MOST_SLACK_MS || passedMs < leastMs * (1 - MOST_DRIFT) - MOST_SLACK_MS;
+}
+
+async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number; clockAheadMs: number }> {
+  let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
+  for (let round = 0; round < 5; round += 1) {
+    const askedMs = clock.monotonicMs();
+    const [seconds, micros] = await redis.time();
+    const latencyMs = clock.monotonicMs() - askedMs;
+    const clockAheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (clock.now() - latencyMs / 2);
+    if (latencyMs < best.latencyMs) best = { latencyMs, clockAheadMs };
+  }
+  return best;
+}
+
+function broken(redis: Redis): (thrown: unknown) => never {
+  return (thrown) => {
+    redis.disconnect();
+    throw toStoreError(thrown);
+  };
+}
+
+/** The library's error carries the command with its arguments, which may be the password: only its text goes on. */
+function toStoreError(thrown: unknown): PaceStoreError {
+  if (thrown instanceof PaceStoreError) return thrown;
+  const said = messageOf(thrown) || codeOf(thrown);
+  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
+    return new PaceStoreError('refused', said);
+  }
+  if (said.startsWith('READONLY')) return new PaceStoreError('away', t`it is a copy that cannot be written`);
+  if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', t`it does not answer`);
+  if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', t`the connection was lost`);
+  return new PaceStoreError('away', said);
+}
+
+/** Where a host has several addresses, what was said of each is in no message. */
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : t`no reason is given`;
+}
+
+function readReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
+  const [seconds, micros, values] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
+  if (!Number.isFinite(nowMs) || !Array.isArray(values)) throw new PaceStoreError('away', t`its answer is not understood`);
+  return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
+}
+
+/** Whose account it is, is nobody's business in a shared place. Addresses of one account may differ in case. */
+export function fieldOf(scope: string): string {
+  const [kind = '', ...rest] = scope.split(':');
+  const name = rest.join(':').toLowerCase();
+  return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
+
+export function encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs }: PaceState): string {
+  return [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs].join(' ');
+}
+
+/** Undefined for what no pas wrote. */
+export function decodeState(text: string): PaceState | undefined {
+  const numbers = text.split(' ').map(Number);
+  const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs] = numbers;
+  if (numbers.length !== 5 || !numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
+  if (lastDepartureMs === undefined || leavingUntilMs === undefined || blockedUntilMs === undefined) return undefined;
+  if (jitterMs === undefined || wakingMs === undefined) return undefined;
+  return { lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs };
+}

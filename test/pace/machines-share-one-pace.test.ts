@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+/** Homes that share neither files nor state: to each other they are different machines. */
+async function machines(service: MockProcess, redis: RedisProcess, accounts: readonly string[], finds: number): Promise<Home[]> {
+  return Promise.all(
+    accounts.map(async (account) => {
+      const home = await signedIn(service, account, ['--pacing', redis.url]);
+      await expectDone(home.pas('import', writeSeason(home, finds)));
+      return home;
+    }),
+  );
+}
+
+// Departures hold whatever happens. Arrivals and the rate also depend on the machine giving everybody their turn, so a
+// round in which it did not may be repeated.
+test.skipIf(!HAS_REDIS)('four machines with two accounts share the pace of one address by a Redis, and use it', {
+  retry: 2,
+  timeout: 120_000,
+}, async () => {
+  await using service = await startMockProcess('--latency', '40');
+  await using redis = await startRedis();
+  await warmUp(service);
+  const homes = await machines(service, redis, ['researcher', 'archaeologist', 'researcher', 'archaeologist'], 40);
+
+  const measured = await measurePushes(service, homes);
+
+  expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+  expect(measured).toMatchObject({ accepted: 160, requests: 160, throttled: 0, notes: '' });
+  expect(measured.smallestGapMs).toBeGreaterThanOrEqual(100);
+  expect(measured.perSecond).toBeGreaterThanOrEqual(0.9 * 10);
+});
