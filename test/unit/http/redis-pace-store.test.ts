@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { makePace, UNSEEN } from '../../../src/http/pace.ts';
+import { isAddressFault, readRedisAddress } from '../../../src/http/redis-address.ts';
+import {
+  decodeState,
+  encodeState,
+  fieldOf,
+  openRedisPaceStore,
+  type RedisPaceStore,
+} from '../../../src/http/redis-pace-store.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
+
+const SCOPES = ['address:http://service', 'account:http://service eva@example.org'];
+
+test('a state is read as it was written, whatever its numbers', () => {
+  const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
+  fc.assert(
+    fc.property(ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs) => {
+      // What was seen is compared as text, so the text must not change on its way through a number.
+      const text = encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs });
+      const state = decodeState(text);
+      expect(state === undefined ? undefined : encodeState(state)).toBe(text);
+    }),
+  );
+});
+
+test('what no pas wrote is not taken for a state', () => {
+  fc.assert(fc.property(fc.string(), (text) => decodeState(text) === undefined || text.split(' ').length === 5));
+  for (const text of ['', '1 2 3 4', '1 2 3 4 5 6', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
+    expect(decodeState(text)).toBeUndefined();
+});
+
+test('the name of an account is not in its scope, and its case makes no difference', () => {
+  expect(fieldOf(SCOPES[1] ?? '')).not.toContain('eva');
+  expect(fieldOf('account:http://service Eva@Example.org')).toBe(fieldOf(SCOPES[1] ?? ''));
+  expect(fieldOf('account:http://service jan@example.org')).not.toBe(fieldOf(SCOPES[1] ?? ''));
+});
+
+describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
+  let redis: RedisProcess;
+  const opened: RedisPaceStore[] = [];
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis[Symbol.asyncDispose]());
+  beforeEach(() => redis.command('flushall'));
+  afterEach(() => {
+    for (const store of opened.splice(0)) store.close();
+  });
+
+  async function open(more: { url?: string; password?: string; clock?: Clock } = {}): Promise<RedisPaceStore> {
+    const address = readRedisAddress(more.url ?? redis.url);
+    if (isAddressFault(address)) throw new Error(address.message);
+    const { password, clock = systemClock } = more;
+    const store = await openRedisPaceStore({ address, password, service: 'http://service', clock, random: Math.random });
+    opened.push(store);
+    return store;
+  }
+
+  /** Past the wait of a store that knows nothing. */
+  const settle = (store: RedisPaceStore): Promise<void> =>
+    store.update(SCOPES, () => ({ result: undefined, next: SCOPES.map(() => UNSEEN) }));
+
+  test('many who change it at once lose no change', async () => {
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
+    await settle(await open());
+    const addOne = (store: RedisPaceStore): Promise<void> =>
+      store.update(SCOPES, (states) => ({
+        result: undefined,
+        next: states.map((state) => ({ ...state, jitterMs: state.jitterMs + 1 })),
+      }));
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => addOne(store))));
+    const counted = await (await open()).update(SCOPES, (states) => ({ result: states.map(({ jitterMs }) => jitterMs) }));
+    expect(counted).toEqual([100, 100]);
+  });
+
+  test('twenty who want to leave at once leave one by one', async () => {
+    const stores = await Promise.all(Array.from({ length: 20 }, () => open()));
+    await settle(await open());
+    const left: number[] = [];
+    await Promise.all(
+      stores.map(async (store) => {
+        const pace = makePace({ store, clock: systemClock, scopes: SCOPES, intervalMs: 30 });
+        expect((await pace.depart()).leave()).toBe(true);
+        left.push(systemClock.monotonicMs());
+      }),
+    );
+    const gaps = left.slice(1).map((at, index) => at - (left[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30);
+  });
+
+  test('a store that is new, was emptied or was written by another server waits for whoever may be leaving', async () => {
+    const pace = makePace({ store: await open(), clock: systemClock, scopes: SCOPES, intervalMs: 100 });
+    expect(await pace.waitMs()).toBeLessThanOrEqual(103);
+    const marks = async (): Promise<number> =>
+      (await open()).update(SCOPES, (states, nowMs) => ({
+        result: Math.min(...states.map((state) => state.leavingUntilMs - nowMs)),
+      }));
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    expect(await marks()).toBeLessThan(0);
+    redis.command('flushall');
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    redis.command('hset', 'pas:pace:1:{http://service}', 'server', 'another');
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    redis.command('hset', 'pas:pace:1:{http://service}', 'address', 'nonsense');
+    expect(await marks()).toBeGreaterThan(2000);
+  });
+
+  test.each([-60_000, 60_000])('a clock that is set by %d ms makes everybody wait', async (ms) => {
+    // Seen from here it is the same whether the store's clock was set or this machine's stood still.
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + 1e6 + aheadMs };
+    const store = await open({ clock });
+    await settle(store);
+    const marks = (): Promise<number> =>
+      store.update(SCOPES, (states, nowMs) => ({ result: Math.min(...states.map((state) => state.leavingUntilMs - nowMs)) }));
+    expect(await marks()).toBeLessThan(0);
+    aheadMs = ms;
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(store);
+    expect(await marks()).toBeLessThan(0);
+  });
+
+  test('its keys are of the service, name no account, and are forgotten after a day', async () => {
+    await settle(await open());
+    expect(redis.command('keys', '*')).toBe('pas:pace:1:{http://service}');
+    expect(redis.command('hkeys', 'pas:pace:1:{http://service}')).not.toContain('eva');
+    const keptMs = Number(redis.command('pttl', 'pas:pace:1:{http://service}'));
+    expect(keptMs).toBeGreaterThan(23 * 3600 * 1000);
+    expect(keptMs).toBeLessThanOrEqual(24 * 3600 * 1000);
+  });
+
+  test('refusals are told from absence, in words that hold no password', async () => {
+    const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
+    expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
+      kind: 'away',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({ kind: 'refused' });
+    const unasked = await failure(open({ password: 'not-asked-for' }));
+    expect(unasked).toMatchObject({ kind: 'refused' });
+    redis.command('config', 'set', 'requirepass', 'sesame-open');
+    const wrong = await failure(open({ password: 'sesame-shut' }));
+    const none = await failure(open());
+    const right = await open({ password: 'sesame-open' });
+    await settle(right);
+    redis.command('-a', 'sesame-open', 'config', 'set', 'requirepass', '');
+    expect(wrong).toMatchObject({ kind: 'refused' });
+    expect(none).toMatchObject({ kind: 'refused' });
+    expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(/sesame|not-asked/);
+  });
+
+  test('one that hangs is given up', async () => {
+    const store = await open();
+    await settle(store);
+    redis.pause();
+    try {
+      const [asked, connecting] = await Promise.allSettled([settle(store), open()]);
+      expect(asked).toMatchObject({ status: 'rejected', reason: { kind: 'away', message: 'it does not answer' } });
+      expect(connecting).toMatchObject({ status: 'rejected', reason: { kind: 'away', message: 'it does not answer' } });
+    } finally {
+      redis.resume();
+    }
+  });
+
+  test('one that became a copy, and cannot be written, is away', async () => {
+    const store = await open();
+    await settle(store);
+    redis.command('replicaof', '127.0.0.1', '1');
+    const changed = { result: undefined, next: SCOPES.map(() => ({ ...UNSEEN, jitterMs: 1 })) };
+    const failed = await store.update(SCOPES, () => changed).catch((thrown: unknown) => thrown);
+    redis.command('replicaof', 'no', 'one');
+    expect(failed).toMatchObject({ kind: 'away', message: 'it is a copy that cannot be written' });
+  });
+});
