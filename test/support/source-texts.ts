@@ -71,7 +71,7 @@ function receiversOf(node: Node, key: string, outer: readonly string[]): readonl
     return [`${node.type === 'NewExpression' ? 'new ' : ''}${nameOf(node['callee'])}`];
   }
   if (node.type === 'Property' && key === 'value') return [`key:${nameOf(node['key'])}`, ...outer];
-  return /^(Conditional|Logical|Object|Array|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
+  return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
 }
 
 function childrenOf(node: Node): (readonly [string, Node])[] {
