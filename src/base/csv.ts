@@ -4,7 +4,7 @@
 const FORMULA_START = /^'*[=+\-@\t\r]/;
 
 /** Quoted where needed; a text that a spreadsheet would take for a formula is marked as text. */
-export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' = ','): string {
+export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   const text = FORMULA_START.test(value) ? `'${value}` : value;

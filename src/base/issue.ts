@@ -44,7 +44,7 @@ export function placeText(issue: Issue): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(issue.file);
   const { sheet, row, line, column } = issue;
-  if (sheet !== undefined) parts.push(t`sheet ${sheet}`);
+  if (sheet !== undefined) parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
   if (row !== undefined) parts.push(rowText(row, issue.unit));
   if (line !== undefined) parts.push(t`line ${line}`);
   if (column !== undefined) parts.push(t`column ${column}`);

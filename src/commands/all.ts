@@ -24,6 +24,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['show'], () => import('./show.ts')],
   [['validate'], () => import('./validate.ts')],
   [['build'], () => import('./build.ts')],
+  [['export'], () => import('./export.ts')],
   [['push'], () => import('./push.ts')],
   [['pull'], () => import('./pull.ts')],
   [['status'], () => import('./status.ts')],

@@ -9,6 +9,7 @@ import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import { readConstant, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
+import { knownFind } from '../flows/exported-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount, photographCount } from './counted.ts';
@@ -60,8 +61,16 @@ export async function importTables(context: Context, files: readonly string[], o
   let unchecked = 0;
   for (const file of files) {
     const table = withConstants(await readTableOrInput(context, file, sheet === undefined ? {} : { sheet }), constants);
-    if (table.sheet !== undefined) terminal.note(t`${file}: sheet ${table.sheet} is read.`);
-    const mapped = mapTable(table, { lookupTerm, resolvePhoto: photoResolver(photoRootOf(file, options.photos)) });
+    if (table.sheet !== undefined) {
+      terminal.note(
+        table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
+      );
+    }
+    const mapped = mapTable(table, {
+      lookupTerm,
+      resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
+      known: (localId) => knownFind(outbox, profile.name, localId),
+    });
     for (const issue of mapped.issues) issues.push(issue);
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await enqueueFinds(findsOf(mapped.rows, issues), {

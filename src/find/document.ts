@@ -15,6 +15,11 @@ const NEW_IDENTIFIER = ':tba';
  * such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
+  return buildXml(documentNode(find, profile));
+}
+
+/** The root of the same document. */
+export function documentNode(find: Pick<Find, 'elements'>, profile: DocumentProfile): XmlNode {
   const qualified = (name: string): string => `${profile.prefix}:${name}`;
   const children: XmlNode[] = [{ name: qualified('ident_cely'), content: NEW_IDENTIFIER }];
   const parents = new Map<string, XmlNode[]>();
@@ -29,7 +34,7 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
     }
     siblings.push({ ...written, name: qualified(field.name) });
   }
-  return buildXml({
+  return {
     name: qualified(profile.prefix),
     attributes: {
       [`xmlns:${profile.prefix}`]: namespaceOf(profile),
@@ -37,7 +42,7 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
       'xsi:schemaLocation': `${namespaceOf(profile)} ${schemaLocationOf(profile)}`,
     },
     content: [{ name: qualified('samostatny_nalez'), content: children }],
-  });
+  };
 }
 
 function write(field: Field, elements: FindElements): Omit<XmlNode, 'name'> | undefined {

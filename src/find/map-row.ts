@@ -14,6 +14,15 @@ export type RowContext = {
   readonly resolveReference: ResolveReference;
   /** Usually `photoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
+  /** What is known of a find that is kept already: a table that was exported names it. */
+  readonly known?: (localId: string) => KnownFind | undefined;
+};
+
+export type KnownFind = {
+  /** The identifier that the service gave to its import. */
+  readonly identCely: string | undefined;
+  /** File names of the photographs that are kept with it. */
+  readonly photos: readonly string[];
 };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
@@ -39,8 +48,11 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const values = readElements(row, columns, context.resolveReference, report);
   const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
-  const photos = readPhotos(columns.cell(row.cells, 'photos'), context.resolvePhoto, report);
-  refuseRecorded(columns.cell(row.cells, 'ident_cely'), report);
+  const photosCell = columns.cell(row.cells, 'photos');
+  const identCely = columns.cell(row.cells, 'ident_cely');
+  const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
+  const photos = readPhotos(photosCell, context.resolvePhoto, known?.photos ?? NO_PHOTOS, report);
+  if (identCely !== known?.identCely) refuseRecorded(identCely, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -86,12 +98,14 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
   }
 }
 
-function readPhotos(cell: string, resolvePhoto: ResolvePhoto, report: Report): readonly string[] {
+/** @param kept names of photographs that are kept already, and so need not lie beside the table */
+function readPhotos(cell: string, resolvePhoto: ResolvePhoto, kept: readonly string[], report: Report): readonly string[] {
   if (cell === '') return NO_PHOTOS;
   const photos = new Set<string>();
   for (const name of cell.split(';').map((part) => part.trim())) {
     if (name === '') continue;
     const path = resolvePhoto(name);
+    if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
     else if (photos.has(path.value)) report('warning', 'photo-twice', t`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);

@@ -2,6 +2,7 @@ import { hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
 import type { InspectedPhotograph } from '../find/photograph.ts';
+import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { sha512Of } from '../http/digest.ts';
@@ -17,7 +18,8 @@ import {
 } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
-import { findByLocalId, insertFind, type StoredFind, updateFind } from '../outbox/finds.ts';
+import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../outbox/finds.ts';
+import { latestNumber } from '../outbox/latest-number.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
 export type EnqueueContext = {
@@ -137,7 +139,7 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
   const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(stored, context);
   const isLeft = isGivenUp || elsewhere !== undefined;
-  const change = isLeft ? 'kept' : changeOf(find, content, stored, entry);
+  const change = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
   const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
   const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, row);
@@ -150,13 +152,16 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
 }
 
 function changeOf(
-  find: Find,
-  content: ImportContent,
+  { find, content }: PreparedFind,
+  { outbox, profile }: EnqueueContext,
   stored: StoredFind | undefined,
   entry: ImportEntry | undefined,
 ): Enqueued['change'] {
   if (stored === undefined || entry === undefined) return 'added';
-  const same = JSON.stringify(stored.elements) === JSON.stringify(find.elements);
+  const number = latestNumber(entriesOfFind(outbox, stored.id, profile));
+  // A table that was exported has the number that was set since.
+  if (number !== undefined && isSame({ ...stored.elements, evidencni_cislo: number }, find.elements)) return 'kept';
+  const same = isSame(stored.elements, find.elements);
   switch (entry.state) {
     case 'draft':
     case 'queued':
@@ -169,6 +174,19 @@ function changeOf(
     default:
       return same ? 'kept' : 'sent';
   }
+}
+
+function isSame(stored: StoredElements, elements: StoredElements): boolean {
+  return meaningOf(stored) === meaningOf(elements);
+}
+
+/** Of what refers to something only the identifier counts, but for a person whom the service may not know. */
+function meaningOf(elements: StoredElements): string {
+  const meanings = Object.entries(elements).map(([name, value]) => {
+    const isReference = typeof value === 'object' && value !== null && 'id' in value;
+    return [name, isReference && value.id !== NEW_PERSON ? value.id : value] as const;
+  });
+  return JSON.stringify(meanings.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function write(

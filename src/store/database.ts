@@ -57,6 +57,17 @@ export function openDatabaseImage(path: string, bytes: Buffer): Database {
   });
 }
 
+/** Fills a database in memory and gives it back as the bytes of a file. */
+export function databaseImage(fill: (database: Database) => void): Buffer {
+  const database = new Sqlite(':memory:');
+  try {
+    fill(database);
+    return database.serialize();
+  } finally {
+    database.close();
+  }
+}
+
 /** Runs `work`; what SQLite or the disk refuses becomes one readable error that names the file. */
 export function asDatabaseError<T>(path: string, work: () => T): T {
   try {

@@ -1,0 +1,39 @@
+import write, { type Cell } from 'write-excel-file/node';
+import { spreadsheetNumber } from '../plain-number.ts';
+import { wordOf } from './export-csv.ts';
+import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
+
+/** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
+export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
+  const header = EXPORT_COLUMNS.map((value): Cell => ({ value, type: String, fontWeight: 'bold' }));
+  const rows: Cell[][] = [header];
+  for (const find of finds) {
+    const values = valuesOf(find);
+    const point = pointOf(find.elements);
+    const coordinates = new Map([
+      ['geom_x', point?.x],
+      ['geom_y', point?.y],
+    ]);
+    rows.push(
+      EXPORT_COLUMNS.map((name) => {
+        const coordinate = coordinates.get(name);
+        return coordinate === undefined ? cellOf(name, values.get(name)) : coordinateCell(coordinate);
+      }),
+    );
+  }
+  return write(rows, { sheet: 'finds', stickyRowsCount: 1 }).toBuffer();
+}
+
+function cellOf(name: string, value: ExportValue | undefined): Cell {
+  const word = wordOf(value);
+  if (word === undefined) return null;
+  if (typeof word === 'number') return { value: word, type: Number };
+  if (name === 'datum_nalezu' && /^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(word)) {
+    return { value: new Date(`${word}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
+  }
+  return { value: word, type: String };
+}
+
+function coordinateCell(text: string): Cell {
+  return spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : { value: text, type: String };
+}

@@ -1,0 +1,51 @@
+import type { ColumnName } from '../columns.ts';
+import { FIELDS } from '../fields.ts';
+import type { FindElements, GeomSystem } from '../find.ts';
+import { type PointText, parsePoint } from '../geometry.ts';
+import { isReadable } from '../reading.ts';
+import { NEW_PERSON } from '../resolve-reference.ts';
+
+/** A find as it is taken out, with what the outbox knows of it beside its elements. */
+export type ExportedFind = {
+  readonly localId: string;
+  /** Once the service has given one. */
+  readonly identCely?: string;
+  /** With the registration number that was set last. */
+  readonly elements: FindElements;
+  /** File names. */
+  readonly photos: readonly string[];
+};
+
+export type ExportValue = string | number | boolean;
+
+/** The values of a find but for its point, by the names of the columns that `pas import` reads. What is absent is left out. */
+export function valuesOf({ localId, identCely, elements, photos }: ExportedFind): Map<ColumnName, ExportValue> {
+  const values = new Map<ColumnName, ExportValue>([['local_id', localId]]);
+  if (identCely !== undefined) values.set('ident_cely', identCely);
+  for (const { name, kind } of FIELDS) {
+    const value = elements[name];
+    if (value === undefined || value === '' || kind === 'point') continue;
+    values.set(name, typeof value === 'object' ? (value.id === NEW_PERSON ? value.text : value.id) : value);
+  }
+  if (photos.length > 0) values.set('photos', photos.join(';'));
+  return values;
+}
+
+export type ExportedPoint = PointText & { readonly system: GeomSystem };
+
+/** The point of the system that the find is in. */
+export function pointOf({ geom_system: system, ...elements }: FindElements): ExportedPoint | undefined {
+  if (system === undefined) return undefined;
+  const reading = parsePoint((system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt) ?? '');
+  return isReadable(reading) ? { system, ...reading.value } : undefined;
+}
+
+/** The columns of a table of finds, in the order of the schema. */
+export const EXPORT_COLUMNS: readonly ColumnName[] = [
+  'local_id',
+  'ident_cely',
+  ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }): ColumnName[] =>
+    name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
+  ),
+  'photos',
+];
