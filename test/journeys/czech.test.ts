@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Language } from '../../src/base/language.ts';
+import { type Home, makeHome } from '../support/run-pas.ts';
+
+/** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them anew. */
+async function helpIn(language: Language): Promise<Map<string, string[]>> {
+  vi.resetModules();
+  await (await import('../../src/base/language.ts')).speak(language);
+  const { buildWholeProgram } = await import('../../src/commands/program.ts');
+  let written = '';
+  const stdout = {
+    columns: 120,
+    write: (text: unknown): boolean => {
+      written += String(text);
+      return true;
+    },
+  };
+  const pages = new Map<string, string[]>();
+  const visit = (command: Command, words: readonly string[]): void => {
+    written = '';
+    command.outputHelp();
+    pages.set(words.join(' '), written.split('\n'));
+    for (const child of command.commands) visit(child, [...words, child.name()]);
+  };
+  visit(await buildWholeProgram({ stdout, stderr: stdout }), ['pas']);
+  return pages;
+}
+
+describe('the help of every command', () => {
+  /** Two words in a row, in what is neither an example nor one that goes on. */
+  const isEnglish = (line: string, english: readonly string[]): boolean =>
+    english.includes(line) && /\p{L}{2,} \p{L}{2,}/u.test(line) && !/^ +\$ |^ {6}--|^ +(-h|--)[^ ]* *$/.test(line);
+
+  test('is Czech from its first line to its last', async () => {
+    const english = await helpIn('en');
+    const czech = await helpIn('cs');
+    expect([...czech.keys()]).toEqual([...english.keys()]);
+    const left = [...czech].flatMap(([command, lines]) =>
+      lines.filter((line) => isEnglish(line, english.get(command) ?? [])).map((line) => `${command}: ${line}`),
+    );
+    expect(left).toEqual([]);
+    const pages = [...czech].filter(([command]) => command !== 'pas');
+    expect(pages.filter(([, lines]) => lines[0]?.startsWith('Použití: pas ') !== true).map(([command]) => command)).toEqual([]);
+    // What stands for a value is Czech as well: letters that English has too mark what was overlooked.
+    const placeholders = pages.flatMap(([, lines]) => lines.flatMap((line) => line.match(/ <[a-z-]+>/g) ?? []));
+    const englishOnes = [...english.values()].flat().flatMap((line) => line.match(/ <[a-z-]{3,}>/g) ?? []);
+    const shared = [...new Set(placeholders)].filter((one) => englishOnes.includes(one)).sort();
+    expect(shared).toEqual([' <ident>', ' <text>', ' <token>']);
+  });
+});
+
+describe('a Czech pas', () => {
+  let home: Home;
+
+  const season = (from: number, count: number): string => {
+    const rows = Array.from({ length: count }, (_, index) => `CZ-${from + index},C-202400101,1,4326,15.1,50.1`);
+    return ['local_id,projekt,stav,geom_system,geom_x,geom_y', ...rows, ''].join('\n');
+  };
+
+  beforeAll(async () => {
+    home = makeHome({ PAS_LANG: 'cs' });
+    const address = 'http://127.0.0.1:9';
+    const run = await home.pas('init', '--name', 'muzeum', '--kind', 'training', '--base-url', address, '--schema-base', address);
+    expect(run.stdout).toBe(`Profil muzeum je v ${home.env['PAS_HOME']}/config.toml.\n`);
+    expect(run.stderr).toBe('Dále: `pas login` a potom `pas harvest-vocab`.\n');
+  });
+
+  test.each([
+    [1, '1 nález', '1 nález;'],
+    [2, '2 nálezy', '3 nálezy;'],
+    [5, '5 nálezů', '8 nálezů;'],
+  ])('counts %i in Czech: %s', async (count, imported, all) => {
+    const table = home.file(`season-${count}.csv`, season(count * 10, count));
+    expect((await home.pas('import', table)).stdout).toContain(`Importováno ${imported}: ${count} přidáno`);
+    expect((await home.pas('status')).stdout).toContain(`${all} profil muzeum, cvičná instance`);
+  });
+
+  test('names states in Czech for people, and by their codes for programs', async () => {
+    const list = await home.pas('list');
+    expect(list.stdout).toMatch(/^NÁLEZ +STAV +VE SLUŽBĚ/);
+    const states = await home.json<{ state: string }[]>('list');
+    expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['draft']));
+    expect(list.stdout).toContain('rozepsáno');
+  });
+
+  test('says the same of data as the English one: other words, the same places, rules and keys', async () => {
+    const table = home.file('wrong.csv', 'local_id,projekt,stav,hloubka\nX-1,C-202400101,9,mělká\nX-1,C-202400101,1,3\n');
+    type Said = { readonly issues: readonly { readonly message: string }[] };
+    const czech = await home.json<Said>('import', table, '--dry-run');
+    const english = await home.json<Said>('import', table, '--dry-run', '--lang', 'en');
+    const withoutMessages = ({ issues, ...rest }: Said): unknown => ({
+      ...rest,
+      issues: issues.map(({ message, ...issue }) => issue),
+    });
+    expect(withoutMessages(czech)).toEqual(withoutMessages(english));
+    expect(czech.issues.length).toBeGreaterThan(0);
+    const shared = czech.issues.filter(({ message }, index) => message === english.issues[index]?.message);
+    expect(shared).toEqual([]);
+  });
+
+  test('ends with a Czech message and the same code and keys', async () => {
+    const run = await home.pas('show', 'K-1', '--json');
+    expect(run.code).toBe(2);
+    expect(JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+      type: 'exit',
+      code: 2,
+      message: 'Nález K-1 tu není.',
+      hint: 'Nálezy vypíše `pas list`.',
+    });
+  });
+
+  test('puts a name into a sentence as it is, whatever characters it is made of', async () => {
+    const name = `K$&-\${0}-$1 „dýka“`;
+    expect((await home.pas('show', name)).stderr).toContain(`Nález ${name} tu není.`);
+  });
+
+  test('says in Czech what is wrong with a command line', async () => {
+    const unknown = await home.pas('list', '--limti', '3');
+    expect(unknown).toMatchObject({ code: 2, stdout: '' });
+    expect(unknown.stderr).toBe('chyba: neznámý přepínač „--limti“\n(Neměli jste na mysli --limit?)\n(použití vypíše --help)\n');
+    expect((await home.pas('show')).stderr).toContain('chyba: chybí povinný argument „nález“');
+    expect((await home.pas('list', '--limit', 'x')).stderr).toContain(
+      'hodnota „x“ přepínače „--limit <n>“ je neplatná. Zadejte celé číslo.',
+    );
+    const tooMany = await home.pas('build', 'a', 'b', '--json');
+    expect(tooMany.stderr).toContain('"message":"chyba: příliš mnoho argumentů: zadáno 2, nejvýše 1"');
+  });
+});
+
+describe('the language', () => {
+  const opening = async (environment: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
+    const run = await makeHome({ PAS_LANG: '', ...environment }).pas(...args, 'list', '--help');
+    return run.stdout.slice(0, run.stdout.indexOf(' '));
+  };
+
+  test('is that of --lang, else of PAS_LANG, else of the locale, else English', async () => {
+    const said = await Promise.all([
+      opening({ LC_ALL: 'en_GB.UTF-8', PAS_LANG: 'en' }, '--lang', 'cs'),
+      opening({ LC_ALL: 'en_GB.UTF-8', PAS_LANG: 'cs' }),
+      opening({ LANG: 'cs_CZ.UTF-8' }),
+      opening({ LANG: 'cs_CZ.UTF-8', LC_ALL: 'C' }),
+      opening({ LANG: 'de_DE.UTF-8' }),
+      opening({ PAS_LANG: 'cs' }, '--lang=en'),
+    ]);
+    expect(said).toEqual(['Použití:', 'Použití:', 'Použití:', 'Usage:', 'Usage:', 'Usage:']);
+  });
+
+  test('that pas does not speak is wrong usage, and those that it speaks are named', async () => {
+    const flag = await makeHome().pas('list', '--lang', 'xx');
+    expect(flag.code).toBe(2);
+    expect(flag.stderr).toContain('Allowed choices are en, cs.');
+    const variable = await makeHome({ PAS_LANG: 'xx' }).pas('list', '--json');
+    expect(variable.code).toBe(2);
+    expect(JSON.parse(variable.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      message: 'PAS_LANG names a language that pas does not speak: xx.',
+      hint: 'Choose from en, cs.',
+    });
+  });
+});
