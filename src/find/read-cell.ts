@@ -68,7 +68,7 @@ export function readDate(cell: string): Reading<string> {
   const czech = /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/.exec(cell);
   if (czech !== null) return realDate(cell, Number(czech[3]), Number(czech[2]), Number(czech[1]));
   const why = whyNoDate(cell);
-  return unreadable('date', `"${cell}" ${why}`);
+  return unreadable('date', t`"${cell}" ${why}`);
 }
 
 /** Whether a day of this name exists in the calendar. */

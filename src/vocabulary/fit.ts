@@ -56,11 +56,11 @@ export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   if (whole !== undefined && whole.score > score) return whole;
   const leftOver = left
     .filter(({ closeness }) => closeness === 0)
-    .map(({ token }) => `‘${token.word.text}’`)
+    .map(({ token }) => quoted(token.word.text))
     .join(', ');
   const lacking = name.words
     .filter((_, index) => matches[index] === undefined)
-    .map(({ text }) => `‘${text}’`)
+    .map(({ text }) => quoted(text))
     .join(', ');
   return {
     score,
@@ -140,7 +140,7 @@ function explain(matches: readonly Match[], name: Name): string[] {
 }
 
 function readingText({ token, readAs }: Match): string[] {
-  const own = `‘${token.word.text}${token.word.cut ? '.' : ''}’`;
+  const own = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
   switch (readAs.by) {
     case 'itself':
       return [];
@@ -170,6 +170,10 @@ function likenessText({ own, entry, readAs, by }: Match): string[] {
     case 'typing-error':
       return [t`‘${own.text}’ may be ‘${entry.text}’ mistyped`];
   }
+}
+
+function quoted(text: string): string {
+  return t`‘${text}’`;
 }
 
 function errorsText(errors: number): string {
