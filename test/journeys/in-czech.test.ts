@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+let czech: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
+  czech = home.with({ PAS_LANG: 'cs' });
+});
+
+test('a table with errors is told in Czech, with numbers and nouns in the right forms', async () => {
+  const table = czech.file(
+    'bad.csv',
+    [
+      'local_id;hloubka;datum_nalezu;stav;predano',
+      'K-1;1,5;03/04/2024;4;snad',
+      'K-2;30',
+      'K-3;30;2024-04-03;1;ne;a;b',
+      'K-1;2;2024-04-03;1;ne',
+      'K-5;3;2024-04-03;2;ne',
+    ].join('\n'),
+  );
+  const { code, stdout, stderr } = await czech.pas('import', table);
+  const said = stdout + stderr;
+  expect(code).toBe(3);
+  expect(said).toContain('Řádek má jen 2 buňky, záhlaví 5.');
+  expect(said).toContain('Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.');
+  expect(said).toContain('Řádky 2 a 5 mají stejné local_id „K-1“.');
+  expect(said).toContain('U nálezu pro stav 2 musí být vyplněno okolnosti (nálezové okolnosti).');
+  expect(said).not.toMatch(/Give each find|Fill it in|The row has/);
+
+  czech.file('bad.csv', 'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3');
+  const again = (await czech.pas('import', table)).stdout;
+  expect(again).toContain('„1,5“ není celé číslo. Hloubka se uvádí v celých centimetrech: 1,5 m je 150.');
+  expect(again).toContain('„03/04/2024“ může znamenat dva různé dny. Napište 2024-04-03 nebo 2024-03-04.');
+  expect(again).toContain('Importem nelze dosáhnout stavu 4 (archivovaný).');
+  expect(again).toContain('„snad“ není ano ani ne.');
+});
+
+test('the codes of issues are the same in both languages', async () => {
+  const table = home.file('bad.csv', 'local_id;hloubka;stav\nK-1;1,5;4\n');
+  const issuesOf = async (from: Home): Promise<{ rule: string; element: string; column: string; message: string }[]> =>
+    JSON.parse((await from.pas('import', table, '--json')).stdout).issues;
+  const [english, inCzech] = [await issuesOf(home), await issuesOf(czech)];
+  const codes = (issues: typeof english) => issues.map(({ message: _message, ...rest }) => rest);
+  expect(codes(inCzech)).toEqual(codes(english));
+  expect(inCzech.map(({ message }) => message)).not.toEqual(english.map(({ message }) => message));
+});
+
+test('a refusal keeps the words of the service inside a Czech frame', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
+  const pushed = await czech.pas('push');
+  const refused = await home.json<{ needs_person: { reason: string }[] }>('status');
+  const words = refused.needs_person[0]?.reason ?? '';
+  expect(words).not.toBe('');
+  expect(pushed.stdout + pushed.stderr).toContain(`fotografie nálezu K-1: odmítnuto: ${words}`);
+  expect(pushed.stdout + pushed.stderr).toContain('1 přijato, 1 odmítnuto');
+  expect((await czech.pas('status')).stdout).toContain(`fotografie nálezu K-1: ${words}`);
+});
+
+test('evidence is told in the language of whoever asks, and is the same evidence in another one', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await service.faults({ endpoint: 'import', fault: '500-before-save' });
+  const pushed = await czech.pas('push');
+  expect(pushed.code).toBe(6);
+  const reconciled = await czech.pas('reconcile');
+  expect(reconciled.stdout).toContain('sklizeň neukazuje žádný záznam tohoto projektu');
+  await home.pas('reconcile');
+  const shown = await home.json<{ entries: { evidence: { verdict: string; reason: string }[] }[] }>('show', 'K-1');
+  expect(shown.entries[0]?.evidence).toHaveLength(1);
+  expect(shown.entries[0]?.evidence[0]).toMatchObject({ verdict: 'undecided' });
+});
+
+test('what is no file, no find and no network is refused in Czech, with what to do', async () => {
+  const away = makeHome({ PAS_LANG: 'cs', PAS_PASSWORD: 'x' });
+  const missing = await away.pas('validate', 'chybi.xml');
+  expect(missing.stderr + missing.stdout).toMatch(/profil/);
+  const nowhere = await czech.pas('import', 'chybi.csv');
+  expect(nowhere).toMatchObject({ code: 2 });
+  expect(nowhere.stderr).toMatch(/Soubor .*chybi\.csv neexistuje\./);
+  const nobody = await czech.pas('resolve', 'K-9', '--drop');
+  expect(nobody.stderr).toContain('Nález K-9 tu není.');
+  expect(nobody.stderr).toContain('NÁLEZ je místní označení');
+});
