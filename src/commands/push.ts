@@ -153,7 +153,8 @@ function reporter({ terminal }: Context, onSettled: (done: number) => void): (ev
     }
     done += 1;
     onSettled(done);
-    if (event.state !== 'accepted') terminal.note(`${what} ${STATE_WORDS[event.state]}: ${printable(event.reason ?? '')}`);
+    const [state, reason] = [STATE_WORDS[event.state], printable(event.reason ?? '')];
+    if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
   };
 }
 

@@ -173,7 +173,7 @@ function detectDelimiter(bytes: Buffer): string {
 }
 
 function nameOf(delimiter: string): string {
-  return delimiter === '\t' ? t`a tab` : `"${delimiter}"`;
+  return delimiter === '\t' ? t`a tab` : t`"${delimiter}"`;
 }
 
 function cellCount(count: number): string {
