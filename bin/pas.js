@@ -16,6 +16,9 @@ process.on('exit', () => {
   process.exitCode = 5;
 });
 
+// Libraries print what they send, passwords too, where this asks them to.
+delete process.env.DEBUG;
+
 const args = process.argv.slice(2);
 if (args.length === 1 && args[0] === '--version') {
   // Asked by scripts and editors on every start, so nothing is loaded for it.

@@ -67,8 +67,6 @@ type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
 
 /** @throws PaceStoreError when it is away; ConfigError when it refuses */
 async function connect(context: Context, profile: Profile, { password, signal }: Connecting = {}): Promise<RedisPaceStore> {
-  // The library would print what it sends, the password with it, where this asks for it.
-  delete process.env['DEBUG'];
   const { openRedisPaceStore, PaceStoreError } = await import('../http/redis-pace-store.ts');
   const address = addressOf(profile);
   try {
@@ -133,7 +131,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const { version, role } = store;
     const latency = latencyMs.toFixed(1);
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
-    const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock is ${ahead} ms from this machine's`;
+    const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
     if (role === 'slave') return problem('pacing', t`${place} is a copy of another Redis and cannot be written.`, todo);
     if (!address.tls && !isLoopback(address.host) && pacingPasswordOf(context, profile) !== undefined) {
       return warning('pacing', t`${said}; the password travels in the open.`, t`Use rediss:// if the Redis has TLS.`);

@@ -77,7 +77,10 @@ const LEAD_MS = 12;
 export const MOST_LEAVING_MS = 3000;
 /** Whoever shares the pace may change it, so nobody sleeps for longer than this without looking. */
 const LOOK_UP_MS = 500;
-const LOOK_AGAIN_MS = 2;
+/** When to look whether somebody has left: at once, and less often the longer it takes. */
+const FIRST_LOOK_AGAIN_MS = 2;
+const MOST_LOOK_AGAIN_MS = 50;
+const LOOKS_PER_DOUBLING = 8;
 /** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0008-jitter.md). */
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
@@ -98,7 +101,8 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
     // In hundredths, upwards: a remainder too small to be added to a clock's time would never be over.
     const waitMs = Math.max(0, Math.ceil(100 * (Math.max(...freeAt) - nowMs)) / 100);
-    return waitMs === 0 && states.some(({ leavingUntilMs }) => leavingUntilMs > nowMs) ? LOOK_AGAIN_MS : waitMs;
+    const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
+    return waitMs === 0 && leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : waitMs;
   };
 
   /** Milliseconds until the slot; or the mark that says whose it is, when it was taken. */
@@ -201,6 +205,11 @@ function inPassing(update: Promise<unknown>): void {
 
 function gapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
+}
+
+function lookAgainMs(leavingUntilMs: number, nowMs: number): number {
+  const sinceMs = nowMs - (leavingUntilMs - MOST_LEAVING_MS);
+  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MOST_LOOK_AGAIN_MS, leavingUntilMs - nowMs);
 }
 
 function departing(state: PaceState, nowMs: number): PaceState {

@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
+import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+
+const SECRET = 'sesame-open';
+const PLACES = ['--base-url', 'https://a.example.org', '--schema-base', 'https://a.example.org/schema/svc', '--kind', 'training'];
+
+type Report = { checks: { name: string; level: string; message: string; todo: string | null }[] };
+const pacingOf = async (home: Home, ...flags: string[]) =>
+  (await home.json<Report>('doctor', ...flags)).checks.find(({ name }) => name === 'pacing');
+
+test('an address with a password is refused with 12, in a flag and in the file, and is not repeated', async () => {
+  const home = makeHome();
+  const flag = await home.pas('init', ...PLACES, '--pacing', `redis://:${SECRET}@127.0.0.1/0`);
+  expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('holds a password') });
+  await expectDone(home.pas('init', ...PLACES, '--pacing', 'redis://127.0.0.1/0'));
+  const file = join(home.folder, 'pas', 'config.toml');
+  const sound = readFileSync(file, 'utf8');
+  writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`));
+  const inFile = await home.pas('status');
+  expect(inFile).toMatchObject({ code: 12, stderr: expect.stringContaining('PAS_PACING_PASSWORD') });
+  writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`).replace('/0"', '/0'));
+  const malformed = await home.pas('profile', 'show', '--json');
+  expect(malformed).toMatchObject({ code: 12 });
+  expect(JSON.stringify([flag, inFile, malformed])).not.toContain(SECRET);
+  const nonsense = await makeHome().pas('init', ...PLACES, '--pacing', 'everywhere');
+  expect(nonsense).toMatchObject({ code: 12, stderr: expect.stringContaining('must be local or the address of a Redis') });
+});
+
+test('a password for a pacing that needs none is refused', async () => {
+  const home = makeHome();
+  await expectDone(home.pas('init', ...PLACES));
+  const run = await home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password');
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('local') });
+});
+
+describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
+  let service: MockProcess;
+  let redis: RedisProcess;
+  let home: Home;
+  beforeAll(async () => {
+    service = await startMockProcess('--min-interval', '10');
+    redis = await startRedis('--requirepass', SECRET);
+    home = await signedIn(service, 'archaeologist', ['--pacing', redis.url]);
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+  });
+  afterAll(async () => {
+    await service.stop();
+    await redis[Symbol.asyncDispose]();
+  });
+
+  test('a wrong one, or none, ends a push with 12 before anything is sent', async () => {
+    const none = await home.pas('push');
+    const wrong = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('push', '--json', '--verbose');
+    expect(none).toMatchObject({ code: 12, stderr: expect.stringContaining('NOAUTH') });
+    expect(wrong).toMatchObject({ code: 12, stderr: expect.stringContaining('WRONGPASS') });
+    expect(jsonLines(wrong.stderr).at(-1)).toMatchObject({ type: 'exit', code: 12 });
+    expect(JSON.stringify(wrong)).not.toContain('sesame');
+    expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual([]);
+    const kept = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('login', '--pacing-password');
+    expect(kept.code).toBe(12);
+    expect(await pacingOf(home)).toMatchObject({ level: 'problem', message: expect.stringContaining('refuses') });
+  });
+
+  test('the right one is kept where secrets are, outlives a new sign-in, and is printed nowhere', async () => {
+    const kept = await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'));
+    expect(JSON.parse(kept.stdout)).toMatchObject({ checked: true, pacing: redis.url });
+    await expectDone(home.pas('login'));
+    const debugged = await expectDone(home.with({ DEBUG: '*' }).pas('push', '--json', '--verbose'));
+    expect(jsonLines(debugged.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 2 });
+    const shown = await expectDone(home.pas('profile', 'show', '--json'));
+    const doctor = await home.pas('doctor', '--json', '--verbose');
+    expect(JSON.stringify([kept, debugged, shown, doctor])).not.toContain(SECRET);
+    expect(readFileSync(join(home.folder, 'pas', 'config.toml'), 'utf8')).not.toContain(SECRET);
+    expect(await pacingOf(home)).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(
+        /^Redis \d.* at 127\.0\.0\.1:\d+\/0 answers in \d+\.\d ms; its clock differs from this machine's by [+−]\d+ ms/,
+      ),
+    });
+    expect(await pacingOf(home, '--offline')).toBeUndefined();
+  });
+
+  test('where nothing answers, doctor says so, and a push that has nothing to send ends at once', async () => {
+    await redis.kill();
+    expect(await pacingOf(home)).toMatchObject({
+      level: 'problem',
+      message: expect.stringContaining('ECONNREFUSED'),
+      todo: expect.stringContaining('one request every 2 s'),
+    });
+    const push = await expectDone(home.pas('push'));
+    expect(push.stderr).toContain('cannot be used');
+  });
+});

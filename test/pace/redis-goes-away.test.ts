@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
+import { expectDone, signedIn } from '../support/run-pas.ts';
+
+async function arrived(service: MockProcess, count: number): Promise<void> {
+  for (;;) {
+    const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
+    if (writes.length >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test.skipIf(!HAS_REDIS)(
+  'a Redis that dies in the middle of a push slows it down and loses nothing; when it is back, so is the pace',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    await using service = await startMockProcess('--latency', '20');
+    await using redis = await startRedis();
+    await warmUp(service);
+    const before = await service.state();
+    const home = await signedIn(service, 'archaeologist', ['--pacing', redis.url, '--pacing-fallback-interval-ms', '600']);
+    await expectDone(home.pas('import', writeSeason(home, 40)));
+
+    const slow: number[] = [];
+    const measured = await measurePushes(service, [home], async () => {
+      await arrived(service, 10);
+      await redis.kill();
+      await arrived(service, 12);
+      slow.push(performance.now());
+      await arrived(service, 15);
+      slow.push(performance.now());
+      await redis.restart();
+    });
+
+    expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+    expect(measured.accepted).toBe(40);
+    expect((await service.state()).finds - before.finds).toBe(40);
+    expect((slow[1] ?? 0) - (slow[0] ?? 0)).toBeGreaterThan(1500);
+    const place = `127.0.0.1:${redis.port}/0`;
+    expect(measured.notes.match(/cannot be used/g)).toHaveLength(1);
+    expect(measured.notes).toContain(`The pacing store at ${place} cannot be used: `);
+    expect(measured.notes).toContain('Going on alone, one request every 0.6 s, until it answers again.');
+    expect(measured.notes).toContain(`The pacing store at ${place} answers again: back to the shared pace.`);
+  },
+);
+
+test.skipIf(!HAS_REDIS)(
+  'a Redis that is emptied in the middle of two pushes lets nobody leave too early',
+  { timeout: 120_000 },
+  async () => {
+    await using service = await startMockProcess('--latency', '20');
+    await using redis = await startRedis();
+    await warmUp(service);
+    const homes = await Promise.all(
+      ['archaeologist', 'researcher'].map(async (account) => {
+        const home = await signedIn(service, account, ['--pacing', redis.url]);
+        await expectDone(home.pas('import', writeSeason(home, 20)));
+        return home;
+      }),
+    );
+
+    const measured = await measurePushes(service, homes, async () => {
+      await arrived(service, 10);
+      redis.command('flushall');
+      await arrived(service, 20);
+      redis.command('flushall');
+    });
+
+    expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+    expect(measured).toMatchObject({ accepted: 40, notes: '' });
+  },
+);

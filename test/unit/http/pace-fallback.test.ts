@@ -1,0 +1,128 @@
+import { expect, test, vi } from 'vitest';
+import { makePace, type PaceState, type PaceStore } from '../../../src/http/pace.ts';
+import { openWithFallback } from '../../../src/http/pace-fallback.ts';
+import { PaceStoreError } from '../../../src/http/redis-pace-store.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+
+type Health = 'up' | 'away' | 'refused';
+
+/** A shared store whose health can be changed, with its fallback, and a pace on top. */
+async function scene(health: Health = 'up') {
+  const clock = manualClock();
+  const state = { health };
+  const said: string[] = [];
+  const shared = new Map<string, PaceState>();
+  const inMemory = memoryPaceStore(clock, shared);
+  const failing = <T>(work: () => Promise<T>): Promise<T> =>
+    state.health === 'up' ? work() : Promise.reject(new PaceStoreError(state.health, state.health));
+  const update: PaceStore['update'] = (scopes, change) => failing(() => inMemory.update(scopes, change));
+  const open = () =>
+    openWithFallback({
+      connect: () => failing(async () => ({ update, close: () => undefined })),
+      local: memoryPaceStore(clock),
+      fallbackIntervalMs: 2000,
+      clock,
+      random: () => 0.5,
+      onLost: (reason) => said.push(`lost: ${reason}`),
+      onBack: () => said.push('back'),
+    });
+  const store = await open();
+  const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const left: number[] = [];
+  const leaveFor = async (ms: number): Promise<number[]> => {
+    const from = left.length;
+    const stop = new AbortController();
+    const leaving = (async () => {
+      while (!stop.signal.aborted) {
+        (await pace.depart(stop.signal)).leave();
+        left.push(clock.monotonicMs());
+      }
+    })();
+    await clock.advance(ms);
+    stop.abort(new DOMException('stopped', 'AbortError'));
+    await leaving.catch(() => undefined);
+    return left.slice(from);
+  };
+  return { clock, state, said, store, pace, left, leaveFor, inMemory };
+}
+
+function smallestGap(times: readonly number[]): number {
+  return Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+}
+
+test('while the shared store answers, nothing is said and the pace is the service’s', async () => {
+  const { leaveFor, said } = await scene();
+  expect((await leaveFor(10_000)).length).toBeGreaterThan(90);
+  expect(said).toEqual([]);
+});
+
+test('a store that is lost is reported once, at once slower, looked for, and reported when it is back', async () => {
+  const { leaveFor, said, state, left } = await scene();
+  await leaveFor(1000);
+  state.health = 'away';
+  const alone = await leaveFor(20_000);
+  expect(said).toEqual(['lost: away']);
+  expect(smallestGap(alone)).toBeGreaterThanOrEqual(2000);
+  expect(alone.length).toBeGreaterThanOrEqual(8);
+  state.health = 'up';
+  await leaveFor(2500);
+  expect(said).toEqual(['lost: away', 'back']);
+  expect((await leaveFor(5000)).length).toBeGreaterThan(40);
+  expect(smallestGap(left)).toBeGreaterThanOrEqual(100);
+});
+
+test('the first request without the store waits for a whole gap and a part of it that chance decides', async () => {
+  const { clock, leaveFor, state } = await scene();
+  await leaveFor(1000);
+  state.health = 'away';
+  const lostAt = clock.monotonicMs();
+  const [first = 0] = await leaveFor(6000);
+  expect(first - lostAt).toBeGreaterThanOrEqual(2900);
+});
+
+test('a store that is away from the start is waited for without holding anybody up', async () => {
+  const { leaveFor, said, state } = await scene('away');
+  expect((await leaveFor(10_000)).length).toBeGreaterThanOrEqual(3);
+  state.health = 'up';
+  await leaveFor(3000);
+  expect(said).toEqual(['lost: away', 'back']);
+});
+
+test('a store that refuses at the start is an error; one that refuses later is lost', async () => {
+  await expect(scene('refused')).rejects.toMatchObject({ kind: 'refused' });
+  const { leaveFor, said, state } = await scene();
+  await leaveFor(1000);
+  state.health = 'refused';
+  await leaveFor(3000);
+  expect(said).toEqual(['lost: refused']);
+});
+
+test('it is not gone back to while a request of this machine is about to leave', async () => {
+  const { clock, pace, said, state } = await scene('away');
+  const taking = pace.depart();
+  await clock.advance(4000);
+  const slot = await taking;
+  state.health = 'up';
+  await clock.advance(1500);
+  await pace.waitMs();
+  await clock.advance(10);
+  await pace.waitMs();
+  expect(said).toEqual(['lost: away']);
+  slot.leave();
+  await clock.advance(10);
+  await vi.waitFor(async () => {
+    await pace.waitMs();
+    expect(said).toEqual(['lost: away', 'back']);
+  });
+  expect(await pace.waitMs()).toBeGreaterThan(90);
+});
+
+test('a mistake of ours is not taken for a store that is away', async () => {
+  const { store, said } = await scene();
+  const mistaken = store.update(['address:a'], () => {
+    throw new TypeError('ours');
+  });
+  await expect(mistaken).rejects.toThrow('ours');
+  expect(said).toEqual([]);
+});
