@@ -132,6 +132,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['XML', /^src\//, /^<\?xml /],
   ['the first bytes of a file', /^src\/(find|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
+  ['what the GeoPackage standard calls them', /^src\/find\/export\/gpkg-schema\.ts$/, /./],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export\.ts$/, /^(@prefix|owl:)/],

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { po } from 'gettext-parser';
 import { addLocale, setDedent, msgid as ttagMsgid, ngettext as ttagNgettext, t as ttagText, useLocale } from 'ttag';
 import type { Language, Template } from './language.ts';
 import { packageRoot } from './package-root.ts';
+import type { Forms } from './po-files.ts';
 
 /** Finds a text, or its form for a number, in a catalog and puts the values in. */
 export type Translator = {
@@ -11,9 +11,9 @@ export type Translator = {
   counted(one: Template, many: string, count: number): string;
 };
 
-export function openTranslator(language: Language): Translator {
+export async function openTranslator(language: Language): Promise<Translator> {
   setDedent(false);
-  addLocale(language, readCatalog(language));
+  addLocale(language, await readCatalog(language));
   useLocale(language);
   return {
     text: ({ strings, values }) => filled(ttagText(strings, ...marksFor(values)), values),
@@ -34,22 +34,41 @@ function filled(text: string, values: readonly unknown[]): string {
   return text.replace(/\ue000(\d+)\ue001/g, (_, index: string) => String(values[Number(index)]));
 }
 
-/** The translated forms of each text; several where a number decides. */
 type Catalog = {
   readonly charset: string;
   readonly headers: Record<string, string>;
   readonly contexts: { '': Record<string, string[]> };
 };
 
-/** All texts of one language: the .po files of its folder, put together. */
-function readCatalog(language: Language): Catalog {
-  const folder = join(packageRoot, 'src', 'language', language);
-  const forms: Record<string, string[]> = {};
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {
-    const texts = po.parse(readFileSync(join(folder, name))).translations[''] ?? {};
-    for (const [english, { msgstr }] of Object.entries(texts)) forms[english] = msgstr;
+async function readCatalog(language: Language): Promise<Catalog> {
+  const folder = poFolder(language);
+  // Reading .po files takes longer than most commands, so the build leaves their texts beside the code.
+  const forms = readBuilt(language, folder) ?? (await import('./po-files.ts')).readPoFiles(folder);
+  const texts = Object.fromEntries(Object.entries(forms).map(([english, czech]) => [english, [...czech]]));
+  return { charset: 'utf-8', headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': texts } };
+}
+
+/** Where a translator works. */
+export function poFolder(language: Language): string {
+  return join(packageRoot, 'src', 'language', language);
+}
+
+/** Where the build leaves the texts of a language. */
+export function builtCatalog(language: Language): string {
+  return join(packageRoot, 'dist', `language-${language}.json`);
+}
+
+/** Undefined where nothing was built, or a .po file was edited since. */
+function readBuilt(language: Language, folder: string): Forms | undefined {
+  try {
+    const builtMs = statSync(builtCatalog(language)).mtimeMs;
+    const edited = [folder, ...readdirSync(folder).map((name) => join(folder, name))].some(
+      (path) => statSync(path).mtimeMs > builtMs,
+    );
+    return edited ? undefined : (JSON.parse(readFileSync(builtCatalog(language), 'utf8')) as Forms);
+  } catch {
+    return undefined;
   }
-  return { charset: 'utf-8', headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': forms } };
 }
 
 /** Czech: one; two to four; all others. */

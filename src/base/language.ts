@@ -71,5 +71,5 @@ export async function speak(language: Language): Promise<void> {
     return;
   }
   const { openTranslator } = await import('./catalog.ts');
-  spoken = { language, translator: openTranslator(language) };
+  spoken = { language, translator: await openTranslator(language) };
 }

@@ -29,6 +29,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   name: t`name`,
   number: t`a number`,
   options: t`options`,
+  prefix: t`prefix`,
   set: t`set`,
   term: t`term`,
   terms: t`terms`,
