@@ -80,7 +80,7 @@ function findKeyProblem(key: string): string | undefined {
 /** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
   const message = t`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
-  issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
+  if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
   return () => {
     const seen = new Map<string, number>();
     return (row) => {

@@ -31,7 +31,12 @@ function cellOf(name: string, value: ExportValue | undefined): Cell {
   if (name === 'datum_nalezu' && /^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(word)) {
     return { value: new Date(`${word}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
   }
-  return { value: word, type: String };
+  return { value: literal(word), type: String };
+}
+
+/** In a workbook `_x0041_` stands for a letter; its first character is written that way itself where it is meant as it stands. */
+function literal(text: string): string {
+  return text.replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_');
 }
 
 function coordinateCell(text: string): Cell {

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { FileError } from '../../src/base/errors.ts';
+import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
+import { readFinds } from '../support/read-finds.ts';
+
+const find = (id: string) => ({ local_id: id, projekt: 'C-1', stav: 1 });
+
+describe('a layer of a GeoPackage', () => {
+  test('points in every form that programs write are read, and a feature without one', async () => {
+    const bytes = makeGeoPackage([
+      {
+        name: 'nalezy',
+        features: [
+          [pointBlob(15.1712, 49.8405), find('A-1')],
+          [pointBlob(15.1712, 49.8405, { bigEndian: true, z: true, envelope: true }), find('A-2')],
+          [pointBlob(15.1712, 49.8405, { multi: 1 }), find('A-3')],
+          [null, find('A-4')],
+          [pointBlob(Number.NaN, Number.NaN), find('A-5')],
+        ],
+      },
+    ]);
+    const { finds, issues } = await readFinds('season.gpkg', bytes);
+    expect(issues).toEqual([]);
+    expect(finds.map(({ elements }) => elements.geom_wkt)).toEqual([
+      'POINT (15.1712 49.8405)',
+      'POINT (15.1712 49.8405)',
+      'POINT (15.1712 49.8405)',
+      undefined,
+      undefined,
+    ]);
+    expect(finds[0]?.source).toEqual({ file: 'season.gpkg', sheet: 'nalezy', unit: 'feature', row: 1 });
+  });
+
+  test('other geometries and damaged ones are said with the number of the feature', async () => {
+    const line = pointBlob(15, 49);
+    line.writeUInt32LE(2, 9);
+    const bytes = makeGeoPackage([
+      {
+        name: 'nalezy',
+        type: 'GEOMETRY',
+        features: [
+          [pointBlob(-694201.69, -1076185.62), find('A-1')],
+          [line, find('A-2')],
+          [pointBlob(15, 49, { multi: 2 }), find('A-3')],
+          [pointBlob(15, 49).subarray(0, 20), find('A-4')],
+          [Buffer.from('nothing'), find('A-5')],
+        ],
+        system: 5514,
+      },
+    ]);
+    const { finds, issues } = await readFinds('season.gpkg', bytes);
+    expect(finds.map(({ elements }) => [elements.geom_system, elements.geom_sjtsk_wkt])).toEqual([
+      ['5514', 'POINT (-694201.69 -1076185.62)'],
+    ]);
+    expect(issues.map(({ rule, row, unit }) => [rule, row, unit])).toEqual(
+      [2, 3, 4, 5].map((row) => ['geometry-form', row, 'feature']),
+    );
+  });
+
+  test('the first of points that has features is read, another by its name', async () => {
+    const bytes = makeGeoPackage([
+      { name: 'plochy', type: 'POLYGON', features: [[null, find('P-1')]] },
+      { name: 'prazdna', features: [] },
+      { name: 'nalezy', features: [[pointBlob(15, 49), find('A-1')]] },
+    ]);
+    expect((await readFinds('season.gpkg', bytes)).finds.map(({ localId }) => localId)).toEqual(['A-1']);
+    expect((await readFinds('season.gpkg', bytes, { sheet: 'plochy' })).finds.map(({ localId }) => localId)).toEqual(['P-1']);
+    expect((await readFinds('season.gpkg', bytes, { sheet: 'prazdna' })).issues).toMatchObject([{ rule: 'table-no-rows' }]);
+    await expect(readFinds('season.gpkg', bytes, { sheet: 'nic' })).rejects.toThrow('no layer "nic"');
+  });
+});
+
+describe('a GeoPackage that cannot be read as a whole', () => {
+  const good = makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find('A-1')]] }]);
+  const empty = Buffer.from(good);
+  empty.fill(0, 100);
+  test.each([
+    ['no layers of points', makeGeoPackage([{ name: 'plochy', type: 'POLYGON', features: [] }]), 'no layer of points'],
+    ['another coordinate system', makeGeoPackage([{ name: 'a', system: 32633, features: [] }]), 'EPSG:32633'],
+    ['cut short', good.subarray(0, 5000), 'damaged or cut short'],
+    ['damaged', empty, 'damaged or cut short'],
+  ])('%s', async (_, bytes, message) => {
+    const reading = readFinds('season.gpkg', bytes);
+    await expect(reading).rejects.toThrow(FileError);
+    await expect(reading).rejects.toThrow(message);
+  });
+});

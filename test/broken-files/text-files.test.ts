@@ -1,0 +1,94 @@
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { FileError } from '../../src/base/errors.ts';
+import { readFinds } from '../support/read-finds.ts';
+
+const CONSTANTS = [
+  ['projekt', 'C-202400101'],
+  ['stav', '1'],
+  ['pristupnost', 'HES-000867'],
+] as const;
+
+/** `rule row element-or-column`, of errors only. */
+async function errorsOf(name: string): Promise<string[]> {
+  const path = join(import.meta.dirname, name);
+  const { issues } = await readFinds(path, undefined, { constants: CONSTANTS, checked: true });
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  for (const issue of errors) expect(basename(issue.file ?? '')).toBe(basename(name));
+  return errors.map(({ rule, row, element, column }) =>
+    [rule, row, element ?? column].filter((part) => part !== undefined).join(' '),
+  );
+}
+
+describe('a mistake in a row is said with its place, and the other rows are read', () => {
+  test.each([
+    ['csv/duplicate-ids.csv', ['local-id-twice 4 local_id'], ['A-1']],
+    ['csv/control-characters.csv', ['table-control-character 3 poznamka'], ['A-1']],
+    ['csv/swapped-axes.csv', ['geometry-range 3 geom_wkt', 'geometry-range 4 geom_sjtsk_wkt'], ['A-1', 'A-2', 'A-3']],
+    [
+      'csv/krovak-without-signs.csv',
+      ['geometry-range 3 geom_sjtsk_wkt', 'geometry-range 4 geom_sjtsk_wkt', 'geometry-range 5 geom_wkt'],
+      ['A-1', 'A-2', 'A-3', 'A-4'],
+    ],
+    ['csv/null-island.csv', ['geometry-range 3 geom_wkt'], ['A-1', 'A-2']],
+    ['csv/day-numbers.csv', ['date 3 datum_nalezu', 'date 4 datum_nalezu'], ['A-1']],
+    ['csv/unclosed-quote.csv', ['table-quote 3'], ['A-1', 'A-3']],
+    ['csv/header-only.csv', ['table-no-rows'], []],
+    ['csv/mistyped-column.csv', ['column-unknown 1 datum_nalzu'], []],
+    ['geojson/not-points.geojson', ['geometry-form 2', 'geometry-form 3', 'geometry-form 5'], ['A-1', 'A-4']],
+    [
+      'geojson/swapped-axes.geojson',
+      ['geometry-range 2 geom_wkt', 'geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt'],
+      ['A-1', 'A-2', 'A-3', 'A-4'],
+    ],
+    ['geojson/moved-point.geojson', ['point-twice 2 geom_wkt', 'coordinate-system 3 geom_system'], ['A-1']],
+    ['geojson/structured-property.geojson', ['feature-property 2', 'table-control-character 3 poznamka'], ['A-1']],
+    ['geojson/no-features.geojson', ['table-no-rows'], []],
+    [
+      'gpx/positions.gpx',
+      ['geometry-form 2', 'local-id 5 local_id', 'geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt'],
+      ['A-1', 'A-3', 'A-4'],
+    ],
+    ['gpx/same-names.gpx', ['local-id-twice 2 local_id'], ['A-1']],
+    ['xml/harvested.xml', ['place-withheld 2', 'already-recorded 1 ident_cely', 'target-state 4 stav'], 1],
+  ])('%s', async (name, errors, finds) => {
+    expect(await errorsOf(name)).toEqual(errors);
+    const read = await readFinds(join(import.meta.dirname, name), undefined, { constants: CONSTANTS });
+    if (typeof finds === 'number') expect(read.finds).toHaveLength(finds);
+    else expect(read.finds.map(({ localId }) => localId)).toEqual(finds);
+  });
+
+  test('a point outside the country is said, and what it probably is', async () => {
+    const { issues } = await readFinds(join(import.meta.dirname, 'csv/abroad.csv'), undefined, { checked: true });
+    expect(issues).toMatchObject([{ rule: 'geometry-area', row: 3, message: expect.stringContaining('outside Czechia') }]);
+    const swapped = await readFinds(join(import.meta.dirname, 'csv/krovak-without-signs.csv'), undefined, { checked: true });
+    expect(swapped.issues.map(({ message }) => message)).toEqual([
+      expect.stringContaining('without their minus signs'),
+      expect.stringContaining('-694201.69 -1076185.62'),
+      expect.stringContaining('are S-JTSK metres'),
+    ]);
+  });
+});
+
+describe('a file that cannot be read as a whole is one error that says what to do', () => {
+  test.each([
+    ['csv/windows-1250.csv', 'probably WINDOWS-1250'],
+    ['csv/utf-16.csv', 'UTF-16'],
+    ['csv/empty.csv', 'is empty'],
+    ['csv/named.xlsx', 'is not a workbook'],
+    ['geojson/cut-short.geojson', 'line 3'],
+    ['geojson/other-json.json', 'no features'],
+    ['geojson/other-system.geojson', 'EPSG::32633'],
+    ['gpkg/not-sqlite.gpkg', 'is not a GeoPackage'],
+    ['gpx/cut-short.gpx', 'line 3'],
+    ['gpx/entity.gpx', 'a DTD is refused'],
+    ['gpx/only-tracks.gpx', 'no waypoints'],
+    ['xml/billion-laughs.xml', 'a DTD is refused'],
+    ['xml/other-namespace.xml', 'http://example.org/other'],
+    ['xml/page.html', 'a DTD is refused'],
+  ])('%s', async (name, message) => {
+    const reading = readFinds(join(import.meta.dirname, name));
+    await expect(reading).rejects.toThrow(FileError);
+    await expect(reading).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { FileError } from '../../src/base/errors.ts';
+import { makeWorkbook, type WorkbookCell, type WorkbookSheet, workbookParts } from '../support/make-workbook.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { readFinds } from '../support/read-finds.ts';
+
+const HEADER = ['local_id', 'projekt', 'hloubka', 'datum_nalezu', 'poznamka', 'pocet'];
+/** 1 June 2024. */
+const DAY = 45444;
+
+function row(id: string, changes: Partial<Record<string, WorkbookCell>> = {}): WorkbookCell[] {
+  const cells: Record<string, WorkbookCell> = {
+    local_id: id,
+    projekt: 'C-1',
+    hloubka: 25,
+    datum_nalezu: { day: DAY },
+    poznamka: 'nález',
+    pocet: '1',
+  };
+  return HEADER.map((name) => changes[name] ?? (name in changes ? null : (cells[name] ?? null)));
+}
+
+const read = (sheets: readonly WorkbookSheet[], sheet?: string) =>
+  readFinds('season.xlsx', makeWorkbook(sheets), sheet === undefined ? {} : { sheet });
+const sheetOf = (rows: readonly (readonly WorkbookCell[])[], more: Partial<WorkbookSheet> = {}): WorkbookSheet[] => [
+  { name: 'Nálezy', rows: [HEADER, ...rows], ...more },
+];
+
+describe('the cells of a workbook', () => {
+  test('dates are days, numbers have no noise, formulas have their saved result', async () => {
+    const { finds, issues } = await read(
+      sheetOf([
+        row('A-1'),
+        row('A-2', {
+          hloubka: { xml: '<c r="@"><f>10+15</f><v>25</v></c>' },
+          pocet: { xml: '<c r="@"><v>0.30000000000000004</v></c>' },
+        }),
+        row('A-3', { pocet: '0,5', poznamka: { xml: '<c r="@" t="str"><f>"a"</f><v>a</v></c>' } }),
+        row('A-4', { pocet: { xml: '<c r="@"><v>1E-7</v></c>' }, datum_nalezu: '1. 6. 2024' }),
+      ]),
+    );
+    expect(issues).toEqual([]);
+    expect(finds.map(({ elements }) => [elements.datum_nalezu, elements.hloubka, elements.pocet, elements.poznamka])).toEqual([
+      ['2024-06-01', 25, '1', 'nález'],
+      ['2024-06-01', 25, '0.3', 'nález'],
+      ['2024-06-01', 25, '0,5', 'a'],
+      ['2024-06-01', 25, '0.0000001', 'nález'],
+    ]);
+    expect(finds[1]?.source).toEqual({ file: 'season.xlsx', sheet: 'Nálezy', row: 3 });
+  });
+
+  test('a day number without the format of a date, a time, an error and a formula without a result are said with their cells', async () => {
+    const { finds, issues } = await read(
+      sheetOf([
+        row('A-1'),
+        row('A-2', { datum_nalezu: DAY }),
+        row('A-3', { datum_nalezu: { day: DAY + 0.5 } }),
+        row('A-4', { hloubka: { xml: '<c r="@" t="e"><f>1/0</f><v>#DIV/0!</v></c>' } }),
+        row('A-5', { hloubka: { xml: '<c r="@"><f>SUM(A1:A2)</f></c>' } }),
+        row('A-6', { poznamka: 'zvonek\u0085' }),
+      ]),
+    );
+    expect(finds.map(({ localId }) => localId)).toEqual(['A-1']);
+    expect(issues.map(({ rule, row: at, column }) => `${rule} ${at} ${column}`).sort()).toEqual([
+      'date 3 datum_nalezu',
+      'date 4 datum_nalezu',
+      'table-control-character 7 poznamka',
+      'table-formula 5 hloubka',
+      'table-formula 6 hloubka',
+    ]);
+  });
+
+  test('what is merged over rows counts in each of them, what is merged over columns is an error of its rows', async () => {
+    const { finds, issues } = await read(
+      sheetOf([row('A-1', { projekt: 'C-7' }), row('A-2', { projekt: null }), row('A-3', { pocet: null }), row('A-4')], {
+        merged: ['B2:B3', 'E4:F4', 'B5:B9'],
+      }),
+    );
+    expect(finds.map(({ localId, elements }) => [localId, elements.projekt?.id])).toEqual([
+      ['A-1', 'C-7'],
+      ['A-2', 'C-7'],
+      ['A-4', 'C-1'],
+    ]);
+    expect(issues).toMatchObject([{ rule: 'table-merged', row: 4, sheet: 'Nálezy', message: expect.stringContaining('E4:F4') }]);
+  });
+
+  test('hidden rows are read and said; a value beyond the header and a local id that stands twice are errors', async () => {
+    const { finds, issues } = await read(
+      sheetOf([row('A-1'), row('A-2'), row('A-3'), row('A-3'), [...row('A-4'), 'navíc']], { hiddenRows: [3] }),
+    );
+    expect(finds.map(({ localId }) => localId)).toEqual(['A-1', 'A-2']);
+    expect(issues.map(({ rule, severity, row: at }) => [rule, severity, at])).toEqual([
+      ['table-hidden-rows', 'warning', undefined],
+      ['table-cells', 'error', 6],
+      ['local-id-twice', 'error', 5],
+    ]);
+  });
+});
+
+describe('the sheets of a workbook', () => {
+  const sheets: readonly WorkbookSheet[] = [
+    { name: 'Prázdný' },
+    { name: 'Skrytý', state: 'hidden', rows: [HEADER, row('S-1')] },
+    { name: 'Nálezy', rows: [HEADER, row('A-1'), [null], [null, null]] },
+    { name: '2023', rows: [HEADER, row('B-1')] },
+  ];
+
+  test('the first visible one that holds something is read, another by its name', async () => {
+    expect((await read(sheets)).finds.map(({ localId }) => localId)).toEqual(['A-1']);
+    expect((await read(sheets, '2023')).finds.map(({ localId }) => localId)).toEqual(['B-1']);
+    expect((await read(sheets, 'Skrytý')).finds.map(({ localId }) => localId)).toEqual(['S-1']);
+  });
+
+  test('one that is empty, or is not there, is said', async () => {
+    expect((await read(sheets, 'Prázdný')).issues).toMatchObject([{ rule: 'table-no-rows', sheet: 'Prázdný' }]);
+    await expect(read(sheets, 'Nic')).rejects.toThrow('has no sheet "Nic"');
+    await expect(read([{ name: 'Prázdný' }])).rejects.toThrow('All visible sheets');
+  });
+});
+
+describe('a workbook that cannot be read as a whole', () => {
+  const good = makeWorkbook(sheetOf([row('A-1')]));
+  const bomb = makeZip(
+    workbookParts(sheetOf([row('A-1')])).map((part) =>
+      part.name.includes('sheet1') ? { ...part, content: Buffer.alloc(8_000_000, 0x20), claimedBytes: 600 * 1024 * 1024 } : part,
+    ),
+  );
+  const liar = makeZip([
+    ...workbookParts(sheetOf([row('A-1')])),
+    { name: 'xl/more.xml', content: Buffer.alloc(4_000_000), claimedBytes: 10 },
+  ]);
+  const encrypted = Buffer.concat([
+    Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
+    Buffer.alloc(600),
+    Buffer.from('EncryptedPackage', 'utf16le'),
+  ]);
+  const doctype = makeWorkbook(sheetOf([row('A-1')]), [{ name: 'xl/evil.xml', content: '<!DOCTYPE x [<!ENTITY e "x">]><x/>' }]);
+  const brokenXml = makeZip(
+    workbookParts(sheetOf([])).map((part) =>
+      part.name === 'xl/workbook.xml' ? { ...part, content: '<workbook><sheets>' } : part,
+    ),
+  );
+
+  test.each([
+    ['cut short', good.subarray(0, good.length - 200), 'cannot be unpacked'],
+    ['damaged inside', Buffer.concat([good.subarray(0, 100), Buffer.alloc(40, 7), good.subarray(140)]), 'cannot be unpacked'],
+    ['a bomb', bomb, 'unpacks to more than'],
+    ['larger inside than it says', liar, 'cannot be unpacked'],
+    ['encrypted', encrypted, 'protected by a password'],
+    ['of the old format', Buffer.concat([encrypted.subarray(0, 8), Buffer.alloc(600)]), '.xls'],
+    ['encrypted as a ZIP', makeZip([{ name: 'xl/workbook.xml', content: 'x', flags: 1 }]), 'protected by a password'],
+    ['with a DTD', doctype, 'has a DTD in xl/evil.xml'],
+    ['with broken XML', brokenXml, 'xl/workbook.xml'],
+    ['an archive of something else', makeZip([{ name: 'a.txt', content: 'a' }]), 'not a workbook'],
+    ['OpenDocument', makeZip([{ name: 'content.xml', content: '<a/>' }]), 'OpenDocument'],
+  ])('%s', async (_, bytes, message) => {
+    const reading = readFinds('season.xlsx', bytes);
+    await expect(reading).rejects.toThrow(FileError);
+    await expect(reading).rejects.toThrow(message);
+  });
+});

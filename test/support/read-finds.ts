@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import type { Issue } from '../../src/base/issue.ts';
+import type { Find } from '../../src/find/find.ts';
+import { mapTable } from '../../src/find/map-table.ts';
+import { readTableBytes } from '../../src/find/read-table.ts';
+import { checkRules } from '../../src/find/rules.ts';
+import { type Constant, withConstants } from '../../src/find/with-constants.ts';
+
+export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
+
+export type ReadFindsOptions = { readonly sheet?: string; readonly constants?: readonly Constant[]; readonly checked?: boolean };
+
+/** What `pas import` takes from a file, with what it has against it, where nothing was harvested. */
+export async function readFinds(
+  file: string,
+  bytes: Buffer = readFileSync(file),
+  options: ReadFindsOptions = {},
+): Promise<FindsRead> {
+  const { sheet, constants = [], checked = false } = options;
+  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), constants);
+  const { issues, rows } = mapTable(table, {
+    lookupTerm: () => ({ kind: 'not-harvested' }),
+    resolvePhoto: (name) => ({ value: `/season/${name}` }),
+  });
+  const walked = [...rows];
+  const finds = walked.flatMap(({ find }) => (find === undefined ? [] : [find]));
+  const judged = checked ? finds.flatMap((find) => checkRules(find, { today: '2025-01-01' })) : [];
+  return { finds, issues: [...issues, ...walked.flatMap((row) => row.issues), ...judged] };
+}
