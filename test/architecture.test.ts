@@ -19,6 +19,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   ledger: 2,
   'pas-api': 2,
   oai: 2,
+  report: 2,
   flows: 3,
   'config.ts': 4,
   'context.ts': 4,

@@ -36,6 +36,11 @@ function inEnglish({ strings, values }: Template): string {
   return String.raw({ raw: strings }, ...values);
 }
 
+/** What t`…` speaks. */
+export function spokenLanguage(): Language {
+  return spoken?.language ?? 'en';
+}
+
 /** With the decimal mark of the language. */
 export function decimal(value: number, digits: number): string {
   const text = value.toFixed(digits);

@@ -30,6 +30,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['status'], () => import('./status.ts')],
   [['reconcile'], () => import('./reconcile.ts')],
   [['resolve'], () => import('./resolve.ts')],
+  [['report'], () => import('./report.ts')],
   [['doctor'], () => import('./doctor.ts')],
   [['backup'], () => import('./backup.ts')],
   [['restore'], () => import('./restore.ts')],

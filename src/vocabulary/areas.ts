@@ -1,4 +1,5 @@
-import { contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../geo/polygon.ts';
+import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon } from '../geo/polygon.ts';
+import { areasTouching, boundaryOf } from './area-boxes.ts';
 import { isHarvested } from './harvests.ts';
 import { type Candidate, candidateOf } from './lookup.ts';
 import { termsById } from './terms.ts';
@@ -28,19 +29,20 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     return name;
   };
   const polygonOf = (term: number): Polygon => {
-    const polygon =
-      polygons.get(term) ?? parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
+    const polygon = polygons.get(term) ?? boundaryOf(vocabulary, term);
     polygons.set(term, polygon);
     return polygon;
   };
   return (longitude, latitude) => {
-    const holder = areasNear(vocabulary, longitude, latitude, 0).find((term) => contains(polygonOf(term), longitude, latitude));
+    const holder = areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, 0)).find((term) =>
+      contains(polygonOf(term), longitude, latitude),
+    );
     if (holder !== undefined) return { kind: 'inside', area: nameOf(holder) };
     if (!isHarvested(vocabulary, AREA_SET)) return { kind: 'not-harvested' };
     const [lonM, latM] = metresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {
-      for (const term of areasNear(vocabulary, longitude, latitude, margin)) {
+      for (const term of areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, margin))) {
         const metres = distanceM(polygonOf(term), longitude, latitude);
         if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
       }
@@ -52,26 +54,8 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   };
 }
 
-/**
- * Terms whose box touches the square of `margin` degrees around the point. `cross join` keeps SQLite from looking at each of
- * the set's terms first, which takes a hundred times longer.
- */
-function areasNear(vocabulary: Vocabulary, longitude: number, latitude: number, margin: number): number[] {
-  return vocabulary
-    .sql(
-      `select area_boxes.term from area_boxes cross join terms on terms.id = area_boxes.term
-       where min_lon <= :east and max_lon >= :west and min_lat <= :north and max_lat >= :south
-         and terms.source = :source and terms.set_spec = :set and terms.gone is null`,
-    )
-    .pluck()
-    .all({
-      east: longitude + margin,
-      west: longitude - margin,
-      north: latitude + margin,
-      south: latitude - margin,
-      source: vocabulary.source,
-      set: AREA_SET,
-    }) as number[];
+function squareAround(longitude: number, latitude: number, margin: number): BoundingBox {
+  return { minX: longitude - margin, minY: latitude - margin, maxX: longitude + margin, maxY: latitude + margin };
 }
 
 function areaOf(vocabulary: Vocabulary, id: number): Candidate {

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../base/package-root.ts';
+
+/** The page's own style and script, and the digests by which its policy knows them. */
+export type Assets = { readonly style: string; readonly script: string; readonly policy: string };
+
+const STYLES = ['colours.css', 'page.css', 'finds.css', 'map.css', 'print.css'];
+const SCRIPTS = ['filters.js', 'maps.js'];
+
+/** Reads them from the package's folder, where they stand beside the sources. */
+export function readAssets(): Assets {
+  const style = joined(STYLES);
+  const script = joined(SCRIPTS);
+  const policy = [
+    "default-src 'none'",
+    'img-src data:',
+    `style-src ${digest(style)}`,
+    `script-src ${digest(script)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return { style, script, policy };
+}
+
+function joined(names: readonly string[]): string {
+  return names
+    .map((name) => readFileSync(join(packageRoot, 'src', 'report', 'page', name), 'utf8').replaceAll('\r\n', '\n'))
+    .join('\n');
+}
+
+function digest(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

@@ -1,0 +1,85 @@
+import { decimal, msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
+import type { Place } from './report.ts';
+
+/** Numbers, dates and coordinates as the report's language writes them. */
+
+const NARROW_BLANK = '\u202f';
+const MINUS = '\u2212';
+
+function locale(): string {
+  return spokenLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+}
+
+/** `2024-03-09` as a date of the language; what is no date stays as it is. */
+export function dayText(isoDate: string): string {
+  const day = new Date(`${isoDate}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(day);
+}
+
+/** By this machine's clock and zone. */
+export function momentText(ms: number): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
+}
+
+/** The day of a moment, by this machine's zone. */
+export function dayOfMoment(ms: number): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(new Date(ms));
+}
+
+export function wholeNumber(value: number): string {
+  return grouped(String(value));
+}
+
+/** `29 finds` */
+export function findsText(count: number): string {
+  return ngettext(msgid`${count} find`, `${count} finds`, count);
+}
+
+function grouped(digits: string): string {
+  return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
+}
+
+/** `49.84050° N, 15.17120° E` */
+export function wgs84Text({ wgs84: [longitude, latitude] }: Pick<Place, 'wgs84'>, digits = 5): string {
+  return `${latitudeText(latitude, digits)}, ${longitudeText(longitude, digits)}`;
+}
+
+export function latitudeText(latitude: number, digits: number): string {
+  const degrees = decimal(Math.abs(latitude), digits);
+  return latitude < 0 ? t`${degrees}° S` : t`${degrees}° N`;
+}
+
+export function longitudeText(longitude: number, digits: number): string {
+  const degrees = decimal(Math.abs(longitude), digits);
+  return longitude < 0 ? t`${degrees}° W` : t`${degrees}° E`;
+}
+
+/** `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
+export function sJtskText({ sJtsk: [x, y] }: Pick<Place, 'sJtsk'>): string {
+  return `X\u00a0${signed(x)}\u00a0m, Y\u00a0${signed(y)}\u00a0m`;
+}
+
+function signed(value: number): string {
+  const [whole = '', fraction = ''] = decimal(Math.abs(value), 2).split(/[.,]/);
+  const mark = spokenLanguage() === 'cs' ? ',' : '.';
+  return `${value < 0 ? MINUS : ''}${grouped(whole)}${mark}${fraction}`;
+}
+
+/** `250 m`, `1.5 km` */
+export function metresText(metres: number): string {
+  if (metres < 1000) return `${metres} m`;
+  const km = metres / 1000;
+  return `${decimal(km, Number.isInteger(km) ? 0 : 1)} km`;
+}
+
+/** A grid line's coordinate: metres, in kilometres where all lines stand on whole ones. */
+export function gridText(metres: number, step: number): string {
+  const sign = metres < 0 ? MINUS : '';
+  return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${grouped(String(Math.abs(metres)))}`;
+}
+
+/** `3.4 MB`, `120 kB` */
+export function sizeText(bytes: number): string {
+  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;
+}

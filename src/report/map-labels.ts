@@ -1,0 +1,119 @@
+import type { Point } from '../geo/project.ts';
+
+/** A name beside a place. It may stand on either side of it, above or below. */
+export type LabelWish = { readonly at: Point; readonly text: string; readonly radius: number };
+
+export type Side = 'right' | 'left' | 'above' | 'below';
+export type Label = LabelWish & {
+  readonly side: Side;
+  /** Also where letters are drawn larger, on a narrow screen. */
+  readonly alsoNarrow: boolean;
+};
+
+type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
+
+/** Of a letter, in units: what a common face needs on average. */
+const LETTER = { width: 7, height: 13 };
+/** Names of areas are spaced out. */
+const AREA_LETTER_WIDTH = 8.2;
+/** How much larger everything is drawn on a narrow screen; map.css says the same. */
+export const NARROW_SCALE = 1.75;
+/** Between a mark and its name. */
+export const LABEL_GAP = 4;
+/** Of its letters; map.css says the same. */
+export const LABEL_SIZE = 11;
+/** Kept free for what is written along the edges. */
+const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
+
+export type Size = { readonly width: number; readonly height: number };
+
+/**
+ * Places as many names as have room, the first wishes first: once for large letters, then among those for normal ones. No name
+ * covers a mark or another name, or leaves the frame.
+ */
+export function placeLabels(wishes: readonly LabelWish[], size: Size): Label[] {
+  const placed = new Map<LabelWish, Label>();
+  for (const scale of [NARROW_SCALE, 1]) {
+    const taken = takenBy(wishes, [...placed.values()], scale);
+    for (const wish of wishes) {
+      if (placed.has(wish)) continue;
+      const side = SIDES.find((each) => isFree(labelBox(wish, each, scale), taken, size, scale));
+      if (side === undefined) continue;
+      taken.push(labelBox(wish, side, scale));
+      placed.set(wish, { ...wish, side, alsoNarrow: scale === NARROW_SCALE });
+    }
+  }
+  return [...placed.values()];
+}
+
+export type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
+
+/** Names of areas where nothing else stands: in the middle of an area, or a line or two above or below. */
+export function placeAreaNames(
+  names: readonly { readonly at: Point; readonly text: string }[],
+  marks: readonly LabelWish[],
+  labels: readonly Label[],
+  size: Size,
+): AreaName[] {
+  const taken = takenBy(marks, labels, 1);
+  const takenNarrow = takenBy(
+    marks,
+    labels.filter(({ alsoNarrow }) => alsoNarrow),
+    NARROW_SCALE,
+  );
+  return names.flatMap(({ at: [x, y], text }): AreaName[] => {
+    const shift = [0, -2, 2, -4, 4].find((lines) => isFree(textBox(x, y + (lines * LETTER.height) / 2, text, 1), taken, size, 1));
+    if (shift === undefined) return [];
+    const at = [x, y + (shift * LETTER.height) / 2] as const;
+    taken.push(textBox(at[0], at[1], text, 1));
+    const large = textBox(at[0], at[1], text, NARROW_SCALE);
+    const alsoNarrow = isFree(large, takenNarrow, size, NARROW_SCALE);
+    if (alsoNarrow) takenNarrow.push(large);
+    return [{ at, text, alsoNarrow }];
+  });
+}
+
+function takenBy(marks: readonly LabelWish[], labels: readonly Label[], scale: number): Box[] {
+  return [
+    ...marks.map(({ at: [x, y], radius }) => boxOf(x, y, radius * scale, radius * scale)),
+    ...labels.map((label) => labelBox(label, label.side, scale)),
+  ];
+}
+
+function isFree(box: Box, taken: readonly Box[], { width, height }: Size, scale: number): boolean {
+  const inside =
+    box.left > EDGES.left * scale &&
+    box.top > EDGES.top * scale &&
+    box.right < width - EDGES.right * scale &&
+    box.bottom < height - EDGES.bottom * scale;
+  return inside && !taken.some((other) => overlap(box, other));
+}
+
+function textBox(x: number, y: number, text: string, scale: number): Box {
+  return boxOf(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
+}
+
+const SIDES: readonly Side[] = ['right', 'left', 'above', 'below'];
+
+function labelBox({ at: [x, y], text, radius }: LabelWish, side: Side, scale: number): Box {
+  const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
+  const away = (radius + LABEL_GAP) * scale;
+  switch (side) {
+    case 'right':
+      return boxOf(x + away + halfWidth, y, halfWidth, halfHeight);
+    case 'left':
+      return boxOf(x - away - halfWidth, y, halfWidth, halfHeight);
+    case 'above':
+      return boxOf(x, y - away - halfHeight, halfWidth, halfHeight);
+    case 'below':
+      return boxOf(x, y + away + halfHeight, halfWidth, halfHeight);
+  }
+}
+
+function boxOf(x: number, y: number, halfWidth: number, halfHeight: number): Box {
+  return { left: x - halfWidth, right: x + halfWidth, top: y - halfHeight, bottom: y + halfHeight };
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}

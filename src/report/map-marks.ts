@@ -1,0 +1,121 @@
+import { findsText, sJtskText, wgs84Text } from './format.ts';
+import { type Html, html } from './html.ts';
+import type { Frame } from './map-frame.ts';
+import type { LabelWish } from './map-labels.ts';
+import { type Stack, stack } from './map-stacks.ts';
+import { type MappedFind, REPORT_STATES, type ReportState } from './report.ts';
+import { stateBadge, stateName } from './states.ts';
+
+/** Marks closer than this would cover each other. */
+const DISTANCE = { overview: 30, detail: 15 };
+const MARK_RADIUS = 7;
+/** Names on a stack are no more than this. */
+const MOST_NAMED = 2;
+
+export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly wishes: readonly LabelWish[] };
+
+export type MarkOptions = {
+  readonly scale: keyof typeof DISTANCE;
+  /** What a mark of several leads to and is called on an overview. */
+  readonly sheetOf?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
+};
+
+export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, sheetOf }: MarkOptions): Marks {
+  const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), DISTANCE[scale]);
+  const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
+  const wishes = largestFirst.map(({ at, members }) => {
+    const sheet = members[0] === undefined ? undefined : sheetOf?.(members[0]);
+    return { at, text: sheet?.title ?? namesOf(members), radius: radiusOf(members.length) };
+  });
+  return { stacks, wishes };
+}
+
+function namesOf(members: readonly MappedFind[]): string {
+  const named = members.slice(0, members.length > MOST_NAMED ? 1 : MOST_NAMED).map(({ localId }) => shortened(localId));
+  const rest = members.length - named.length;
+  return named.join(', ') + (rest > 0 ? ` +${rest}` : '');
+}
+
+function shortened(text: string): string {
+  const letters = [...text];
+  return letters.length > 20 ? `${letters.slice(0, 19).join('')}…` : text;
+}
+
+function radiusOf(count: number): number {
+  if (count === 1) return MARK_RADIUS;
+  return count < 10 ? 9 : count < 100 ? 11 : 14;
+}
+
+/** All marks of a map. A stack's members are there as well, to be shown where somebody comes close enough. */
+export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
+  return stacks.flatMap((each) => {
+    const [first] = each.members;
+    if (first === undefined) return [];
+    if (each.members.length === 1) return [singleMark(first, each.at, 'mark', options.sheetOf?.(first)?.anchor)];
+    return [stackMark(each, first, options)];
+  });
+}
+
+/** Of the members of stacks, which are drawn only where the stack is opened. */
+export function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
+  return stacks
+    .filter(({ members }) => members.length > 1)
+    .flatMap(({ members }) => members.map((find) => singleMark(find, frame.place(find.place.wgs84), 'mark member', undefined)));
+}
+
+function singleMark(find: MappedFind, [x, y]: readonly [number, number], classes: string, anchor: string | undefined): Html {
+  const title = `${find.localId}: ${stateName(find.state)}\n${wgs84Text(find.place)}\n${sJtskText(find.place)}`;
+  return html`<a class="${classes}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placed(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
+`;
+}
+
+function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: MappedFind, { sheetOf }: MarkOptions): Html {
+  const count = members.length;
+  const radius = radiusOf(count);
+  const anchor = sheetOf?.(first)?.anchor ?? `find-${first.number}`;
+  const some = members.slice(0, 12).map(({ localId, state }) => `${localId}: ${stateName(state)}`);
+  const lines = [findsText(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
+  const numbers = members.map(({ number }) => number).join(' ');
+  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${tenth(reach)}" ${placed(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
+`;
+}
+
+/** A ring, of which each state has its share. */
+function shares(members: readonly MappedFind[], radius: number): Html[] {
+  let begun = 0;
+  return REPORT_STATES.flatMap((state) => {
+    const share = (100 * members.filter((find) => find.state === state).length) / members.length;
+    if (share === 0) return [];
+    const offset = -begun;
+    begun += share;
+    return [
+      html`<circle class="share state-${state}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${tenth(share)} 100" stroke-dashoffset="${tenth(offset)}" transform="rotate(-90)"/>`,
+    ];
+  });
+}
+
+/** Where it stands, for the drawing and for the script that moves it. */
+function placed(x: number, y: number): Html {
+  const [left, top] = [tenth(x), tenth(y)];
+  return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
+}
+
+export function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** What a map shows, in words. */
+export function mapSummary(finds: readonly MappedFind[]): string {
+  const states = countStates(finds).map(([state, count]) => `${stateName(state)} ${count}`);
+  return [findsText(finds.length), ...states].join(', ');
+}
+
+/** The same with the shapes that the marks have. */
+export function stateCounts(finds: readonly MappedFind[]): Html {
+  return html`<ul class="legend quiet">${countStates(finds).map(([state, count]) => html`<li>${stateBadge(state)} <b>${count}</b></li>`)}</ul>`;
+}
+
+function countStates(finds: readonly MappedFind[]): (readonly [ReportState, number])[] {
+  const counts = REPORT_STATES.map((state) => [state, finds.filter((find) => find.state === state).length] as const);
+  return counts.filter(([, count]) => count > 0);
+}

@@ -1,0 +1,59 @@
+import { type BoundingBox, metresPerDegree } from '../geo/polygon.ts';
+import { boxAround } from './map-frame.ts';
+import type { MappedFind } from './report.ts';
+
+export type PlannedSheet = {
+  readonly kind: 'overview' | 'detail';
+  readonly finds: readonly MappedFind[];
+  readonly box: BoundingBox;
+};
+
+/** Finds farther apart than about this are of different places. */
+const GAP_M = 4000;
+const MOST_DETAILS = 8;
+
+/** An overview, and a map of each place where finds lie, the richest places first. No map without finds. */
+export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
+  if (finds.length === 0) return [];
+  const box = boxOf(finds);
+  const [mPerLon, mPerLat] = metresPerDegree((box.minY + box.maxY) / 2);
+  const richest = placesOf(finds, mPerLon, mPerLat)
+    .sort((a, b) => b.length - a.length)
+    .slice(0, MOST_DETAILS);
+  return [
+    { kind: 'overview', finds, box },
+    ...richest.map((members): PlannedSheet => ({ kind: 'detail', finds: members, box: boxOf(members) })),
+  ];
+}
+
+function boxOf(finds: readonly MappedFind[]): BoundingBox {
+  return boxAround(finds.map(({ place }) => place.wgs84));
+}
+
+/** Finds that hang together by gaps of a square's width: squares that touch, also by a corner, belong together. */
+function placesOf(finds: readonly MappedFind[], mPerLon: number, mPerLat: number): MappedFind[][] {
+  const squares = new Map<string, { readonly column: number; readonly row: number; readonly finds: MappedFind[] }>();
+  for (const find of finds) {
+    const [longitude, latitude] = find.place.wgs84;
+    const [column, row] = [Math.floor((longitude * mPerLon) / GAP_M), Math.floor((latitude * mPerLat) / GAP_M)];
+    const key = `${column} ${row}`;
+    const square = squares.get(key) ?? { column, row, finds: [] };
+    squares.set(key, square);
+    square.finds.push(find);
+  }
+  const places: MappedFind[][] = [];
+  while (squares.size > 0) {
+    const [begin = ''] = squares.keys();
+    const waiting = [begin];
+    const members: MappedFind[] = [];
+    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+      const square = squares.get(key);
+      if (square === undefined) continue;
+      squares.delete(key);
+      members.push(...square.finds);
+      for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) waiting.push(`${square.column + dx} ${square.row + dy}`);
+    }
+    places.push(members.sort((a, b) => a.number - b.number));
+  }
+  return places;
+}

@@ -1,0 +1,35 @@
+import type { Point } from '../geo/project.ts';
+
+/** Marks that would cover each other, drawn as one. Units of the drawing. */
+export type Stack<T> = { readonly at: Point; readonly members: readonly T[]; readonly reach: number };
+
+/**
+ * Puts what stands closer than `distance` to the first of a stack onto it. Each item is in one stack; a stack stands in the middle
+ * of its members, and `reach` is how far the farthest of them is from there.
+ */
+export function stack<T>(items: readonly T[], placeOf: (item: T) => Point, distance: number): Stack<T>[] {
+  const open: { readonly seed: Point; readonly members: T[] }[] = [];
+  // Squares as wide as the distance: whatever is near stands in one of nine.
+  const squares = new Map<string, (typeof open)[number][]>();
+  for (const item of items) {
+    const [x, y] = placeOf(item);
+    const [column, row] = [Math.floor(x / distance), Math.floor(y / distance)];
+    const near = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].flatMap((dy) => squares.get(`${column + dx} ${row + dy}`) ?? []));
+    const found = near.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < distance);
+    if (found !== undefined) {
+      found.members.push(item);
+      continue;
+    }
+    const begun = { seed: [x, y] as const, members: [item] };
+    open.push(begun);
+    const key = `${column} ${row}`;
+    squares.set(key, [...(squares.get(key) ?? []), begun]);
+  }
+  return open.map(({ members }) => {
+    const places = members.map(placeOf);
+    const mean = (axis: 0 | 1): number => places.reduce((sum, place) => sum + place[axis], 0) / places.length;
+    const at = [mean(0), mean(1)] as const;
+    const reach = places.reduce((most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])), 0);
+    return { at, members, reach };
+  });
+}

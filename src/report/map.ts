@@ -1,0 +1,130 @@
+import { t } from '../base/language.ts';
+import { contains } from '../geo/polygon.ts';
+import { metresText } from './format.ts';
+import { graticuleOf, type Tick } from './graticule.ts';
+import { type Html, html } from './html.ts';
+import { type Frame, frameAround, roundStep } from './map-frame.ts';
+import { LABEL_GAP, LABEL_SIZE, type Label, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
+import {
+  type MarkOptions,
+  type Marks,
+  mapSummary,
+  marksIn,
+  renderMarks,
+  renderMembers,
+  stateCounts,
+  tenth,
+} from './map-marks.ts';
+import { type Surface, surfaceIn } from './map-paths.ts';
+import type { MappedFind, MapSheet, Outline } from './report.ts';
+
+/** Share of the width that the scale bar takes at the most. */
+const BAR_SHARE = 0.22;
+/** Its distance from the edges; maps.js says the same. */
+const BAR = { aside: 16, above: 34 };
+
+/** All maps, with what is said once about them. */
+export function renderMaps(maps: readonly MapSheet[]): Html {
+  const details = maps.filter(({ kind }) => kind === 'detail');
+  const sheetOfFind = new Map<MappedFind, { readonly anchor: string; readonly title: string }>();
+  details.forEach(({ finds, title }, index) => {
+    for (const find of finds) sheetOfFind.set(find, { anchor: `map-${index + 2}`, title });
+  });
+  return html`
+<p class="quiet map-help js-only" hidden>${t`Drag to move; Ctrl and the wheel, a double click or two fingers come closer. With the keyboard: Tab to a map, then arrows, + and −, 0 for all of it.`}</p>
+<div class="maps">${maps.map((sheet, index) => {
+    const options: MarkOptions =
+      sheet.kind === 'overview' ? { scale: 'overview', sheetOf: (find) => sheetOfFind.get(find) } : { scale: 'detail' };
+    return renderMap(sheet, index + 1, options);
+  })}</div>
+<p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. Marks at the upper and the right edge: S-JTSK (EPSG:5514), X and Y. A ring with a number stands for several finds close together.`}</p>`;
+}
+
+function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html {
+  const frame = frameAround(sheet.box, sheet.kind);
+  const marks = marksIn(frame, sheet.finds, options);
+  const labels = placeLabels(marks.wishes, frame);
+  const districts = surfaces(frame, sheet.districts, options.scale);
+  const areas = surfaces(frame, sheet.areas, options.scale);
+  const named = areas.length > 0 ? areas : districts;
+  const wished = named.flatMap(({ outline, surface }) =>
+    surface.nameAt === undefined ? [] : [{ at: surface.nameAt, text: outline.label }],
+  );
+  const names = placeAreaNames(wished, marks.wishes, labels, frame);
+  const lived = named.map(({ outline, surface }) => ({
+    surface,
+    holds: sheet.finds.some(({ place }) => contains(outline.polygon, ...place.wgs84)),
+  }));
+  const summary = mapSummary(sheet.finds);
+  const anchor = `map-${number}`;
+  return html`
+<figure class="map ${sheet.kind}" id="${anchor}" aria-labelledby="${anchor}-title">
+<figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
+<div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Closer`}">+</button><button type="button" data-map="out" aria-label="${t`Farther`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
+<div class="map-window" role="group" aria-label="${sheet.title}">
+<svg viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}">
+<rect class="ground" width="${frame.width}" height="${frame.height}"/>
+<g class="base" data-base="">${districts.map(({ surface }) => html`<path class="land" d="${surface.path}"/>`)}${lived.map(({ surface, holds }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${holds ? ' with-finds' : ''}" d="${surface.path}"/>`)}${districts.map(({ surface }) => html`<path class="district" d="${surface.path}"/>`)}</g>
+${grid(frame)}
+<g class="names">${names.map(({ at: [x, y], text, alsoNarrow }) => html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
+<g class="labels">${labels.map(labelText)}</g>
+<g class="marks">${renderMarks(marks, options)}${options.scale === 'detail' ? renderMembers(marks, frame) : undefined}</g>
+${scaleBar(frame, marks)}
+<rect class="frame" width="${frame.width}" height="${frame.height}"/>
+</svg></div>
+<p class="quiet map-position js-only" hidden aria-live="off"></p>
+</figure>`;
+}
+
+type Drawn = { readonly outline: Outline; readonly surface: Surface };
+
+function surfaces(frame: Frame, outlines: readonly Outline[], scale: MarkOptions['scale']): Drawn[] {
+  return outlines
+    .map((outline) => ({ outline, surface: surfaceIn(frame, outline.polygon, scale) }))
+    .filter(({ surface }) => surface.path !== '');
+}
+
+function grid(frame: Frame): Html {
+  const { width, height } = frame;
+  const { meridians, parallels, top, right } = graticuleOf(frame);
+  const along = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
+    ticks.map(({ at, label }) => draw(tenth(at), label));
+  return html`<g class="grid">
+${along(meridians, (x, label) => html`<g data-x="${x}"><path d="M${x} 0V${height}"/><text x="${x}" y="${height - 5}" dx="4">${label}</text></g>`)}
+${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}
+<g class="s-jtsk">${along(top, (x, label) => html`<g data-x="${x}"><path d="M${x} 0v7"/><text x="${x}" y="0" dy="1.6em" text-anchor="middle">${label}</text></g>`)}
+${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
+}
+
+/** In the lower right corner, or in the left one where marks stand in the way. */
+function scaleBar({ width, height, metresPerUnit }: Frame, { wishes }: Marks): Html {
+  const metres = roundStep(width * BAR_SHARE * metresPerUnit);
+  const length = tenth(metres / metresPerUnit);
+  const isLow = wishes.filter(({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE);
+  const isTaken = isLow.some(({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE);
+  const x = isTaken ? BAR.aside : width - BAR.aside - length;
+  return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${tenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${metresText(metres)}</text></g>`;
+}
+
+const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
+
+/** In letters' heights, so that it stays beside its mark where both are drawn larger. */
+function labelText({ at: [x, y], text, side, radius, alsoNarrow }: Label): Html {
+  const away = (radius + LABEL_GAP) / LABEL_SIZE;
+  const across = side === 'right' ? away : side === 'left' ? -away : 0;
+  const down = side === 'above' ? -away : side === 'below' ? away + 0.7 : 0.35;
+  return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${hundredth(across)}em" dy="${hundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
+`;
+}
+
+function hundredth(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function moving(x: number, y: number): Html {
+  return html`data-x="${tenth(x)}" data-y="${tenth(y)}" transform="translate(${tenth(x)} ${tenth(y)})"`;
+}
+
+function boxText({ box }: Frame): string {
+  return [box.minX, box.minY, box.maxX, box.maxY].map((degrees) => degrees.toFixed(7)).join(' ');
+}

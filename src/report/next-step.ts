@@ -1,0 +1,78 @@
+import { t } from '../base/language.ts';
+import type { NextStep, ReportState } from './report.ts';
+
+/** What of a find waits, failed or is in doubt besides its import. */
+export type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
+
+export type Situation = {
+  readonly localId: string;
+  readonly state: ReportState;
+  readonly photographsSent: number;
+  /** Photographs and registration numbers. */
+  readonly changes: Changes;
+  /** A pull has met the record. */
+  readonly pulled: boolean;
+};
+
+/** What somebody can do about a find now; nothing where it only has to be waited for, or is done. */
+export function nextSteps({ localId, state, photographsSent, changes, pulled }: Situation): NextStep[] {
+  const find = shellWord(localId);
+  return [
+    ...stepsOf(state, find),
+    ...(changes.refused > 0 && state !== 'refused'
+      ? [{ text: t`A photograph or number of it was refused: look at why.`, command: `pas show ${find}` }]
+      : []),
+    ...(changes.uncertain > 0 && state !== 'uncertain'
+      ? [
+          {
+            text: t`Nobody knows whether a photograph or number of it arrived: ask the service.`,
+            command: `pas reconcile ${find}`,
+          },
+        ]
+      : []),
+    ...(changes.queued > 0 && isAtService(state)
+      ? [{ text: t`Send its photographs and numbers that wait.`, command: `pas push ${find}` }]
+      : []),
+    ...(photographsSent === 0 && changes.queued === 0 && (state === 'submitted' || state === 'confirmed')
+      ? [{ text: t`Add a photograph: the service archives no find without one.`, command: `pas photo add ${find} FILE` }]
+      : []),
+    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service how it stands by now.`, command: 'pas pull' }] : []),
+  ];
+}
+
+function isAtService(state: ReportState): boolean {
+  return state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived';
+}
+
+function stepsOf(state: ReportState, find: string): NextStep[] {
+  switch (state) {
+    case 'draft':
+      return [{ text: t`Complete its row in the table and import the table again.` }];
+    case 'refused':
+      return [
+        {
+          text: t`Mend its row in the table and import the table again; or, if the reason lay with the service, send the same again:`,
+          command: `pas resolve ${find} --resend`,
+        },
+      ];
+    case 'uncertain':
+      return [{ text: t`Nobody knows whether the service has it. Ask it:`, command: `pas reconcile ${find}` }];
+    case 'queued':
+      return [{ text: t`Send it as soon as there is a network.`, command: `pas push ${find}` }];
+    case 'gone':
+      return [{ text: t`Look at what happened to it, and ask the service’s people.`, command: `pas show ${find}` }];
+    case 'unsent':
+      return [{ text: t`Import its table again under this profile to queue it.` }];
+    case 'registered':
+    case 'submitted':
+    case 'confirmed':
+    case 'archived':
+    case 'dropped':
+      return [];
+  }
+}
+
+/** As it must be typed where a shell reads it. */
+function shellWord(text: string): string {
+  return /^[\p{L}\p{N}_.:/@%+-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

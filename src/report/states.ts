@@ -1,0 +1,64 @@
+import { t } from '../base/language.ts';
+import { type Html, html } from './html.ts';
+import { REPORT_STATES, type ReportState } from './report.ts';
+
+export function stateName(state: ReportState): string {
+  switch (state) {
+    case 'draft':
+      return t`not complete`;
+    case 'refused':
+      return t`refused by the service`;
+    case 'uncertain':
+      return t`uncertain`;
+    case 'queued':
+      return t`waiting to be sent`;
+    case 'registered':
+      return t`registered`;
+    case 'submitted':
+      return t`submitted`;
+    case 'confirmed':
+      return t`confirmed`;
+    case 'archived':
+      return t`archived`;
+    case 'gone':
+      return t`no longer at the service`;
+    case 'dropped':
+      return t`given up`;
+    case 'unsent':
+      return t`not queued`;
+  }
+}
+
+/** Each state has a shape of its own besides its colour, and those of the service their number. Drawn around 0 0, 14 units wide. */
+const SHAPES: Readonly<Record<ReportState, Html>> = {
+  draft: html`<circle r="5.5" class="hollow dashed"/>`,
+  refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,
+  uncertain: html`<path d="M0-7.2L7.2 0 0 7.2-7.2 0z" class="full"/>${numeral('?')}`,
+  queued: html`<circle r="5.5" class="hollow"/><circle r="2" class="dot"/>`,
+  registered: html`<circle r="6.5" class="full"/>${numeral('1')}`,
+  submitted: html`<circle r="6.5" class="full"/>${numeral('2')}`,
+  confirmed: html`<circle r="6.5" class="full"/>${numeral('3')}`,
+  archived: html`<circle r="6.5" class="full"/>${numeral('4')}`,
+  gone: html`<path d="M-5-5h10v10h-10z" class="hollow"/><path d="M-5-5l10 10" class="line"/>`,
+  dropped: html`<path d="M-4.5-4.5l9 9m0-9l-9 9" class="line"/>`,
+  unsent: html`<circle r="4" class="hollow"/>`,
+};
+
+function numeral(text: string): Html {
+  return html`<text class="on-text" y="3.2" text-anchor="middle">${text}</text>`;
+}
+
+/** The shapes of all states, to be drawn by reference. */
+export function stateShapes(): Html {
+  const shapes = REPORT_STATES.map((state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`);
+  return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
+}
+
+/** Shape and words. */
+export function stateBadge(state: ReportState): Html {
+  return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${stateName(state)}</span></span>`;
+}
+
+export function stateSymbol(state: ReportState): Html {
+  return html`<svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg>`;
+}
