@@ -8,7 +8,7 @@ import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
 import { packageVersion } from '../base/package-root.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { sizeText } from '../report/format.ts';
+import { findsText, sizeText } from '../report/format.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { beginningOf, writeOutputFile } from '../store/output-file.ts';
 import { printable } from '../ui/terminal.ts';
@@ -80,7 +80,7 @@ async function report(context: Context, file: string, names: readonly string[], 
   const size = sizeText(sizeBytes);
   const found = finds.length;
   const shown = options.photos === false ? 0 : told.photographs - missing;
-  const counted = ngettext(msgid`${found} find`, `${found} finds`, found);
+  const counted = findsText(found);
   const photographs = ngettext(msgid`${shown} photograph`, `${shown} photographs`, shown);
   const path = printable(target);
   terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);

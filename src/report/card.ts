@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import { dayOfMoment, dayText, sJtskText, wgs84Text } from './format.ts';
-import { type Html, html, trusted } from './html.ts';
+import { type Html, html, trusted, webAddress } from './html.ts';
 import type { NextStep, Picture, Problem, ReportFind, ReportPhotograph } from './report.ts';
 import { stateBadge } from './states.ts';
 
@@ -18,8 +18,9 @@ ${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do
 
 function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
   if (identCely === undefined) return undefined;
-  if (recordUrl === undefined) return html`<span class="ident">${identCely}</span>`;
-  return html`<a class="ident" href="${recordUrl}" rel="noreferrer noopener external">${identCely}</a>`;
+  const address = recordUrl === undefined ? undefined : webAddress(recordUrl);
+  if (address === undefined) return html`<span class="ident">${identCely}</span>`;
+  return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
 }
 
 function facts(find: ReportFind): (Html | undefined)[] {

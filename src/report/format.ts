@@ -6,25 +6,32 @@ import type { Place } from './report.ts';
 const NARROW_BLANK = '\u202f';
 const MINUS = '\u2212';
 
-function locale(): string {
-  return spokenLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+/** A date's form in each language; making one takes longer than using it a hundred times. */
+const FORMS = new Map<string, Intl.DateTimeFormat>();
+
+function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const locale = spokenLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+  const key = `${locale} ${name}`;
+  const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
+  FORMS.set(key, form);
+  return form;
 }
 
 /** `2024-03-09` as a date of the language; what is no date stays as it is. */
 export function dayText(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(day);
+  return formOf('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
 /** By this machine's clock and zone. */
 export function momentText(ms: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
+  return formOf('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
 /** The day of a moment, by this machine's zone. */
 export function dayOfMoment(ms: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(new Date(ms));
+  return formOf('day', { dateStyle: 'long' }).format(new Date(ms));
 }
 
 export function wholeNumber(value: number): string {
@@ -45,14 +52,21 @@ export function wgs84Text({ wgs84: [longitude, latitude] }: Pick<Place, 'wgs84'>
   return `${latitudeText(latitude, digits)}, ${longitudeText(longitude, digits)}`;
 }
 
+/** North and east: the service takes no other points. */
 export function latitudeText(latitude: number, digits: number): string {
-  const degrees = decimal(Math.abs(latitude), digits);
-  return latitude < 0 ? t`${degrees}° S` : t`${degrees}° N`;
+  return northern(decimal(latitude, digits));
 }
 
 export function longitudeText(longitude: number, digits: number): string {
-  const degrees = decimal(Math.abs(longitude), digits);
-  return longitude < 0 ? t`${degrees}° W` : t`${degrees}° E`;
+  return eastern(decimal(longitude, digits));
+}
+
+export function northern(degrees: string): string {
+  return t`${degrees}° N`;
+}
+
+export function eastern(degrees: string): string {
+  return t`${degrees}° E`;
 }
 
 /** `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */

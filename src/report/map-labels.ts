@@ -36,7 +36,7 @@ export function placeLabels(wishes: readonly LabelWish[], size: Size): Label[] {
   for (const scale of [NARROW_SCALE, 1]) {
     const taken = takenBy(wishes, [...placed.values()], scale);
     for (const wish of wishes) {
-      if (placed.has(wish)) continue;
+      if (placed.has(wish) || wish.text === '') continue;
       const side = SIDES.find((each) => isFree(labelBox(wish, each, scale), taken, size, scale));
       if (side === undefined) continue;
       taken.push(labelBox(wish, side, scale));

@@ -8,6 +8,8 @@ import { stateBadge, stateName } from './states.ts';
 
 /** Marks closer than this would cover each other. */
 const DISTANCE = { overview: 30, detail: 15 };
+/** More finds than this are put together more boldly. */
+const MANY_FINDS = 300;
 const MARK_RADIUS = 7;
 /** Names on a stack are no more than this. */
 const MOST_NAMED = 2;
@@ -21,11 +23,16 @@ export type MarkOptions = {
 };
 
 export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, sheetOf }: MarkOptions): Marks {
-  const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), DISTANCE[scale]);
+  const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
+  const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
   const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
+  const named = new Set<string>();
   const wishes = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : sheetOf?.(members[0]);
-    return { at, text: sheet?.title ?? namesOf(members), radius: radiusOf(members.length) };
+    // What is drawn on one map by itself is named once.
+    const text = sheet === undefined ? namesOf(members) : named.has(sheet.anchor) ? '' : sheet.title;
+    if (sheet !== undefined) named.add(sheet.anchor);
+    return { at, text, radius: radiusOf(members.length) };
   });
   return { stacks, wishes };
 }

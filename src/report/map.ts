@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import { contains } from '../geo/polygon.ts';
-import { metresText } from './format.ts';
+import { eastern, metresText, northern } from './format.ts';
 import { graticuleOf, type Tick } from './graticule.ts';
 import { type Html, html } from './html.ts';
 import { type Frame, frameAround, roundStep } from './map-frame.ts';
@@ -62,7 +62,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
 <figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Closer`}">+</button><button type="button" data-map="out" aria-label="${t`Farther`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
-<svg viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}">
+<svg viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}" data-position="${POSITION}">
 <rect class="ground" width="${frame.width}" height="${frame.height}"/>
 <g class="base" data-base="">${districts.map(({ surface }) => html`<path class="land" d="${surface.path}"/>`)}${lived.map(({ surface, holds }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${holds ? ' with-finds' : ''}" d="${surface.path}"/>`)}${districts.map(({ surface }) => html`<path class="district" d="${surface.path}"/>`)}</g>
 ${grid(frame)}
@@ -105,6 +105,9 @@ function scaleBar({ width, height, metresPerUnit }: Frame, { wishes }: Marks): H
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${tenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${metresText(metres)}</text></g>`;
 }
+
+/** Where the middle of the map is, to be filled in by the script. */
+const POSITION = `${northern('{latitude}')}, ${eastern('{longitude}')}`;
 
 const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
 

@@ -1,4 +1,4 @@
-import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
+import { spokenLanguage, t } from '../base/language.ts';
 import type { Assets } from './assets.ts';
 import { bars, stateBar } from './bars.ts';
 import { renderCard } from './card.ts';
@@ -107,11 +107,11 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
   const at = (...states: readonly string[]): number =>
     byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
   const tiles: readonly (readonly [number, string])[] = [
-    [finds, ngettext(msgid`find`, `finds`, finds)],
+    [finds, t`finds in all`],
     [at('registered', 'submitted', 'confirmed', 'archived'), t`at the service`],
     [at('queued'), t`waiting to be sent`],
     [withProblems, t`need somebody`],
-    ...(pictures === 'shown' ? ([[photographs, ngettext(msgid`photograph`, `photographs`, photographs)]] as const) : []),
+    ...(pictures === 'shown' ? ([[photographs, t`photographs in all`]] as const) : []),
   ];
   return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${wholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }

@@ -2,7 +2,7 @@
 (() => {
   const CLOSEST = 24;
   /** A stack is opened when its members stand this many units apart. */
-  const OPENS_AT = 9;
+  const OPENS_AT = 12;
 
   /** @param {Element} element @param {string} name */
   const number = (element, name) => Number(element.getAttribute(name));
@@ -54,7 +54,7 @@
       for (const { node, x } of columns) node.setAttribute('transform', `translate(${across(x) - x} 0)`);
       for (const { node, y } of rows) node.setAttribute('transform', `translate(0 ${down(y) - y})`);
       for (const { node, reach, numbers } of stacks) {
-        const opened = members.size > 0 && reach * zoom >= OPENS_AT;
+        const opened = zoom > 1 && members.size > 0 && reach * zoom >= OPENS_AT;
         node.classList.toggle('open', opened);
         for (const each of numbers) members.get(each)?.classList.toggle('open', opened);
       }
@@ -85,8 +85,10 @@
       const [x, y] = [(left + width / zoom / 2) / width, (top + height / zoom / 2) / height];
       /** @param {number} degrees */
       const text = (degrees) => degrees.toLocaleString(language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
-      const where = `${text(north - y * (north - south))}° N, ${text(west + x * (east - west))}° E`;
-      position.textContent = zoom > 1 ? `+ ${where}` : '';
+      const where = (svg.dataset['position'] ?? '')
+        .replace('{latitude}', text(north - y * (north - south)))
+        .replace('{longitude}', text(west + x * (east - west)));
+      position.textContent = zoom > 1 ? `⌖ ${where}` : '';
     };
 
     /** @param {number} factor @param {number} [x] units of the drawing as it is seen @param {number} [y] */
