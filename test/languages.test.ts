@@ -133,6 +133,8 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['the first bytes of a file', /^src\/(find|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
   ['what the GeoPackage standard calls them', /^src\/find\/export\/gpkg-schema\.ts$/, /./],
+  ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
+  ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export\.ts$/, /^(@prefix|owl:)/],
@@ -142,8 +144,16 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
 /** Thrown where only a bug leads; what is foreseen is a PasError. */
 const BUGS = ['new Error', 'new RangeError', 'new TypeError'];
 
+/** What a reader meets of markup: what stands between the tags, and in the attributes that are read out. */
+function saidInMarkup(markup: string): string {
+  const readOut = [...markup.matchAll(/(?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, text]) => text);
+  const between = markup.replace(/<code>.*?<\/code>/g, ' ').replace(/<[^>]*>/g, ' ');
+  return [between, ...readOut].join(' ');
+}
+
 function isSentence({ text, givenTo }: Literal): boolean {
   if (givenTo.some((receiver) => BUGS.includes(receiver))) return false;
+  if (givenTo.includes('html') && text.includes('<')) return /\p{L}{2,}/u.test(saidInMarkup(text));
   return /\p{L}{2,}[,;:]? +\p{L}{2,}/u.test(text) || (givenTo.includes('table') && /\p{L}{2,}/u.test(text));
 }
 

@@ -17,6 +17,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   date: t`date`,
   entry: t`entry`,
   file: t`file`,
+  pixels: t`pixels`,
   find: t`find`,
   'find-or-file': t`find-or-file`,
   folder: t`folder`,

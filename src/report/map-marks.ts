@@ -37,7 +37,11 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
   return { stacks, wishes };
 }
 
+/** Of more than a few, a name of one says nothing. */
+const MOST_MEMBERS = 9;
+
 function namesOf(members: readonly MappedFind[]): string {
+  if (members.length > MOST_MEMBERS) return '';
   const named = members.slice(0, members.length > MOST_NAMED ? 1 : MOST_NAMED).map(({ localId }) => shortened(localId));
   const rest = members.length - named.length;
   return named.join(', ') + (rest > 0 ? ` +${rest}` : '');
@@ -58,7 +62,7 @@ export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
   return stacks.flatMap((each) => {
     const [first] = each.members;
     if (first === undefined) return [];
-    if (each.members.length === 1) return [singleMark(first, each.at, 'mark', options.sheetOf?.(first)?.anchor)];
+    if (each.members.length === 1) return [singleMark(first, each.at, '', options.sheetOf?.(first)?.anchor)];
     return [stackMark(each, first, options)];
   });
 }
@@ -67,12 +71,12 @@ export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
 export function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
   return stacks
     .filter(({ members }) => members.length > 1)
-    .flatMap(({ members }) => members.map((find) => singleMark(find, frame.place(find.place.wgs84), 'mark member', undefined)));
+    .flatMap(({ members }) => members.map((find) => singleMark(find, frame.place(find.place.wgs84), ' member', undefined)));
 }
 
-function singleMark(find: MappedFind, [x, y]: readonly [number, number], classes: string, anchor: string | undefined): Html {
+function singleMark(find: MappedFind, [x, y]: readonly [number, number], more: string, anchor: string | undefined): Html {
   const title = `${find.localId}: ${stateName(find.state)}\n${wgs84Text(find.place)}\n${sJtskText(find.place)}`;
-  return html`<a class="${classes}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placed(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
+  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placed(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
 

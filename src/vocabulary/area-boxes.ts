@@ -3,9 +3,11 @@ import { parsePolygon } from '../geo/polygon.ts';
 import { termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Rows of the terms of a set whose box touches `box`, in degrees. */
+/**
+ * Rows of the terms of a set whose box touches `box`, in degrees. `cross join` keeps SQLite from looking at each of the set's terms
+ * first, which takes a hundred times longer.
+ */
 export function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
-  // A cross join keeps its order: the boxes first, not each of the thousands of areas.
   return vocabulary
     .sql(
       `select area_boxes.term from area_boxes cross join terms on terms.id = area_boxes.term

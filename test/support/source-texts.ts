@@ -65,11 +65,12 @@ function isNoText(node: Node, key: string): boolean {
   return (node.type === 'Property' && key === 'key') || (node.type === 'MemberExpression' && key === 'property');
 }
 
-/** What a literal inside is given to: the nearest call and property on the way up. */
+/** What a literal inside is given to: the nearest call, tag or property on the way up. */
 function receiversOf(node: Node, key: string, outer: readonly string[]): readonly string[] {
   if ((node.type === 'NewExpression' || node.type === 'CallExpression') && key === 'arguments') {
     return [`${node.type === 'NewExpression' ? 'new ' : ''}${nameOf(node['callee'])}`];
   }
+  if (node.type === 'TaggedTemplateExpression' && key === 'quasi') return [nameOf(node['tag'])];
   if (node.type === 'Property' && key === 'value') return [`key:${nameOf(node['key'])}`, ...outer];
   return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
 }
