@@ -67,7 +67,8 @@ export function recordsNamed(outbox: Outbox, profile: string, names: readonly st
   });
 }
 
-function refuseUntouched(outbox: Outbox, { profile }: Target, identCely: string): void {
+/** @throws UsageError where nothing was queued for a record that is no find here */
+export function refuseUntouched(outbox: Outbox, { profile }: Target, identCely: string): void {
   if (entriesOfRecord(outbox, identCely, profile).length > 0) return;
   throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it under profile ${profile}.`, {
     hint: t`A number or a photograph for it can be queued: pas number set ${identCely} VALUE, pas photo add ${identCely} FILE`,

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ConfigError, type ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { ConfigError, type ExitReason, UsageError } from '../base/errors.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { countUnsent } from '../outbox/overview.ts';
 import { table } from '../ui/table.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -29,8 +31,14 @@ export function register(program: Command, run: Runner): void {
     name: 'remove <name>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
-  }).action((name: string, options: GlobalOptions) => run(options, (context) => remove(context, name)));
+  })
+    .option('--yes', t`do not ask, also where something of the profile is not sent yet`)
+    .action((name: string, options: RemoveOptions) =>
+      run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
+    );
 }
+
+type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
 async function list({ config, terminal }: Context): Promise<ExitReason> {
   const { profiles, defaultProfile } = config();
@@ -62,9 +70,12 @@ async function use({ config, places, terminal }: Context, name: string): Promise
   return 'done';
 }
 
-async function remove({ config, places, secrets, terminal }: Context, name: string): Promise<ExitReason> {
+async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
+  const { config, places, secrets, terminal } = context;
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
+  const unsent = await countUnsentOf(context);
+  if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
   const profiles = new Map(file.profiles);
   profiles.delete(name);
   secrets.remove(name);
@@ -75,6 +86,31 @@ async function remove({ config, places, secrets, terminal }: Context, name: stri
   terminal.line(t`Profile ${name} is removed.`);
   terminal.value({ removed: name });
   return 'done';
+}
+
+/** Entries of the profile that no push could send any more. None are counted for a profile that cannot be used anyway. */
+async function countUnsentOf(context: Context): Promise<number> {
+  if (!existsSync(context.places.outboxFile)) return 0;
+  try {
+    return countUnsent(await context.outbox(), context.profile().name);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return 0;
+    throw thrown;
+  }
+}
+
+/** @throws UsageError when nobody can be asked, or the answer is no */
+async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent: number): Promise<void> {
+  const what = ngettext(
+    msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,
+    `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
+    unsent,
+  );
+  const hint = t`Send them first: pas push --profile ${name}. To remove it all the same, add --yes; the entries stay, and pas init --name ${name} brings it back.`;
+  if (!terminal.interactive) throw new UsageError(what, { hint });
+  terminal.warn(what);
+  if (!(await (await prompt()).confirm(t`Remove the profile ${name} all the same?`)))
+    throw new UsageError(t`Nothing was removed.`);
 }
 
 function unknownProfile(name: string, known: readonly string[]): ConfigError {

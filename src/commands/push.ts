@@ -6,7 +6,7 @@ import { openKeptPhotograph } from '../flows/kept-photographs.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent, StopCause } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { entriesInState } from '../outbox/entries.ts';
+import { entriesInState, entryById } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import { takeLease } from '../outbox/lease.ts';
@@ -211,6 +211,8 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
     case 'in-doubt':
       return 'unavailable';
     case undefined:
-      return left('refused') > 0 ? 'dataRefused' : 'done';
+      if (left('refused') > 0) return 'dataRefused';
+      // Looked up since, and not at the service: they are to be sent again, to a service that answers oddly.
+      return result.oddlyAnswered.some((id) => entryById(outbox, id)?.state === 'queued') ? 'outsideContract' : 'done';
   }
 }

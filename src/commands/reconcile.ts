@@ -12,7 +12,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { entryText } from './entry-words.ts';
 import { recordsNamed } from './finds.ts';
 import { openHarvestClient } from './harvesting.ts';
-import { commandFor } from './status.ts';
+import { commandFor } from './next-command.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean };
 

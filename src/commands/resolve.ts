@@ -4,7 +4,9 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
+import { entriesOfFind, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { takeLease } from '../outbox/lease.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
 
@@ -39,11 +41,29 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
     const settled = resolveDoubts(outbox, target, decision, options.entry);
     const count = settled.length;
     context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
+    if (decision.kind === 'drop') sayWhatWaits(context, outbox, target, name);
     context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   } finally {
     lease.release();
   }
   return 'done';
+}
+
+/** A find that is given up leaves its photographs and numbers behind. */
+function sayWhatWaits({ terminal }: Context, outbox: Outbox, { findId, profile }: Target, name: string): void {
+  if (findId === null || !wasGivenUp(outbox, findId, profile)) return;
+  const waiting = entriesOfFind(outbox, findId, profile).filter(
+    ({ kind, state }) => kind !== 'import' && state === 'queued',
+  ).length;
+  if (waiting > 0)
+    terminal.line(
+      ngettext(
+        msgid`${waiting} number or photograph of it waits and is not sent without it.`,
+        `${waiting} numbers and photographs of it wait and are not sent without it.`,
+        waiting,
+      ),
+    );
+  terminal.note(t`Take it back with pas resolve ${name} --resend, or remove all of it with pas remove ${name}.`);
 }
 
 function decisionOf({ created, resend, drop }: ResolveOptions): Decision {

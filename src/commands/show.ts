@@ -2,20 +2,23 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
-import { entriesOfFind } from '../outbox/entries.ts';
+import { entriesOfFind, entriesOfRecord, importsUnderOthers, type Target } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
-import type { StoredFind } from '../outbox/finds.ts';
+import { findById, type StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { VERDICT_WORDS } from './entry-words.ts';
-import { findsNamed } from './finds.ts';
+import { refuseUntouched } from './finds.ts';
+import { commandFor, inShell } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -30,18 +33,17 @@ type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; rea
 async function show(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile().name;
-  const [find] = findsNamed(outbox, profile, [name]);
-  if (find === undefined) return 'done';
-  const stories = entriesOfFind(outbox, find.id, profile).map((entry) => ({
-    entry,
-    attempts: attemptsOf(outbox, entry.id),
-    evidence: evidenceOf(outbox, entry.id),
-  }));
+  const target = targetOf(outbox, profile, name);
+  const find = target.findId === null ? undefined : findById(outbox, target.findId);
+  if (find === undefined) return showRecord(context, outbox, target, name);
+  const stories = storiesOf(outbox, entriesOfFind(outbox, find.id, profile));
+  const others = importsUnderOthers(outbox, find.id, profile);
   const sent = sentFind(outbox, profile, find);
   const pulled = sent === undefined ? undefined : pulledRecord(outbox, profile, sent.identCely);
   printFind(context, find);
   if (sent !== undefined && pulled !== undefined) printAtService(context, atService(sent, pulled));
   for (const story of stories) printStory(context, story);
+  for (const other of others) printOther(context, other);
   context.terminal.value({
     find: find.id,
     local_id: find.localId,
@@ -49,8 +51,39 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     elements: find.elements,
     at_service: atServiceValue(sent, pulled),
     entries: stories.map(storyValue),
+    other_profiles: others.map((other) => ({ profile: other.profile, state: other.state, ident_cely: other.identCely })),
   });
   return 'done';
+}
+
+/** A record of the service that is no find here, but that something was queued for. */
+function showRecord(context: Context, outbox: Outbox, target: Target, name: string): ExitReason {
+  refuseUntouched(outbox, target, name);
+  const stories = storiesOf(outbox, entriesOfRecord(outbox, name, target.profile));
+  context.terminal.line(context.terminal.color.bold(name));
+  context.terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
+  for (const story of stories) printStory(context, story);
+  context.terminal.value({
+    find: null,
+    local_id: null,
+    ident_cely: name,
+    source: null,
+    elements: {},
+    at_service: null,
+    entries: stories.map(storyValue),
+    other_profiles: [],
+  });
+  return 'done';
+}
+
+function storiesOf(outbox: Outbox, entries: readonly Entry[]): Story[] {
+  return entries.map((entry) => ({ entry, attempts: attemptsOf(outbox, entry.id), evidence: evidenceOf(outbox, entry.id) }));
+}
+
+function printOther({ terminal }: Context, { profile, state, identCely }: Entry): void {
+  const word = STATE_WORDS[state];
+  terminal.line();
+  terminal.line(identCely === null ? t`under profile ${profile}: ${word}` : t`under profile ${profile}: ${word} as ${identCely}`);
 }
 
 function printFind({ terminal }: Context, find: StoredFind): void {
@@ -95,19 +128,39 @@ function printStory({ terminal }: Context, { entry, attempts, evidence }: Story)
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  if (entry.reason !== null) terminal.line(`  ${printable(entry.reason)}`);
+  for (const line of aboutEntry(entry)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
     terminal.line(
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
+    if (attempt.reason !== null && attempt.reason !== entry.reason) terminal.line(`    ${printable(attempt.reason)}`);
   }
   for (const { foundAt, verdict, reason, candidates } of evidence) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const [found, why] = [VERDICT_WORDS[verdict], printable(reason)];
     terminal.line(`  ${new Date(foundAt).toISOString()}  ${t`evidence: ${found}; ${why}`}${named}`);
   }
+}
+
+function aboutEntry(entry: Entry): string[] {
+  const lines: string[] = [];
+  // What the service found stands beside its elements below.
+  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0)) lines.push(printable(entry.reason));
+  if (entry.doubt !== null) {
+    const [from, until] = [new Date(entry.doubt.fromMs).toISOString(), new Date(entry.doubt.untilMs).toISOString()];
+    lines.push(t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`);
+  }
+  if (entry.kind === 'import' && entry.document !== null) {
+    const sizeBytes = entry.document.length;
+    const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
+    const find = inShell(entry.localId ?? '');
+    lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: pas build ${find}`);
+  }
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;
+  if (next !== undefined) lines.push(t`next: ${next}`);
+  return lines;
 }
 
 function entryTitle(entry: Entry): string {
@@ -133,6 +186,9 @@ function storyValue({ entry, attempts, evidence }: Story): Record<string, unknow
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason,
+    ...(entry.kind === 'import'
+      ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
+      : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
     issues: entry.issues.map(issueValue),

@@ -4,12 +4,13 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import { countEntries, countFinds, countWaiting, needingPerson } from '../outbox/overview.ts';
+import { countEntries, countFinds, countWaiting, givenUpWithWaiting, needingPerson, type Waiting } from '../outbox/overview.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { entryText, INSTANCE_WORDS } from './entry-words.ts';
+import { commandFor, inShell } from './next-command.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;
@@ -30,6 +31,7 @@ async function status(context: Context): Promise<ExitReason> {
   const finds = countFinds(outbox);
   const counts = countEntries(outbox, profile.name);
   const waiting = countWaiting(outbox, profile.name);
+  const givenUp = givenUpWithWaiting(outbox, profile.name);
   const person = needingPerson(outbox, profile.name, MOST_LISTED);
 
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
@@ -39,16 +41,17 @@ async function status(context: Context): Promise<ExitReason> {
   const rows = ENTRY_KINDS.map((each) => [KIND_WORDS[each], ...used.map((state) => String(counts[each][state]))]);
   for (const line of table(['', ...used.map((state) => STATE_WORDS[state])], rows)) terminal.line(line);
   printWaiting(context, waiting);
-  for (const state of ['draft', 'refused', 'uncertain'] as const) printGroup(context, state, person);
+  for (const step of STEPS) printStep(context, step, person);
+  printGivenUp(context, givenUp);
   const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
   if (sendable > 0) {
-    terminal.line();
-    terminal.line(t`Send what is queued: pas push`);
+    terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
+    terminal.line('  pas push');
   }
   terminal.value({
     finds,
     entries: counts,
-    waiting: { for_import: waiting.forImport, for_time: waiting.forTime },
+    waiting: { for_import: waiting.forImport, for_given_up: waiting.forGivenUp, for_time: waiting.forTime },
     needs_person: person.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
@@ -61,7 +64,7 @@ async function status(context: Context): Promise<ExitReason> {
   return 'done';
 }
 
-function printWaiting({ terminal }: Context, { forImport, forTime }: ReturnType<typeof countWaiting>): void {
+function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
   if (forImport > 0) {
     terminal.line();
     terminal.line(
@@ -83,20 +86,36 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: ReturnType<
   }
 }
 
-const GROUP_TITLES: Readonly<Record<'draft' | 'refused' | 'uncertain', string>> = {
-  draft: t`Not complete; mend the table and import it again:`,
-  refused: t`Refused by the service. Mend a find’s row and import the table again; send the same again with \`pas resolve\`:`,
-  uncertain: t`Uncertain: the service may or may not have them. Ask it with \`pas reconcile\`; what it cannot tell, you decide:`,
-};
+/** What is to be done about entries that nothing but a person, or evidence, takes on. */
+type Step = { readonly title: string; readonly takes: (entry: Entry) => boolean; readonly command: string | undefined };
 
-function printGroup({ terminal }: Context, state: 'draft' | 'refused' | 'uncertain', person: readonly Entry[]): void {
-  const group = person.filter((entry) => entry.state === state);
+const STEPS: readonly Step[] = [
+  { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
+  {
+    title: t`Mend them; the service refused them:`,
+    takes: ({ state, kind }) => state === 'refused' && kind === 'import',
+    command: undefined,
+  },
+  {
+    title: t`Send them again with another value or file, or give them up; the service refused them:`,
+    takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
+    command: undefined,
+  },
+  {
+    title: t`Find out whether the service has them; what a harvest cannot tell, you decide:`,
+    takes: ({ state }) => state === 'uncertain',
+    command: 'pas reconcile',
+  },
+];
+
+function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[]): void {
+  const group = person.filter(takes);
   if (group.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(GROUP_TITLES[state])}`);
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  if (command !== undefined) terminal.line(`  ${command}`);
   for (const entry of group.slice(0, MOST_SHOWN)) {
-    const why = entry.reason ?? entry.issues.find((issue) => issue.severity === 'error')?.message ?? '';
-    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(why)}`);
-    terminal.line(`    ${commandFor(entry)}`);
+    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(whyText(entry))}`);
+    terminal.line(`    ${printable(commandFor(entry))}`);
   }
   const more = group.length - MOST_SHOWN;
   if (more > 0) {
@@ -104,16 +123,23 @@ function printGroup({ terminal }: Context, state: 'draft' | 'refused' | 'uncerta
   }
 }
 
-/** A record may have several photographs, of which some are there and some are not: each is decided by itself. */
-export function commandFor(entry: Entry): string {
-  const find = entry.localId ?? entry.identCely ?? '';
-  const only = entry.kind === 'import' ? '' : ` --entry ${entry.id}`;
-  switch (entry.state) {
-    case 'uncertain':
-      return `pas resolve ${find}${only} --created ${entry.kind === 'import' ? 'IDENT' : entry.identCely} | --resend | --drop`;
-    case 'refused':
-      return entry.kind === 'import' ? `pas show ${find}` : `pas resolve ${find}${only} --resend | --drop`;
-    default:
-      return `pas show ${find}`;
+/** The first thing that is wrong, beside its element. */
+function whyText({ state, reason, issues }: Entry): string {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (state === 'uncertain' || first === undefined) return reason ?? '';
+  const said = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
+  const more = errors.length - 1;
+  return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+}
+
+/** Nothing tells of photographs that wait for ever, unless this does. */
+function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
+  if (finds.length === 0) return;
+  const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  for (const find of finds.slice(0, MOST_SHOWN)) {
+    const word = printable(inShell(find));
+    terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
   }
 }

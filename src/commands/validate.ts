@@ -7,8 +7,9 @@ import { checkDocument } from '../find/check-document.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { readInputFile } from '../find/input-file.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
-import { importOfFind, replaceImport } from '../outbox/entries.ts';
+import { type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
 import { allFinds } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, findsNamed, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
@@ -54,12 +55,17 @@ async function validateFinds(context: Context, names: readonly string[], verdict
       verdict,
       validated.issues.map((issue) => ({ find: stored.localId, ...find.source, ...issue })),
     );
-    const entry = importOfFind(outbox, stored.id, profile);
-    if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) continue;
     const content = contentOf(find, validated);
-    const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
-    if (!same) outbox.change(() => replaceImport(outbox, entry, content));
+    outbox.change(() => bringUpToDate(outbox, profile, stored.id, content));
   }
+}
+
+/** As the entry is at this moment: a push may have taken it since the find was read. */
+function bringUpToDate(outbox: Outbox, profile: string, findId: number, content: ImportContent): void {
+  const entry = importOfFind(outbox, findId, profile);
+  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return;
+  const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
+  if (!same) replaceImport(outbox, entry, content);
 }
 
 /** A term that leads nowhere spoils no find that is here; it would spoil the next that is imported. */

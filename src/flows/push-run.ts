@@ -86,6 +86,8 @@ export type PushRun = {
   throttledInARow: number;
   /** The last answer that may have been a throttle or a lock, to tell the two apart. */
   lastBusy: { readonly recordKey: string; readonly atMs: number } | undefined;
+  /** Entries whose last answer was outside the contract. */
+  readonly oddlyAnswered: Set<number>;
   /** A write of this account went through, or a probe did: a refusal then concerns one record. */
   accessProven: boolean;
 };
@@ -103,6 +105,7 @@ export function startRun(context: PushContext): PushRun {
     inDoubtInARow: 0,
     throttledInARow: 0,
     lastBusy: undefined,
+    oddlyAnswered: new Set(),
     accessProven: false,
   };
 }

@@ -20,6 +20,8 @@ export type PushResult = {
   readonly throttled: number;
   readonly locked: number;
   readonly elapsedMs: number;
+  /** Entries whose last answer was outside the contract. */
+  readonly oddlyAnswered: readonly number[];
   /** Absent when nothing was left to send. */
   readonly stopCause: StopCause | undefined;
 };
@@ -44,7 +46,8 @@ export async function push(context: PushContext): Promise<PushResult> {
     // Also after an error: what is under way is settled before anybody else may take the outbox.
     await Promise.allSettled([...run.flights.values()].map(({ done }) => done));
   }
-  return { ...run.counts, elapsedMs: context.clock.monotonicMs() - startedMs, stopCause: run.stopCause };
+  const elapsedMs = context.clock.monotonicMs() - startedMs;
+  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], stopCause: run.stopCause };
 }
 
 async function sendAll(run: PushRun): Promise<void> {
@@ -173,6 +176,8 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
+  if (sent.outcome.kind === 'uncertain' && sent.outcome.outsideContract) run.oddlyAnswered.add(entry.id);
+  else run.oddlyAnswered.delete(entry.id);
   const settlement = await decide(run, flight, sent);
   settle(run.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,

@@ -18,13 +18,13 @@ export type Decision =
 const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
   created: ['uncertain'],
   resend: ['uncertain', 'refused', 'dropped'],
-  drop: ['uncertain', 'refused'],
+  drop: ['uncertain', 'refused', 'queued', 'draft'],
 };
 
 const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
   created: t`Nothing here is uncertain.`,
   resend: t`Nothing here is uncertain or refused, nor is the find given up.`,
-  drop: t`Nothing here is uncertain or refused.`,
+  drop: t`Nothing here is open: uncertain, refused, queued or a draft.`,
 };
 
 /**
@@ -57,6 +57,9 @@ function decidable(outbox: Outbox, target: Target, { kind }: Decision, entryId: 
   const group = groups.find((each) => each.length > 0) ?? [];
   // Photographs and numbers of a find that is itself in doubt have no record that anything could be decided about.
   const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
+  const [found] = group.filter((entry) => entry.kind === 'import');
+  // What waits for a find that is given up stays, for the case that it is taken back.
+  if (kind === 'drop' && found?.state === 'queued') return [found];
   return decided.length > 0 ? decided : group;
 }
 

@@ -169,6 +169,14 @@ export function wasGivenUp(outbox: Outbox, findId: number, profile: string): boo
   return imports.length > 0 && imports.every((entry) => entry.state === 'dropped');
 }
 
+/** What the find's imports have come to under other profiles. */
+export function importsUnderOthers(outbox: Outbox, findId: number, profile: string): Entry[] {
+  return selectEntries(outbox, `find_id = :findId and profile <> :profile and kind = 'import' and state <> 'dropped'`, {
+    findId,
+    profile,
+  });
+}
+
 /** Imports of a find under other profiles that the service has, or may have. */
 export function sentUnderOthers(outbox: Outbox, findId: number, profile: string): Entry[] {
   return selectEntries(

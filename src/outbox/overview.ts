@@ -49,13 +49,38 @@ export function needingPerson(outbox: Outbox, profile: string, limit: number): E
   );
 }
 
-/** How many changes wait for their find's import, and how many entries wait for a moment. */
-export function countWaiting(outbox: Outbox, profile: string): { readonly forImport: number; readonly forTime: number } {
+/** Entries that the service does not have yet, or may not have. */
+export function countUnsent(outbox: Outbox, profile: string): number {
+  const row = outbox
+    .sql(`select count(*) as count from entries where profile = ? and state not in ('accepted', 'dropped')`)
+    .get(profile) as { count: number };
+  return row.count;
+}
+
+/** What waits of itself: changes for their find's import, or for one that was given up, and entries for a moment. */
+export type Waiting = { readonly forImport: number; readonly forGivenUp: number; readonly forTime: number };
+
+const IMPORT_STANDS = `exists (select 1 from entries as made where made.find_id = entries.find_id and made.profile = entries.profile
+  and made.kind = 'import' and made.state <> 'dropped')`;
+
+export function countWaiting(outbox: Outbox, profile: string): Waiting {
   return outbox
     .sql(
-      `select count(*) filter (where kind <> 'import' and ident_cely is null) as forImport,
+      `select count(*) filter (where kind <> 'import' and ident_cely is null and ${IMPORT_STANDS}) as forImport,
+         count(*) filter (where kind <> 'import' and ident_cely is null and not ${IMPORT_STANDS}) as forGivenUp,
          count(*) filter (where state = 'queued' and not_before_at > :now) as forTime
        from entries where profile = :profile and state in ('queued', 'uncertain')`,
     )
-    .get({ profile, now: Math.floor(outbox.clock.now()) }) as { forImport: number; forTime: number };
+    .get({ profile, now: Math.floor(outbox.clock.now()) }) as Waiting;
+}
+
+/** Local ids of finds that were given up while numbers or photographs wait for them. */
+export function givenUpWithWaiting(outbox: Outbox, profile: string): string[] {
+  return outbox
+    .sql(
+      `select distinct local_id from entries join finds on finds.id = find_id
+       where profile = ? and kind <> 'import' and state = 'queued' and ident_cely is null and not ${IMPORT_STANDS} order by finds.id`,
+    )
+    .pluck()
+    .all(profile) as string[];
 }

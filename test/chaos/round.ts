@@ -138,7 +138,10 @@ async function disturbedPush(stage: Stage, random: Random, tally: Tally): Promis
   if (run.signal === null) must(run, [0, 3, 5, 6]);
 }
 
-type Status = { entries: Record<string, Record<string, number>>; needs_person: { find: string; kind: string; state: string }[] };
+type Status = {
+  entries: Record<string, Record<string, number>>;
+  needs_person: { entry: number; find: string; kind: string; state: string }[];
+};
 
 /** Pushes and reconciles until nothing is open. What only a person can settle is settled by looking at the server. */
 async function finish(stage: Stage, planned: readonly Planned[], tally: Tally): Promise<void> {
@@ -158,16 +161,31 @@ async function finish(stage: Stage, planned: readonly Planned[], tally: Tally): 
 async function settleByHand(stage: Stage, planned: readonly Planned[], tally: Tally): Promise<void> {
   const { needs_person } = await stage.home.json<Status>('status');
   const records = await serverFinds(stage.service());
-  for (const { find, kind } of needs_person) {
+  for (const { find, kind, entry } of needs_person) {
     const plan = planned.find(({ localId }) => localId === find);
     const record = records.find(({ note }) => note === plan?.note);
-    if (kind !== 'import' || plan === undefined) continue;
+    if (plan === undefined || kind === 'number') continue;
+    const there = kind === 'import' ? record !== undefined : await isAttached(stage, find, entry, record);
+    const decision = there && record !== undefined ? ['--created', record.identCely] : ['--resend'];
     tally.persons += 1;
-    must(await stage.home.pas('resolve', find, ...(record === undefined ? ['--resend'] : ['--created', record.identCely])), [0]);
+    must(await stage.home.pas('resolve', find, '--entry', String(entry), ...decision), [0]);
   }
 }
 
-type ServerFind = { readonly identCely: string; readonly note: string; readonly number: string; readonly photos: number };
+/** A person looks whether the photograph is among the record's: the server keeps the bytes of a PNG as they came. */
+async function isAttached({ home }: Stage, find: string, entry: number, record: ServerFind | undefined): Promise<boolean> {
+  const { entries } = await home.json<{ entries: { entry: number; sha512?: string }[] }>('show', find);
+  const sha512 = entries.find((each) => each.entry === entry)?.sha512;
+  return record?.digests.includes(sha512 ?? '') === true;
+}
+
+type ServerFind = {
+  readonly identCely: string;
+  readonly note: string;
+  readonly number: string;
+  readonly photos: number;
+  readonly digests: readonly (string | undefined)[];
+};
 
 /** All finds as an archivist sees them. */
 async function serverFinds({ oai_base }: MockProcess): Promise<ServerFind[]> {
@@ -188,6 +206,7 @@ async function serverFinds({ oai_base }: MockProcess): Promise<ServerFind[]> {
         note: text(find.elements.poznamka),
         number: text(find.elements.evidencni_cislo),
         photos: find.files.length,
+        digests: find.files.map(({ sha512Hex }) => sha512Hex),
       });
     }
     const token = [...descendantsOf(root, 'resumptionToken', root.namespace)][0]?.text.trim();

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../base/errors.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { type Cells, cellsOf, editText, readEditText, withChanges } from '../find/edit-text.ts';
+import { FIELDS } from '../find/fields.ts';
+import type { FindElements } from '../find/find.ts';
+import { type CellChange, type EditContext, type Edited, editableImport, editFind } from '../flows/edit-find.ts';
+import { importOfFind } from '../outbox/entries.ts';
+import type { StoredFind } from '../outbox/finds.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { printable } from '../ui/printable.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { editFile } from './edit-file.ts';
+import { STATE_WORDS } from '../outbox/entry-words.ts';
+import { findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
+
+type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'edit <find>',
+    summary: t`Mend a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
+    examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
+  })
+    .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option('--ask', t`ask for each element in turn`)
+    .option('--discard', t`start anew where an earlier edit was left unfinished`)
+    .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
+}
+
+function collect(value: string, all: readonly string[] = []): readonly string[] {
+  return [...all, value];
+}
+
+async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const profile = context.profile();
+  const [stored] = findsNamed(outbox, profile.name, [name]);
+  if (stored === undefined) return 'done';
+  editableImport(outbox, profile.name, stored);
+  const { lookupTerm } = await openLookups(context, profile);
+  const given: EditContext = { outbox, profile: profile.name, lookupTerm, validate: await openValidation(context) };
+  const before = cellsOf(stored.elements as FindElements, lookupTerm);
+  if (options.set !== undefined)
+    return finish(context, stored, editFind(given, stored, before, withChanges(before, setCells(options.set))));
+  if (options.ask === true) return finish(context, stored, editFind(given, stored, before, await askedCells(context, before)));
+  return editInEditor(context, given, stored, before, options.discard === true);
+}
+
+function setCells(pairs: readonly string[]): Cells {
+  return new Map(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1)
+        throw new UsageError(t`"${pair}" is no element=value.`, { hint: t`Such as --set hloubka=20, or --set depth_cm=20.` });
+      const element = canonicalName(pair.slice(0, at).trim());
+      return [element, pair.slice(at + 1)];
+    }),
+  );
+}
+
+/** Aliases would stand beside the element that they mean. */
+function canonicalName(name: string): string {
+  return FIELDS.find((field) => field.alias === name)?.name ?? name;
+}
+
+async function askedCells(context: Context, before: Cells): Promise<Cells> {
+  if (!context.terminal.interactive)
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
+  context.terminal.note(t`Enter keeps a value; - takes it away.`);
+  const prompt = await context.prompt();
+  const changes = new Map<string, string>();
+  const lines = FIELDS.filter(({ kind }) => kind !== 'point').map(({ name, gloss }) => [name, `${name} (${gloss})`] as const);
+  for (const [name, question] of [...lines, ['wkt', t`wkt (point)`] as const]) {
+    const answer = (await prompt.ask(question, before.get(name))).trim();
+    if (answer !== (before.get(name) ?? '')) changes.set(name, answer === '-' ? '' : answer);
+  }
+  return withChanges(before, changes);
+}
+
+async function editInEditor(
+  context: Context,
+  given: EditContext,
+  stored: StoredFind,
+  before: Cells,
+  discard: boolean,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const file = editFile(context, stored);
+  const known = importOfFind(given.outbox, stored.id, given.profile)?.issues ?? [];
+  if (file.left === undefined || discard) file.write(editText(stored.localId, before, known));
+  else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${stored.localId} --discard`);
+  for (;;) {
+    const read = readEditText(file.open());
+    if (read === undefined) {
+      file.remove();
+      return finish(context, stored, { kind: 'unchanged' });
+    }
+    const edited: Edited =
+      read.issues.length > 0
+        ? { kind: 'unreadable', issues: read.issues }
+        : editFind(given, stored, before, canonicalCells(read.cells));
+    if (edited.kind !== 'unreadable') {
+      file.remove();
+      return finish(context, stored, edited);
+    }
+    finish(context, stored, edited);
+    if (!terminal.interactive || !(await (await context.prompt()).confirm(t`Open the editor again?`))) {
+      terminal.warn(t`What you wrote is in ${file.path}. Run the command again to go on with it.`);
+      return 'dataRefused';
+    }
+    if (read.issues.length === 0) file.write(editText(stored.localId, read.cells, edited.issues));
+  }
+}
+
+function canonicalCells(cells: Cells): Cells {
+  return new Map([...cells].map(([name, text]) => [canonicalName(name), text]));
+}
+
+/** Says what became of it. */
+function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
+  const { terminal } = context;
+  const find = stored.localId;
+  const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
+  if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
+  printIssues(terminal, issues.map(withoutPlace), terminal.json ? () => {} : terminal.line);
+  const shown = printable(find);
+  if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
+  if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
+  if (edited.kind === 'stored') {
+    const state = STATE_WORDS[edited.state];
+    const text = {
+      queued: t`${shown} is queued. Send it: pas push`,
+      draft: t`${shown} is a draft until what is marked ✗ is mended.`,
+      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile`,
+    };
+    terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
+  }
+  terminal.value({
+    find,
+    changed: edited.kind === 'stored' ? edited.changed : [],
+    state: edited.kind === 'stored' ? edited.state : null,
+    issues: issues.map(issueValue),
+  });
+  return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function withoutPlace({ file: _file, row: _row, column: _column, find: _find, ...issue }: Issue): Issue {
+  return issue;
+}
+
+function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
+  terminal.line(terminal.color.bold(printable(stored.localId)));
+  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
+}

@@ -1,0 +1,121 @@
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { FIELDS, type Field } from './fields.ts';
+import type { ElementName, FindElements } from './find.ts';
+import type { LookupTerm } from './lookup.ts';
+
+/** Column name → text, as a row of a table would have it. */
+export type Cells = ReadonlyMap<string, string>;
+
+/** The one line that stands for both elements of the point: which of them it is, `geom_system` says. */
+export const POINT_LINE = 'wkt';
+
+const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POINT_LINE, 'geom_wkt', 'geom_sjtsk_wkt'];
+
+/** What a find would say in a table, with the labels of vocabulary entries where they lead back to the same entry. */
+export function cellsOf(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
+  const cells = new Map<string, string>();
+  for (const field of FIELDS) {
+    const text = cellText(field, elements, lookupTerm);
+    if (text !== '') cells.set(lineName(field), text);
+  }
+  return cells;
+}
+
+function lineName(field: Field): string {
+  return field.kind === 'point' ? POINT_LINE : field.name;
+}
+
+function cellText(field: Field, elements: FindElements, lookupTerm: LookupTerm): string {
+  const value = elements[field.name];
+  if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system)) return '';
+  if (typeof value !== 'object') return String(value);
+  if (value.id === ':tba') return value.text;
+  if (field.set === undefined || value.text === '') return value.id;
+  const found = lookupTerm(field.set, value.text);
+  return found.kind === 'found' && found.term.id === value.id ? value.text : value.id;
+}
+
+/** Cells with some set anew; '' takes one away. A point in other columns takes the place of the one that is there. */
+export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
+  const changed = new Map(cells);
+  if ([...changes.keys()].some((name) => POINT_COLUMNS.includes(name))) for (const name of POINT_COLUMNS) changed.delete(name);
+  for (const [name, text] of changes) changed.set(name, text);
+  return new Map([...changed].filter(([, text]) => text !== ''));
+}
+
+/** Names of lines that two sets of cells say different things of. */
+export function differingCells(before: Cells, after: Cells): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
+}
+
+/** A line of a find's text says what an element is; its elements are those that it may fill. */
+export function elementsOfLine(name: string): readonly ElementName[] {
+  const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
+  return POINT_COLUMNS.includes(name) ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] : fields.map((field) => field.name);
+}
+
+/** The find as a text to edit: a line for each element, what is wrong with it above. */
+export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
+  const lines = [
+    t`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
+    t`Save the file and close the editor to go on. Lines with # are not read; an empty file changes nothing.`,
+  ].map(comment);
+  const shown = new Set<string>();
+  const known = new Set<Issue>();
+  for (const field of FIELDS) {
+    const name = lineName(field);
+    if (shown.has(name)) continue;
+    shown.add(name);
+    const own = issues.filter(({ element }) => element !== undefined && (element === field.name || lineOf(element) === name));
+    for (const issue of own) known.add(issue);
+    const gloss = name === POINT_LINE ? t`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
+    lines.push('', comment(gloss), ...own.map(markedComment), `${name} = ${encoded(cells.get(name) ?? '')}`);
+  }
+  const others = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encoded(text)}`);
+  const general = issues.filter((issue) => !known.has(issue)).map(markedComment);
+  return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...others].join('\n')}\n`;
+}
+
+function lineOf(element: string): string {
+  return elementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
+}
+
+function comment(text: string): string {
+  return `# ${text.replaceAll('\n', ' ')}`;
+}
+
+function markedComment({ severity, message }: Issue): string {
+  return comment(`${severity === 'error' ? '✗' : '!'} ${message}`);
+}
+
+function encoded(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, '\\n');
+}
+
+function decoded(text: string): string {
+  return text.replaceAll(/\\([n\\])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
+}
+
+/** The cells of an edited text; undefined where it is empty: nothing is to be changed. */
+export function readEditText(
+  text: string,
+): { readonly cells: Map<string, string>; readonly issues: readonly Issue[] } | undefined {
+  const cells = new Map<string, string>();
+  const issues: Issue[] = [];
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n?|\n/)
+    .entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const [, name = '', value = ''] = /^\s*([\p{L}\p{N}_ ]+?)\s*=(.*)$/u.exec(line) ?? [];
+    const where = { line: index + 1 };
+    if (name === '')
+      issues.push(errorIssue('edit-line', t`This line is no "element = value". Mend it, or write # before it.`, where));
+    else if (cells.has(name)) issues.push(errorIssue('edit-line-twice', t`${name} stands twice. Keep one of the lines.`, where));
+    else cells.set(name, decoded(value.trim()));
+  }
+  if (cells.size === 0 && issues.length === 0) return undefined;
+  return { cells: new Map([...cells].filter(([, value]) => value !== '')), issues };
+}

@@ -1,0 +1,53 @@
+import { entriesOfFind, entriesOfRecord, type Target } from './entries.ts';
+import type { Entry, EntryState } from './entry.ts';
+import type { Outbox } from './outbox.ts';
+
+/** States in which the service is certain not to have what the entry would send. */
+const NEVER_SENT: readonly EntryState[] = ['draft', 'queued', 'refused', 'dropped'];
+
+export type Removal =
+  | {
+      readonly kind: 'removed';
+      readonly entries: readonly Entry[];
+      /** The find itself went as well: no profile has an entry of it any more. */
+      readonly findRemoved: boolean;
+      /** Digests of copied photographs that nothing refers to any more. */
+      readonly unusedPhotographs: readonly Buffer[];
+    }
+  /** Nothing was removed, since the service has this, or may have it. */
+  | { readonly kind: 'kept'; readonly because: Entry };
+
+/** What a removal would take away; nothing is changed. */
+export function removable(outbox: Outbox, target: Target): readonly Entry[] {
+  return ofTarget(outbox, target).filter(({ state }) => NEVER_SENT.includes(state));
+}
+
+/** Takes a find's entries under one profile away for good, all or none, and the find where no other profile has it. */
+export function removeTarget(outbox: Outbox, target: Target): Removal {
+  return outbox.change(() => {
+    const entries = ofTarget(outbox, target);
+    const because = entries.find(({ state }) => !NEVER_SENT.includes(state));
+    if (because !== undefined) return { kind: 'kept', because };
+    for (const { id } of entries) {
+      outbox.sql('delete from attempts where entry_id = ?').run(id);
+      outbox.sql('delete from evidence where entry_id = ?').run(id);
+      outbox.sql('delete from entries where id = ?').run(id);
+    }
+    const gone = outbox
+      .sql('delete from finds where id = ? and not exists (select 1 from entries where find_id = finds.id)')
+      .run(target.findId);
+    return { kind: 'removed', entries, findRemoved: gone.changes > 0, unusedPhotographs: unused(outbox, entries) };
+  });
+}
+
+function ofTarget(outbox: Outbox, { findId, identCely, profile }: Target): Entry[] {
+  return findId === null ? entriesOfRecord(outbox, identCely ?? '', profile) : entriesOfFind(outbox, findId, profile);
+}
+
+function unused(outbox: Outbox, entries: readonly Entry[]): Buffer[] {
+  const used = outbox.sql('select 1 from entries where photo_sha512 = ? and photo_link is null');
+  return entries.flatMap((entry) => {
+    if (entry.kind !== 'photo' || entry.photograph.link !== undefined) return [];
+    return used.get(entry.photograph.sha512) === undefined ? [entry.photograph.sha512] : [];
+  });
+}

@@ -1,0 +1,180 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { everythingIn } from '../support/hostile-disk.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
+});
+
+type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];
+
+async function states(): Promise<Record<string, string>> {
+  return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
+}
+
+/** An editor that does to the file what a line of sed says. */
+function editor(sed: string): Home {
+  return home.with({ EDITOR: `sed -i -e '${sed}'` });
+}
+
+const DRAFT = 'local_id;projekt;stav;geom_system;pristupnost;poznamka\nD 1;C-202400101;2;4326;HES-000867;u cesty\n';
+const LEFT = (): string[] => readdirSync(join(home.folder, 'pas')).filter((name) => name.startsWith('edit-'));
+
+describe('a draft', () => {
+  beforeEach(async () => {
+    await home.pas('import', home.file('draft.csv', DRAFT));
+  });
+
+  test('names its command, is completed by flags, and is queued when it is whole', async () => {
+    const status = await expectDone(home.pas('status'));
+    expect(status.stdout).toMatch(/Complete them.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s);
+    const half = await home.pas('edit', 'D 1', '--set', 'depth_cm=20', '--set', 'okolnosti=HES-000560');
+    expect(half.code).toBe(3);
+    expect(half.stdout).toMatch(/hloubka: – → 20/);
+    expect(half.stdout).toMatch(/D 1 is a draft until/);
+    const whole = await expectDone(
+      home.pas(
+        ...['edit', 'D 1', '--set', 'obdobi=HES-000253', '--set', 'druh_nalezu=HES-000691', '--set', 'specifikace=HES-000988'],
+        ...['--set', 'finder=Novák, Jan', '--set', 'found_on=1. 6. 2024', '--set', 'location=pole = u lesa'],
+        ...['--set', 'lon=14.42', '--set', 'lat=50.08', '--set', 'poznamka='],
+      ),
+    );
+    expect(whole.stdout).toMatch(/poznamka: u cesty → –/);
+    expect(await states()).toEqual({ 'D 1': 'queued' });
+    const [find] = await home.json<Listed>('list');
+    expect(find?.elements).toMatchObject({
+      lokalizace: 'pole = u lesa',
+      geom_wkt: 'POINT (14.42 50.08)',
+      datum_nalezu: '2024-06-01',
+    });
+    expect(find?.elements).not.toHaveProperty('poznamka');
+    await expectDone(home.pas('push'));
+    expect(await states()).toEqual({ 'D 1': 'accepted' });
+  });
+
+  test('is edited in an editor, and what was not touched stays as it was', async () => {
+    const shown = join(home.folder, 'shown.txt');
+    await home.with({ VISUAL: `sh -c 'cp "$0" ${shown}'` }).pas('edit', 'D 1');
+    const text = readFileSync(shown, 'utf8');
+    expect(text).toMatch(/# ✗ .*\nhloubka = \n/);
+    expect(text).toMatch(/poznamka = u cesty\n/);
+    expect(LEFT()).toEqual([]);
+    const run = await editor('s/^poznamka = .*/poznamka = dvě\\\\nřádky/').pas('edit', 'D 1', '--json');
+    expect(JSON.parse(run.stdout)).toMatchObject({ state: 'draft', changed: [{ element: 'poznamka', is: 'dvě\nřádky' }] });
+    const [find] = await home.json<Listed>('list');
+    expect(find?.elements).toMatchObject({ poznamka: 'dvě\nřádky', stav: 2 });
+    expect((await editor('d').pas('edit', 'D 1')).stdout).toMatch(/Nothing was changed/);
+  });
+
+  test('loses nothing that was typed when a value cannot be read, or the editor fails', async () => {
+    const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
+    expect(wrong.code).toBe(3);
+    expect(wrong.stdout).toMatch(/hloubka: .*deep/);
+    expect(wrong.stderr).toMatch(/What you wrote is in/);
+    const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
+    expect(killed.code).toBe(2);
+    expect(killed.stderr).toMatch(/earlier edit left/);
+    const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
+    expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
+    expect(LEFT()).toEqual([]);
+    expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stdout).toMatch(/hloubka/);
+    expect((await home.pas('edit', 'D 1')).stderr).toMatch(/--set element=value/);
+  });
+});
+
+test('what the service refused is shown beside its element, mended and sent', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1'));
+  expect((await home.pas('push')).code).toBe(3);
+  expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'refused' });
+  const shown = await expectDone(home.pas('show', 'K-2'));
+  expect(shown.stdout).toMatch(/next: pas edit K-2/);
+  expect(shown.stdout).toMatch(/document of \d+ bytes, SHA-512 [0-9a-f]{16}/);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(
+    /Mend them; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
+  );
+  await expectDone(home.pas('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08'));
+  await expectDone(home.pas('push'));
+  expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  const late = await home.pas('edit', 'K-2', '--set', 'depth_cm=1');
+  expect([late.code, late.stderr]).toEqual([2, expect.stringMatching(/was sent as C-202400101-N\d+.*\n.*pas number set K-2/)]);
+});
+
+describe('removing', () => {
+  const copies = (): number =>
+    everythingIn(join(home.folder, 'pas', 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path)).length;
+
+  test('takes finds that were never sent, with their photographs, and asks first', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+    await expectDone(home.pas('photo', 'add', 'K-2', home.file('same.png', tinyPng(0))));
+    const asked = await home.pas('remove', 'K-1', 'K-2');
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/K-1, K-2 \(3 photographs, 0 numbers\).*\n.*--yes/)]);
+    expect(copies()).toBe(3);
+    // K-2 has the same picture as K-1, so one copy stays.
+    await expectDone(home.pas('remove', 'K-1', '--yes'));
+    expect(copies()).toBe(3);
+    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    expect(copies()).toBe(1);
+    expect(await states()).toEqual({ 'K-3': 'queued' });
+  });
+
+  test('leaves what the service has or may have, and says what to do', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await service.faults(
+      { endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' },
+      { endpoint: 'oai', when: { every: 1 }, fault: 'oai-503' },
+    );
+    await home.pas('push', '--limit', '2');
+    const run = await home.pas('remove', 'K-1', 'K-2', 'K-3', '--yes');
+    expect(run.code).toBe(3);
+    expect(run.stderr).toMatch(/K-1 was not removed\. The service has it as C-/);
+    expect(run.stderr).toMatch(/K-2 was not removed\. The service may have it\. Find out first: pas reconcile K-2/);
+    expect(Object.keys(await states())).toEqual(['K-1', 'K-2']);
+  });
+});
+
+test('photographs of a find that was given up do not wait in silence', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  expect(dropped.stdout).toMatch(/1 number or photograph of it waits/);
+  expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove all of it with pas remove K-1/);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(/given up:\n {2}pas resolve K-1 --resend \| pas remove K-1/);
+  await expectDone(home.pas('resolve', 'K-1', '--resend'));
+  await expectDone(home.pas('push'));
+  expect(await states()).toEqual({ 'K-1': 'accepted' });
+});
+
+test('a record that is no find here is shown, pushed and reconciled by its identifier, or said to be untouched', async () => {
+  const ident = 'C-202400101-N00005';
+  const untouched = await home.pas('push', ident);
+  expect([untouched.code, untouched.stderr]).toEqual([
+    2,
+    expect.stringMatching(/not kept here.*\n.*pas number set C-202400101-N00005/),
+  ]);
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('number', 'set', ident, 'MB 77'));
+  await expectDone(home.pas('push', ident));
+  expect(await states()).toEqual({ 'K-1': 'queued' });
+  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(/not kept here as a find.*number MB 77: accepted/s);
+  await expectDone(home.pas('reconcile', ident));
+});
+
+test('a profile with unsent entries is removed only when that is meant', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  const asked = await home.pas('profile', 'remove', 'mock');
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/2 entries of profile mock are not sent.*\n.*--yes/)]);
+  await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
+  expect(existsSync(join(home.folder, 'pas', 'outbox.sqlite'))).toBe(true);
+});
