@@ -8,12 +8,12 @@ import { FIELDS } from '../find/fields.ts';
 import type { FindElements } from '../find/find.ts';
 import { type CellChange, type EditContext, type Edited, editableImport, editFind } from '../flows/edit-find.ts';
 import { importOfFind } from '../outbox/entries.ts';
+import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { editFile } from './edit-file.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
