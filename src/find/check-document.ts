@@ -16,15 +16,16 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  */
 export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
   const { schema } = context;
-  const violations = schema.check(bytes);
-  if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => ({ ...issue, file }));
   let document: XmlDocument;
   try {
     document = parseXml(bytes);
   } catch (error) {
     if (!(error instanceof XmlSyntaxError)) throw error;
+    // The schema's library would say the same, several times over and in English only.
     return [errorIssue('xml-not-well-formed', error.message, { file, line: error.line })];
   }
+  const violations = schema.check(bytes);
+  if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => ({ ...issue, file }));
   const find = childOf(document.root, 'samostatny_nalez', namespaceOf(schema.profile));
   const issues = [
     ...violations,
