@@ -122,7 +122,7 @@ describe('a Czech text', () => {
 
 /** What has words in it, and is not for people. */
 const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegExp])[] = [
-  ['a command to type', /^src\//, /^pas [a-z]/],
+  ['a command to type', /^src\//, /^ *pas [a-z]/],
   [
     'SQL',
     /^src\//,
