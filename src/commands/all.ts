@@ -37,6 +37,8 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['backup'], () => import('./backup.ts')],
   [['restore'], () => import('./restore.ts')],
   [['mock-server'], () => import('./mock-server.ts')],
+  [['completion'], () => import('./completion.ts')],
+  [['__complete'], () => import('./complete.ts')],
 ];
 
 /** Whether a command line that begins with this word runs a command. */

@@ -1,0 +1,139 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { wordsOf } from '../../src/commands/complete.ts';
+import { insertFind } from '../../src/outbox/finds.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
+import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+
+const SCRIPTS = join(PROJECT, 'bin', 'completion');
+
+let home: Home;
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(PROJECT, 'scripts', 'outline.mjs')]);
+  home = makeHome();
+  const address = 'https://finds.example.org';
+  await expectDone(home.pas('init', '--name', 'museum', '--kind', 'training', '--base-url', address, '--schema-base', address));
+  const outbox = openOutbox(join(home.folder, 'pas', 'outbox.sqlite'), systemClock);
+  for (const localId of ['K-017', 'K-018', 'jáma 3/a']) insertFind(outbox, { localId, elements: {} });
+  outbox.close();
+  mkdirSync(join(home.folder, 'bin'));
+  home.file('bin/pas', `#!/bin/sh\nexec "${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}" "$@"\n`);
+  chmodSync(join(home.folder, 'bin', 'pas'), 0o755);
+  home.file('season.csv', '');
+});
+
+function has(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function shell(program: string, ...args: string[]): Promise<string[]> {
+  const env = { ...home.env, LC_ALL: 'C.UTF-8', PATH: `${join(home.folder, 'bin')}:${home.env['PATH']}` };
+  return new Promise((done, fail) => {
+    execFile(program, args, { cwd: home.folder, env }, (error, stdout, stderr) => {
+      if (error !== null) fail(new Error(stderr, { cause: error }));
+      else done(stdout.split('\n').filter((line) => line !== ''));
+    });
+  });
+}
+
+/** What bash offers for a line, as it calls the function: words split where COMP_WORDBREAKS says. */
+function inBash(line: string): Promise<string[]> {
+  const words = line.split(/(?<=[:=])|(?=[:=])|\s+/);
+  const quoted = words.map((word) => `'${word}'`).join(' ');
+  return shell(
+    'bash',
+    '-c',
+    `source '${SCRIPTS}/pas.bash'; COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=(${quoted})
+     COMP_CWORD=${words.length - 1}; _pas 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  );
+}
+
+describe('in bash', () => {
+  test.each([
+    ['pas vo', ['vocab']],
+    ['pas vocab ma', ['map']],
+    ['pas help sta', ['status']],
+    ['pas push --take', ['--take-over']],
+    ['pas --lang ', ['en', 'cs']],
+    ['pas push --lang c', ['cs']],
+    ['pas push --lang=c', ['cs']],
+    ['pas show K-01', ['K-017', 'K-018']],
+    ['pas show j', ['jáma\\ 3/a']],
+    ['pas push K-017 K-', ['K-017', 'K-018']],
+    ['pas vocab list heslo:obdo', ['obdobi', 'obdobi_kat']],
+    ['pas push --profile mu', ['museum']],
+    ['pas profile use ', ['museum']],
+    ['pas import se', ['season.csv']],
+    ['pas import --dry-run se', ['season.csv']],
+    ['pas nonsense --wh', []],
+  ])('%s offers %j', async (line, offers) => {
+    expect(await inBash(line)).toEqual(offers);
+  });
+});
+
+test.skipIf(!has('zsh'))('in zsh the function describes what it offers', async () => {
+  const offers = await shell(
+    'zsh',
+    '-fc',
+    `functions[compdef]=:; _describe() { print -l -- $described }; source '${SCRIPTS}/pas.zsh'; words=(pas vocab s); CURRENT=3; _pas`,
+  );
+  expect(offers.map((line) => line.split(':')[0])).toEqual(['search', 'show', 'sets']);
+});
+
+test.skipIf(!has('fish'))('in fish the completion offers names with their meaning', async () => {
+  expect(await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C 'pas show K-'`)).toEqual([
+    'K-017',
+    'K-018',
+  ]);
+  const flags = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C 'pas push --dry'`);
+  expect(flags).toEqual([expect.stringMatching(/^--dry-run\tsay what/)]);
+});
+
+test('completion leaves no trace in the data home and is silent where there is none, or only rubbish', async () => {
+  const data = join(home.folder, 'pas');
+  const before = readdirSync(data);
+  await expectDone(home.pas('__complete', '--', 'show', ''));
+  expect(readdirSync(data)).toEqual(before);
+
+  const empty = makeHome();
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(readdirSync(empty.folder)).toEqual([]);
+  empty.file('pas/outbox.sqlite', 'no database');
+  empty.file('pas/config.toml', '= broken');
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await empty.pas('__complete', '--', 'push', '--profile', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+});
+
+test('the script of each shell is printed; another shell is refused with those that there are', async () => {
+  expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain('complete -F _pas pas');
+  expect(await home.pas('completion', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') });
+});
+
+test.each([
+  [['statsu'], /status/],
+  [['vocab', 'serch', 'x'], /search/],
+  [['vocab', 'map', 'sugest'], /suggest/],
+  [['push', '--dryrun'], /--dry-run/],
+])('%j is refused with what was probably meant', async (args, meant) => {
+  const { code, stderr } = await home.pas(...args);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(meant)]);
+});
+
+test.each([
+  ['pas show ', ['show', '']],
+  ['pas show K-0', ['show', 'K-0']],
+  ['pas show K\\ 0', ['show', 'K 0']],
+  ['pas show "K 0', ['show', 'K 0']],
+  ["pas show 'it''s' b", ['show', 'its', 'b']],
+  ['pas', []],
+])('the words of %j are told apart as a shell does', (line, words) => {
+  expect(wordsOf(line)).toEqual(words);
+});
