@@ -34,9 +34,21 @@ function cellOf(name: string, value: ExportValue | undefined): Cell {
   return { value: literal(word), type: String };
 }
 
-/** In a workbook `_x0041_` stands for a letter; its first character is written that way itself where it is meant as it stands. */
+/**
+ * In a workbook `_x0041_` stands for a letter. A text that looks like that is written so itself, and so is what the library
+ * would leave out: non-characters, halves of pairs, and the sign for something unreadable. It also mistakes the names of an
+ * object's own functions, such as `toString`, for texts that it has met.
+ */
 function literal(text: string): string {
-  return text.replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_');
+  const written = text
+    .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
+    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escaped);
+  return written in {} ? escaped(written.slice(0, 1)) + written.slice(1) : written;
+}
+
+function escaped(character: string): string {
+  const codes = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
 
 function coordinateCell(text: string): Cell {
