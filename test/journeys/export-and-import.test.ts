@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
+import { makeWorkbook } from '../support/make-workbook.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+});
+afterAll(() => service.stop());
+
+type Report = {
+  added: number;
+  updated: number;
+  unchanged: number;
+  already_sent: number;
+  issues: { rule: string; row: number | null }[];
+};
+
+test('sent or not, with photographs and numbers, finds that are exported and imported again are unchanged', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 4, { photos: true, state: 2 })));
+  await expectDone(home.pas('push', '--limit', '3', '--quiet'));
+  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2024'));
+  await expectDone(home.pas('number', 'set', 'K-4', 'MMK 4/2024'));
+  for (const file of ['out/finds.csv', 'out/finds.xlsx', 'out/finds.geojson', 'out/finds.gpkg', 'out/finds.xml']) {
+    home.file('out/.keep', '');
+    const path = join(home.folder, file);
+    expect(await home.json('export', '--out', path)).toMatchObject({ finds: 4 });
+    expect(await home.json<Report>('import', path)).toMatchObject({ added: 0, updated: 0, unchanged: 4, already_sent: 0 });
+  }
+  expect(readdirSync(join(home.folder, 'out')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
+});
+
+test('a table of finds that the service has makes no second record anywhere', async () => {
+  const other = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
+  expect(run.code).toBe(3);
+  const report = JSON.parse(run.stdout) as Report;
+  expect(report.added).toBe(0);
+  expect(report.issues.filter(({ rule }) => rule === 'already-recorded').map(({ row }) => row)).toEqual([2, 3, 4]);
+});
+
+test('only the finds asked for are written, and no file is replaced without being told to', async () => {
+  const out = join(home.folder, 'queued.csv');
+  expect(await home.json('export', '--state', 'queued', '--out', out)).toMatchObject({ format: 'csv', finds: 1 });
+  const before = readFileSync(out, 'utf8');
+  expect(before.split('\r\n')).toHaveLength(3);
+  const refused = await home.pas('export', '--out', out);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('--force');
+  expect(readFileSync(out, 'utf8')).toBe(before);
+  expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--force')).toMatchObject({ finds: 2 });
+  const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
+  expect(nowhere.code).toBe(2);
+  expect((await home.pas('export', '--out', 'finds.doc')).code).toBe(2);
+  expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
+  expect((await expectDone(home.pas('export', '--format', 'geojson', '--project', 'C-1'))).stdout).toBe(
+    '{"type":"FeatureCollection","features":[\n]}\n',
+  );
+});
+
+test('every format is imported by its content, with what the table leaves out from the command line', async () => {
+  const columns = ['local_id', 'datum_nalezu', 'geom_system', 'geom_x', 'geom_y'];
+  const workbook = makeWorkbook([
+    { name: 'Prázdný' },
+    { name: 'Nálezy', rows: [columns, ['X-1', { day: 45444 }, 4326, 14.42, '50,08'], ['X-2', 45444, 4326, 14.42, 50.08]] },
+  ]);
+  const layer = makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(14.42, 50.08), { local_id: 'P-1' }]] }]);
+  const files = [
+    home.file('season.xlsx', workbook),
+    home.file('layer.gpkg', layer),
+    join(PROJECT, 'test/broken-files/gpx/same-names.gpx'),
+  ];
+  const constants = ['--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000867'];
+  const run = await home.pas('import', ...files, ...constants, '--json');
+  expect(run.code).toBe(3);
+  const report = JSON.parse(run.stdout) as Report;
+  expect(report.issues).toMatchObject([
+    { rule: 'date', sheet: 'Nálezy', row: 3, unit: 'row', column: 'datum_nalezu' },
+    { rule: 'local-id-twice', row: 2, unit: 'waypoint', line: 4 },
+    { rule: 'not-harvested' },
+  ]);
+  expect(report.added).toBe(3);
+  expect((await home.json<{ elements: object }>('show', 'X-1')).elements).toMatchObject({
+    projekt: { id: 'C-202400101' },
+    stav: 1,
+    datum_nalezu: '2024-06-01',
+    geom_wkt: 'POINT (14.42 50.08)',
+  });
+  const piped = execFileSync(process.execPath, [join(PROJECT, 'bin/pas.js'), 'import', '-', '--json', ...constants], {
+    env: home.env,
+    input: 'local_id;lon;lat\nS-1;14,42;50,08\n',
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(piped)).toMatchObject({ added: 1 });
+});
+
+test('a file that cannot be read at all ends with 2 and queues nothing', async () => {
+  const before = (await home.json<unknown[]>('list')).length;
+  for (const [file, message] of [
+    ['csv/windows-1250.csv', 'WINDOWS-1250'],
+    ['xml/billion-laughs.xml', 'DTD'],
+    ['gpkg/not-sqlite.gpkg', 'GeoPackage'],
+  ] as const) {
+    const run = await home.pas('import', join(PROJECT, 'test/broken-files', file));
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain(message);
+    expect(run.stderr).not.toContain('bug in pas');
+  }
+  expect((await home.json<unknown[]>('list')).length).toBe(before);
+});
