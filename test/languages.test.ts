@@ -135,6 +135,8 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['what the GeoPackage standard calls them', /^src\/find\/export\/gpkg-schema\.ts$/, /./],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
+  ['flags that only the scripts of shells use', /^src\/commands\/complete\.ts$/, /./],
+  ['an example', /^src\/commands\/completion\.ts$/, /^source /],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export\.ts$/, /^(@prefix|owl:)/],
