@@ -210,7 +210,7 @@
     };
     draw();
     document.addEventListener('finds-shown', (event) => {
-      shown = /** @type {CustomEvent<ReadonlySet<string> | undefined>} */ (event).detail;
+      shown = /** @type {CustomEvent<ReadonlySet<string> | null>} */ (event).detail ?? undefined;
       drawShown();
     });
   };

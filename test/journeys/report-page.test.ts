@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readAssets } from '../../src/report/assets.ts';
+import { html, markupOf } from '../../src/report/html.ts';
+import { evaluateScript, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { startMock } from '../support/start-mock.ts';
+
+const NASTY = [
+  '<script>alert(1)</script>',
+  '"onload="alert(1)" x="',
+  '</style><script>alert(2)</script>',
+  'javascript:alert(3)',
+  "' onfocus='alert(4)' autofocus='",
+  '--><img src=x onerror=alert(5)>',
+  '<svg/onload=alert(6)>',
+  '&lt;b&gt; &#60;i&#62; %3Cu%3E',
+];
+
+let home: Home;
+let browser: TestBrowser | undefined;
+let watched: WatchedPage;
+
+beforeAll(async () => {
+  if (reasonWithoutBrowser() !== undefined) return;
+  await using mock = await startMock();
+  home = await signedIn(mock.server);
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
+  await expectDone(home.pas('push'));
+  const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const rows = NASTY.map((text, index) =>
+    [`${text} ${index}`, 'C-202400101', '1', '4326', 'HES-000865', `15.${17 + index}`, '49.84', text, text, text]
+      .map(cell)
+      .join(','),
+  );
+  const header = 'local_id,projekt,stav,geom_system,pristupnost,geom_x,geom_y,poznamka,lokalizace,pocet';
+  await home.pas('import', home.file('nasty.csv', [header, ...rows].join('\n')));
+  await expectDone(home.pas('report', join(home.folder, 'all.html')));
+  browser = await startBrowser();
+});
+
+beforeEach(async (context) => {
+  if (browser === undefined) return context.skip(reasonWithoutBrowser());
+  watched = await browser.open(pathToFileURL(join(home.folder, 'all.html')).href);
+});
+
+afterEach(async () => {
+  if (browser === undefined) return;
+  await watched.page.close();
+  expect(watched.complaints).toEqual([]);
+  expect(watched.requested.filter((address) => !/^(file|data):/.test(address))).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+});
+
+const page = (): Page => watched.page;
+const shown = (): Promise<number> => page().locator('article.find:visible').count();
+const overflow = (): Promise<number> =>
+  page().evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+describe('the page of a report', () => {
+  test('shows what others wrote as text, never as markup', async () => {
+    for (const [index, text] of NASTY.entries()) {
+      expect(
+        await page()
+          .locator('article.find h3', { hasText: `${text} ${index}` })
+          .count(),
+      ).toBeGreaterThan(0);
+    }
+    expect(await page().locator('script').count()).toBe(1);
+    expect(await page().locator('style').count()).toBe(1);
+    expect(await page().locator('[onload], [onerror], [onfocus], [autofocus], [style]').count()).toBe(0);
+    const links = await page().evaluate<string[]>('[...document.querySelectorAll("a")].map((link) => link.getAttribute("href"))');
+    expect(links.filter((link) => !/^(#|https?:)/.test(link))).toEqual([]);
+  });
+
+  test('links each record that the service has by its persistent address', async () => {
+    const first = page().locator('article.find').first();
+    const ident = await first.locator('.ident').textContent();
+    expect(await first.locator('a.ident').getAttribute('href')).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/id/${ident}$`));
+  });
+
+  test('is narrowed down by state, period, object type and words, on the maps as well', async () => {
+    const all = await shown();
+    await page().getByLabel('State').selectOption('confirmed');
+    expect(await shown()).toBe(8);
+    await page().getByLabel('Object type').selectOption({ label: 'axe (2)' });
+    expect(await shown()).toBe(2);
+    expect(await page().locator('form output').textContent()).toBe(`2 of ${all} finds are shown.`);
+    expect(await page().locator('#map-2 .mark:not(.left-out):not(.member)').count()).toBe(1);
+    await page().getByLabel('Text').fill('KOPYTOVITY klin');
+    expect(await shown()).toBe(1);
+    await page().getByLabel('Text').fill('nothing like it');
+    await page().getByText('No find fits.').waitFor();
+    await page().getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(shown).toBe(all);
+  });
+
+  test('leads from a mark to its find, and opens a ring of several first', async () => {
+    const map = page().locator('#map-2');
+    const ring = map.locator('.stack').first();
+    await ring.dispatchEvent('click');
+    await expect.poll(() => map.locator('.stack.open').count()).toBeGreaterThan(0);
+    const member = map.locator('.member.open').first();
+    const number = await member.getAttribute('data-find');
+    await member.dispatchEvent('click');
+    expect(new URL(page().url()).hash).toBe(`#find-${number}`);
+  });
+
+  test('has maps that come closer, move and go back by keyboard', async () => {
+    const frame = page().locator('#map-2 .map-window');
+    const base = frame.locator('[data-base]');
+    await frame.focus();
+    const whole = await base.getAttribute('transform');
+    await frame.press('+');
+    const closer = await base.getAttribute('transform');
+    expect(closer).not.toBe(whole);
+    await frame.press('ArrowRight');
+    expect(await base.getAttribute('transform')).not.toBe(closer);
+    expect(await page().locator('#map-2 .map-position').textContent()).toMatch(/49\.8\d+° N, 15\.\d+° E/);
+    await frame.press('0');
+    expect(await base.getAttribute('transform')).toBe(whole);
+  });
+
+  test('is reached by Tab in order: the way past, the maps, the filters, the records', async () => {
+    const reached: string[] = [];
+    for (let step = 0; step < 40; step++) {
+      await page().keyboard.press('Tab');
+      reached.push(
+        await page().evaluate<string>(
+          'document.activeElement.className || document.activeElement.name || document.activeElement.tagName',
+        ),
+      );
+      if (reached.at(-1) === 'ident') break;
+    }
+    expect(reached[0]).toBe('skip');
+    expect(reached.at(-1)).toBe('ident');
+    expect(reached).toEqual(expect.arrayContaining(['map-window live', 'text', 'state', 'period', 'type']));
+    expect(reached.filter((name) => name.startsWith('mark'))).toEqual([]);
+  });
+
+  test('gives every control, map and picture a name', async () => {
+    const outline = await page().locator('body').ariaSnapshot();
+    const nameless = outline
+      .split('\n')
+      .filter((line) => /^\s*- (button|textbox|searchbox|combobox|link|img|group|article)[:\s]*$/.test(line));
+    expect(nameless).toEqual([]);
+    expect(await page().locator('html').getAttribute('lang')).toBe('en');
+  });
+
+  test('fits a telephone without scrolling sideways', async () => {
+    await page().setViewportSize({ width: 360, height: 740 });
+    expect(await overflow()).toBe(0);
+    const picture = page().locator('.photographs img').first();
+    await picture.scrollIntoViewIfNeeded();
+    expect(await picture.isVisible()).toBe(true);
+    expect(await overflow()).toBe(0);
+  });
+
+  test.each(['light', 'dark'] as const)('is readable on a %s ground', async (colorScheme) => {
+    await page().emulateMedia({ colorScheme });
+    const { ground, texts, marks } = await evaluateScript<{
+      ground: number;
+      texts: Record<string, number>;
+      marks: Record<string, number>;
+    }>(page(), 'report-contrasts');
+    expect(ground < 0.5 ? 'dark' : 'light').toBe(colorScheme);
+    expect(Object.entries(texts).filter(([, contrast]) => contrast < 4.5)).toEqual([]);
+    expect(Object.entries(marks).filter(([, contrast]) => contrast < 3)).toEqual([]);
+  });
+
+  test('prints on A4 without filters, in light colours', async () => {
+    await page().emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page().locator('.filters input:visible, .map-buttons:visible').count()).toBe(0);
+    const pdf = (await page().pdf({ preferCSSPageSize: true })).toString('latin1');
+    const [, width, height] = /\/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf) ?? [];
+    expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);
+    expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(5);
+  });
+});
+
+test('a browser reads exactly the texts that were put in, whatever they are', async () => {
+  const texts = fc.sample(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), 400);
+  const { policy } = readAssets();
+  const body = texts.map((text) => html`<p title="${text}">${text}</p>`);
+  const source = markupOf(
+    html`<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">${body}`,
+  );
+  await page().goto(pathToFileURL(home.file('texts.html', source)).href);
+  const read = await page().evaluate<string[][]>('[...document.querySelectorAll("p")].map((p) => [p.textContent, p.title])');
+  const expected = texts.map((text) => Buffer.from(text).toString('utf8').replaceAll('\0', '\ufffd'));
+  expect(read).toEqual(expected.map((text) => [text, text]));
+  expect(await page().evaluate<number>('document.body.querySelectorAll("*").length')).toBe(texts.length);
+});
+
+test('without script the page says everything', async () => {
+  const markup = await page().evaluate<string>('document.documentElement.outerHTML');
+  const source = markup.replace(/<script>[\s\S]*<\/script>/, '');
+  expect(source).toContain('KR24-014');
+  await page().goto(pathToFileURL(join(home.folder, 'all.html')).href);
+  const hidden = await page().evaluate<string[]>(
+    '[...document.querySelectorAll("article[hidden], figure[hidden], section[hidden]")].map((e) => e.id)',
+  );
+  expect(hidden).toEqual([]);
+});

@@ -1,0 +1,125 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { canMountDisks } from '../support/hostile-disk.ts';
+import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { pasOnSmallDisk } from '../support/small-disk.ts';
+import { startMock } from '../support/start-mock.ts';
+
+/** Places of the examples, each as the report would write it. */
+const PLACES = ['49.8405', '15.1712', '694 201', '694201', 'Všesoky', 'Petrovice', 'Výpustkem', 'Horáková'];
+
+type Made = {
+  readonly file: string;
+  readonly size_bytes: number;
+  readonly finds: number;
+  readonly photos: number;
+  readonly photos_missing: number;
+};
+
+let home: Home;
+
+beforeAll(async () => {
+  await using mock = await startMock();
+  home = await signedIn(mock.server);
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
+});
+
+const path = (name: string): string => join(home.folder, name);
+const text = (name: string): string => readFileSync(path(name), 'utf8');
+
+describe('a report', () => {
+  test('is one file that only its owner can read, and says its size', async () => {
+    const made = await home.json<Made>('report', path('season.html'));
+    expect(made).toMatchObject({ file: path('season.html'), finds: 29, photos: 19, photos_missing: 0 });
+    expect(made.size_bytes).toBe(statSync(path('season.html')).size);
+    expect(statSync(path('season.html')).mode & 0o777).toBe(0o600);
+    for (const place of PLACES.slice(4)) expect(text('season.html')).toContain(place);
+    expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('to be handed on tells no place, in no element, picture or finding', async () => {
+    await expectDone(home.pas('report', path('share.html'), '--without-places'));
+    const page = text('share.html')
+      .replace(/<(style|script)>[\s\S]*?<\/\1>/g, '')
+      .replaceAll('\u202f', ' ');
+    for (const place of PLACES) expect(page).not.toContain(place);
+    expect(page).not.toMatch(/<figure|\.jpg|POINT/);
+    expect(page).toContain('Places are left out');
+    expect(page).toContain('KH24-001');
+    expect(page).toContain('data:image/jpeg;base64,');
+  });
+
+  test('leaves photographs out where they are not wanted, and takes only the finds that are named', async () => {
+    const made = await home.json<Made>('report', path('two.html'), 'KH24-001', 'KR24-014', 'KH24-001', '--no-photos');
+    expect(made).toMatchObject({ finds: 2, photos: 0 });
+    expect(text('two.html')).not.toContain('data:image');
+    expect(text('two.html').match(/<article /g)?.length).toBe(2);
+  });
+
+  test('goes to stdout as it would to a file', async () => {
+    const { stdout, code } = await home.pas('report', '-', 'KH24-001', '--lang', 'cs');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^<!doctype html>\n<!-- pas report -->\n<html lang="cs">/);
+    expect(stdout.trimEnd()).toMatch(/<\/html>$/);
+    expect(stdout).toContain('Co dál');
+    expect((await home.pas('report', '-', '--json')).code).toBe(2);
+  });
+
+  test('shows what a photograph lacks, and is made all the same', async () => {
+    const table = home.file(
+      'lost.csv',
+      'local_id,projekt,stav,geom_system,pristupnost,photos\nL-1,C-202400101,1,4326,HES-000865,lost.png\n',
+    );
+    writeFileSync(path('lost.png'), readFileSync(join(PROJECT, 'examples', 'photos', 'KH24-003.png')));
+    await home.pas('import', table, '--link');
+    writeFileSync(path('lost.png'), 'something else');
+    const made = await home.json<Made>('report', path('lost.html'), 'L-1');
+    expect(made).toMatchObject({ photos: 0, photos_missing: 1 });
+    expect(text('lost.html')).toContain('the file was changed since it was queued');
+  });
+});
+
+describe('what is there already', () => {
+  test('is replaced where it is a report, kept where it is anything else, and replaced by force', async () => {
+    writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
+    const refused = await home.pas('report', path('other.html'));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('is no report of pas');
+    expect(refused.stderr).toContain('--force');
+    expect(text('other.html')).toContain('Mine');
+    await expectDone(home.pas('report', path('other.html'), 'KH24-001', '--force'));
+    await expectDone(home.pas('report', path('other.html'), 'KH24-002'));
+    expect(text('other.html')).toContain('KH24-002');
+  });
+
+  test('is never a file of pas itself, a folder, or in a folder that is not there', async () => {
+    const outbox = join(home.folder, 'pas', 'outbox.sqlite');
+    const before = statSync(outbox).size;
+    for (const [target, words] of [
+      [outbox, 'belongs to pas itself'],
+      [home.folder, 'is not a file'],
+      [join(home.folder, 'nowhere', 'a.html'), 'There is no folder'],
+    ] as const) {
+      const { code, stderr } = await home.pas('report', target, '--force', '--no-photos');
+      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
+    expect(statSync(outbox).size).toBe(before);
+  });
+
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)('a full disk is said so, and leaves no half page', () => {
+    const { full, again } = pasOnSmallDisk(home, 32, 'report', 'page.html');
+    expect(full.stderr).toContain('the disk is full');
+    expect(full.code).toBe(5);
+    expect(again).toMatchObject({ code: 0 });
+    expect(readdirSync(join(home.folder, 'copy'))).toEqual(['page.html']);
+    expect(existsSync(join(home.folder, 'copy', 'page.html'))).toBe(true);
+  });
+});
+
+test('a find that is not there, and a size that makes no sense, are refused before anything is written', async () => {
+  expect((await home.pas('report', path('none.html'), 'NOBODY')).stderr).toContain('NOBODY');
+  expect((await home.pas('report', path('none.html'), '--photo-size', '9')).code).toBe(2);
+  expect(existsSync(path('none.html'))).toBe(false);
+});

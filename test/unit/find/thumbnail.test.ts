@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import reader from 'exifreader';
+import fc from 'fast-check';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { bareJpeg } from '../../../src/find/jpeg.ts';
+import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/find/thumbnail.ts';
+import { withCameraData } from '../../support/camera-photograph.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const library = await loadImageLibrary();
+
+/** The left half red, the right half blue. */
+async function picture(width: number, height: number): Promise<Buffer> {
+  const half = await sharp({ create: { width: width / 2, height, channels: 3, background: '#f00' } })
+    .png()
+    .toBuffer();
+  return sharp({ create: { width, height, channels: 3, background: '#00f' } })
+    .composite([{ input: half, left: 0, top: 0 }])
+    .jpeg()
+    .toBuffer();
+}
+
+async function photograph(orientation: number): Promise<Buffer> {
+  return withCameraData(await picture(800, 600), await picture(160, 120), orientation);
+}
+
+function asFile(bytes: Buffer, name = 'photo.jpg'): readonly [path: string, bytes: number] {
+  const path = join(tempFolder(), name);
+  writeFileSync(path, bytes);
+  return [path, bytes.length];
+}
+
+function image(thumbnail: Thumbnail): Thumbnail & { readonly kind: 'image' } {
+  if (thumbnail.kind === 'none') throw new Error(thumbnail.why);
+  return thumbnail;
+}
+
+/** What stands at the top and at the bottom of a picture that is upright. */
+async function colours(jpeg: Buffer): Promise<string[]> {
+  const { data, info } = await sharp(jpeg).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return [5, info.height - 6].map((row) => {
+    const at = (row * info.width + Math.floor(info.width / 2)) * info.channels;
+    return (data[at] ?? 0) > (data[at + 2] ?? 0) ? 'red' : 'blue';
+  });
+}
+
+describe('a small picture of a photograph', () => {
+  const make = makeThumbnails({ maxPx: 320, library });
+
+  test('is no larger than wanted, upright, and says nothing of the place', async () => {
+    const bytes = await photograph(6);
+    expect(reader.load(bytes).GPSLatitude).toBeDefined();
+    const { jpeg, widthPx, heightPx, orientation } = image(await make(...asFile(bytes)));
+    expect([widthPx, heightPx, orientation]).toEqual([240, 320, 1]);
+    expect(await colours(jpeg)).toEqual(['red', 'blue']);
+    expect(jpeg.includes('Exif')).toBe(false);
+    expect(reader.load(jpeg).GPSLatitude).toBeUndefined();
+  });
+
+  test('is the one that the camera made where the photograph itself is cut off', async () => {
+    const whole = await photograph(8);
+    const { widthPx, heightPx, jpeg } = image(await make(...asFile(whole.subarray(0, whole.length - 3000))));
+    expect([widthPx, heightPx]).toEqual([120, 160]);
+    expect(await colours(jpeg)).toEqual(['blue', 'red']);
+  });
+
+  test('is not made of anything but a photograph, whatever it is called', async () => {
+    const drawing = Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+    );
+    expect(await make(...asFile(drawing))).toMatchObject({ kind: 'none' });
+  });
+
+  test('says why there is none', async () => {
+    const [path, size] = asFile(await photograph(1));
+    expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('no longer where it was') });
+    expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('was changed') });
+    expect(await make(...asFile(Buffer.from('no picture')))).toMatchObject({ why: expect.stringContaining('damaged') });
+  });
+});
+
+describe('where nothing is installed that draws pictures', () => {
+  const make = makeThumbnails({ maxPx: 320, library: undefined });
+
+  test('the one that the camera made is taken without its metadata, to be turned by the page', async () => {
+    const { jpeg, widthPx, heightPx, orientation } = image(await make(...asFile(await photograph(6))));
+    expect([widthPx, heightPx, orientation]).toEqual([160, 120, 6]);
+    expect(jpeg.includes('Exif')).toBe(false);
+  });
+
+  test('a photograph without one says why', async () => {
+    expect(await make(...asFile(await picture(80, 60)))).toMatchObject({ why: expect.stringContaining('sharp') });
+  });
+});
+
+describe('the picture of a JPEG alone', () => {
+  test('is the same picture, without data, comments, and what stands behind its end', async () => {
+    const plain = await picture(80, 60);
+    const comment = Buffer.from('fffe000a49.29 16.7', 'latin1');
+    const marked = Buffer.concat([
+      plain.subarray(0, 2),
+      Buffer.from('fffe000a', 'hex'),
+      Buffer.from('49.29 16'),
+      plain.subarray(2),
+    ]);
+    const whole = Buffer.concat([withCameraData(marked, plain, 3), comment]);
+    const bare = bareJpeg(whole);
+    expect(bare).toMatchObject({ widthPx: 80, heightPx: 60 });
+    expect(bare?.bytes.includes('49.29')).toBe(false);
+    expect(await sharp(bare?.bytes).raw().toBuffer()).toEqual(await sharp(plain).raw().toBuffer());
+  });
+
+  test('is nothing where the file is cut off or is none, and never more than the file', () => {
+    expect(bareJpeg(Buffer.from('ffd8ffe0', 'hex'))).toBeUndefined();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const file = Buffer.concat([Buffer.from('ffd8', 'hex'), bytes]);
+        expect(bareJpeg(file)?.bytes.length ?? 0).toBeLessThanOrEqual(file.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { html, markupOf, type Part, webAddress } from '../../../src/report/html.ts';
+
+const BACK: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#13': '\r' };
+
+/** As a browser reads text and quoted attributes. */
+function read(escaped: string): string {
+  return escaped.replace(/&([a-z#\d]+);/g, (_, name: string) => BACK[name] ?? '?');
+}
+
+describe('markup from a template', () => {
+  test('says exactly the text that was put in, whatever it is, and opens no tag or quote with it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const markup = markupOf(html`<b title="${text}">${text}</b>`);
+        const inside = /^<b title="([^"<>]*)">([^"<>]*)<\/b>$/.exec(markup);
+        const expected = text.replaceAll('\0', '\ufffd');
+        expect([read(inside?.[1] ?? ''), read(inside?.[2] ?? '')]).toEqual([expected, expected]);
+      }),
+    );
+  });
+
+  test.each([
+    '<script>alert(1)</script>',
+    '"onload=alert(1) x="',
+    "' autofocus onfocus=alert(1) '",
+    '</style><script>alert(1)</script>',
+    '--><img src=x onerror=alert(1)>',
+    '&lt;script&gt;',
+    ']]><svg onload=alert(1)>',
+  ])('takes %j for text', (text) => {
+    const markup = markupOf(html`<p class="${text}">${text}</p>`);
+    expect(markup.match(/[<>"]/g)?.join('')).toBe('<"">' + '<>');
+    expect(read(markup)).toBe(`<p class="${text}">${text}</p>`);
+  });
+
+  test('puts lists and markup in as they are, and nothing for nothing', () => {
+    const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
+    expect(markupOf(html`<ul>${items}${undefined}${7}</ul>`)).toBe('<ul><li>a</li><li>&lt;b&gt;</li>7</ul>');
+  });
+
+  test('takes nothing that only looks like markup', () => {
+    const forged = JSON.parse('{"markup":"<script>","length":0}') as Part;
+    expect(() => markupOf(html`${forged}`)).toThrow();
+  });
+});
+
+test.each([
+  ['https://finds.example.org/id/C-202400101-N00001', 'https://finds.example.org/id/C-202400101-N00001'],
+  ['javascript:alert(1)', undefined],
+  ['JaVaScRiPt:alert(1)', undefined],
+  ['data:text/html,<script>', undefined],
+  ['//elsewhere', undefined],
+])('an address leads to the web or nowhere: %s', (address, expected) => {
+  expect(webAddress(address)).toBe(expected);
+});

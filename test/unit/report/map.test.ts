@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toSJtsk } from '../../../src/geo/project.ts';
+import { graticuleOf } from '../../../src/report/graticule.ts';
+import { boxAround, frameAround, MAP_WIDTH, roundStep } from '../../../src/report/map-frame.ts';
+import { placeLabels } from '../../../src/report/map-labels.ts';
+import { planSheets } from '../../../src/report/map-sheets.ts';
+import { stack } from '../../../src/report/map-stacks.ts';
+import type { MappedFind } from '../../../src/report/report.ts';
+
+const lonLat = fc.tuple(fc.double({ min: 12, max: 19, noNaN: true }), fc.double({ min: 48.5, max: 51.1, noNaN: true }));
+
+function findAt(number: number, wgs84: readonly [number, number]): MappedFind {
+  return { number, localId: `K-${number}`, state: 'queued', place: { wgs84, sJtsk: toSJtsk(wgs84), measuredIn: '4326' } };
+}
+
+describe('a map’s frame', () => {
+  test('holds every point that it was made around, north up and east to the right', () => {
+    fc.assert(
+      fc.property(fc.array(lonLat, { minLength: 1, maxLength: 20 }), fc.constantFrom('overview', 'detail'), (points, kind) => {
+        const frame = frameAround(boxAround(points), kind as 'overview' | 'detail');
+        for (const point of points) {
+          const [x, y] = frame.place(point);
+          expect(x).toBeGreaterThanOrEqual(0);
+          expect(x).toBeLessThanOrEqual(MAP_WIDTH);
+          expect(y).toBeGreaterThanOrEqual(0);
+          expect(y).toBeLessThanOrEqual(frame.height);
+        }
+        const [west, east] = [frame.place([frame.box.minX, 50]), frame.place([frame.box.maxX, 50])];
+        expect(west[0]).toBeLessThan(east[0]);
+        expect(frame.place([15, frame.box.maxY])[1]).toBeLessThan(frame.place([15, frame.box.minY])[1]);
+      }),
+    );
+  });
+
+  test('has the scale that it says, to a thousandth', () => {
+    const frame = frameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
+    const [a, b] = [toSJtsk([15.15, 49.83]), toSJtsk([15.16, 49.83])];
+    const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
+    expect((units * frame.metresPerUnit) / Math.hypot(a[0] - b[0], a[1] - b[1])).toBeCloseTo(1, 3);
+  });
+
+  test('has grid lines where both systems take round values', () => {
+    const frame = frameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
+    const { meridians, parallels, top, right } = graticuleOf(frame);
+    for (const ticks of [meridians, parallels, top, right]) expect(ticks.length).toBeGreaterThan(1);
+    const { box, width } = frame;
+    for (const { at, label } of top) {
+      const [x] = toSJtsk([box.minX + (at / width) * (box.maxX - box.minX), box.maxY]);
+      const said = Number(label.replace('\u2212', '-').replace(/[^\d-]/g, '')) * (label.endsWith('km') ? 1000 : 1);
+      expect(Math.abs(x - said)).toBeLessThan(2);
+    }
+  });
+});
+
+test('a step is 1, 2 or 5 with noughts, and no more than was wanted', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (most) => {
+      const step = roundStep(most);
+      expect(step).toBeLessThanOrEqual(most * (1 + 1e-6));
+      expect(step * 2.5).toBeGreaterThanOrEqual(most * (1 - 1e-6));
+      expect(Number(step.toExponential(6).slice(0, 8))).toBeOneOf([1, 2, 5]);
+    }),
+  );
+});
+
+test('stacks hold every item once, and keep apart what is far apart', () => {
+  const place = fc.tuple(fc.double({ min: 0, max: 700, noNaN: true }), fc.double({ min: 0, max: 500, noNaN: true }));
+  fc.assert(
+    fc.property(fc.array(place, { maxLength: 80 }), (places) => {
+      const items = places.map((at, index) => ({ at, index }));
+      const stacks = stack(items, ({ at }) => at, 15);
+      expect(stacks.flatMap(({ members }) => members.map(({ index }) => index)).sort((a, b) => a - b)).toEqual([...items.keys()]);
+      for (const { members, reach } of stacks) {
+        for (const { at } of members)
+          expect(Math.hypot(at[0] - (members[0]?.at[0] ?? 0), at[1] - (members[0]?.at[1] ?? 0))).toBeLessThan(15);
+        expect(reach).toBeLessThan(30);
+      }
+    }),
+  );
+});
+
+test('ten thousand finds make no more stacks than a map has room for', () => {
+  const items = Array.from({ length: 10_000 }, (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const);
+  expect(stack(items, (at) => at, 15).length).toBeLessThan(4000);
+});
+
+test('names of places stay apart and inside the map', () => {
+  const wishes = Array.from({ length: 60 }, (_, index) => ({
+    at: [100 + ((index * 97) % 560), 60 + ((index * 61) % 340)] as const,
+    text: `KH24-${index}`,
+    radius: 7,
+  }));
+  const labels = placeLabels(wishes, { width: 760, height: 460 });
+  expect(labels.length).toBeGreaterThan(10);
+  expect(labels.some(({ alsoNarrow }) => alsoNarrow)).toBe(true);
+  const right = labels.filter(({ side }) => side === 'right');
+  for (const one of right) {
+    for (const other of right) {
+      const sameLine = Math.abs(one.at[1] - other.at[1]) < 10;
+      if (one !== other && sameLine) expect(Math.abs(one.at[0] - other.at[0])).toBeGreaterThan(one.text.length * 6);
+    }
+  }
+});
+
+describe('sheets', () => {
+  test('are an overview and one for each place where finds lie, the richest first', () => {
+    const finds = [findAt(1, [16.75, 49.29]), findAt(2, [15.17, 49.84]), findAt(3, [15.172, 49.841]), findAt(4, [15.18, 49.85])];
+    const sheets = planSheets(finds);
+    expect(sheets.map(({ kind, finds: members }) => [kind, members.map(({ number }) => number)])).toEqual([
+      ['overview', [1, 2, 3, 4]],
+      ['detail', [2, 3, 4]],
+      ['detail', [1]],
+    ]);
+  });
+
+  test('are none without finds, and no more than nine for finds all over the country', () => {
+    expect(planSheets([])).toEqual([]);
+    const scattered = Array.from({ length: 300 }, (_, index) =>
+      findAt(index + 1, [12.5 + (index % 20) * 0.3, 48.7 + Math.floor(index / 20) * 0.15]),
+    );
+    expect(planSheets(scattered).length).toBe(9);
+  });
+});
