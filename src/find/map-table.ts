@@ -70,7 +70,8 @@ function sharedMessage({ unit }: Table, firstRow: number, row: number, key: stri
     : t`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
 }
 
-function findKeyProblem(key: string): string | undefined {
+/** Why a text cannot be a find's own key. */
+export function findKeyProblem(key: string): string | undefined {
   if (key === '') return t`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
     return t`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;

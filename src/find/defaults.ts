@@ -1,0 +1,76 @@
+import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { FIELDS } from './fields.ts';
+import { rememberReferences } from './resolve-reference.ts';
+import { readSettings, type Setting, settingOf } from './settings.ts';
+
+/** What config.toml says of every new find: of all of a profile, and of those of a project. */
+export type FindDefaults = readonly Setting[];
+
+export type DefaultsFile = {
+  /** Under `[profiles.NAME.defaults]`. */
+  readonly profiles: ReadonlyMap<string, FindDefaults>;
+  /** Under `[projects."C-…"]`. */
+  readonly projects: ReadonlyMap<string, FindDefaults>;
+};
+
+export const NO_DEFAULTS: DefaultsFile = { profiles: new Map(), projects: new Map() };
+
+/**
+ * Values that a new find starts with. Entries of vocabularies are looked up when a find is made; everything else is checked here.
+ * @param where named in errors, such as "config.toml, project C-202400101"
+ * @throws ConfigError for a name that no element has, one that cannot be a default, or a value that it cannot have
+ */
+export function checkDefaults(where: string, value: unknown): FindDefaults {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(t`${where}: must be a table.`);
+  return Object.entries(value).map(([key, given]) => {
+    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof given)) {
+      throw new ConfigError(t`${where}: ${key} must be a text, a number, true or false.`);
+    }
+    const setting = settingOf(key, String(given).trim());
+    if ('rule' in setting) throw new ConfigError(`${where}: ${setting.message}`);
+    if (!ALLOWED.has(setting.name)) {
+      throw new ConfigError(t`${where}: ${key} belongs to one find alone and cannot be a default.`);
+    }
+    const [issue] = readSettings([setting], '', WITHOUT_LOOKUPS).issues;
+    if (issue !== undefined && issue.rule !== 'term-not-harvested' && issue.rule !== 'finder-name') {
+      throw new ConfigError(`${where}: ${key}: ${issue.message}`);
+    }
+    return setting;
+  });
+}
+
+/** `defaults` of each profile, and the table `projects`, as they stand in the file. */
+export function readDefaults(path: string, profiles: Readonly<Record<string, unknown>>, projects: unknown): DefaultsFile {
+  if (typeof projects !== 'object' || projects === null) throw new ConfigError(t`${path}: projects must be a table.`);
+  const ofProfiles = Object.entries(profiles).flatMap(([name, profile]) => {
+    const own = typeof profile === 'object' && profile !== null && 'defaults' in profile ? profile.defaults : undefined;
+    return own === undefined ? [] : [[name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const];
+  });
+  const ofProjects = Object.entries(projects).map(
+    ([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const,
+  );
+  return { profiles: new Map(ofProfiles), projects: new Map(ofProjects) };
+}
+
+/** As they are written into config.toml. */
+export function defaultsTable(defaults: FindDefaults): Record<string, string> {
+  return Object.fromEntries(defaults.map(({ given, value }) => [given, value]));
+}
+
+/** The project's own win over the profile's. */
+export function defaultsFor(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
+  const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
+  const ofProfile = file.profiles.get(profile) ?? [];
+  return [...ofProject, ...ofProfile.filter(({ name }) => !ofProject.some((own) => own.name === name))];
+}
+
+const ALLOWED = new Set<string>(
+  FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(({ name }) => name),
+);
+
+/** What an entry means is known only once vocabularies are at hand. */
+const WITHOUT_LOOKUPS = {
+  resolveReference: rememberReferences(() => ({ kind: 'not-harvested' })),
+  resolvePhoto: () => ({ value: '' }),
+};

@@ -1,0 +1,40 @@
+type Run = { readonly start: number; readonly digits: string };
+
+/**
+ * The number that follows the last one: K-017 → K-018. Where the last two differ in one run of digits, that one counts on; else the last
+ * run does, unless it looks like a year behind another number (`17/2024`).
+ * @param latest the numbers given last, the newest first
+ * @param isTaken whether a find has this number already
+ */
+export function nextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
+  const [last, before] = latest.filter((id) => !/^row-[0-9a-f]{16}/.test(id));
+  if (last === undefined) return FIRST;
+  const runs = runsOf(last);
+  const run = countingRun(last, before, runs) ?? runs.at(-1);
+  if (run === undefined) return firstFree((number) => `${last}-${number}`, 2, isTaken);
+  const { start, digits } = run;
+  const [head, tail] = [last.slice(0, start), last.slice(start + digits.length)];
+  return firstFree((number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`, Number(digits) + 1, isTaken);
+}
+
+const FIRST = '001';
+
+function firstFree(nameOf: (number: number) => string, from: number, isTaken: (id: string) => boolean): string {
+  for (let number = from; ; number++) if (!isTaken(nameOf(number))) return nameOf(number);
+}
+
+/** Runs that a number can count; longer ones are no numbers to count with. */
+function runsOf(id: string): Run[] {
+  return [...id.matchAll(/\d+/g)]
+    .map((match) => ({ start: match.index, digits: match[0] }))
+    .filter(({ digits }) => digits.length < 16);
+}
+
+function countingRun(last: string, before: string | undefined, runs: readonly Run[]): Run | undefined {
+  const others = before === undefined ? [] : runsOf(before);
+  const isSameShape = before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') && others.length === runs.length;
+  const differing = isSameShape ? runs.filter(({ digits }, index) => digits !== others[index]?.digits) : [];
+  if (differing.length === 1) return differing[0];
+  const [beforeLast, end] = runs.slice(-2);
+  return end !== undefined && /^(?:19|20)\d\d$/.test(end.digits) && /\/$/.test(last.slice(0, end.start)) ? beforeLast : undefined;
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { nextLocalId } from '../../../src/find/next-local-id.ts';
+
+test.each([
+  [['K-017', 'K-016'], 'K-018'],
+  [['K-017'], 'K-018'],
+  [['K-099'], 'K-100'],
+  [['KH24-003', 'KH24-002'], 'KH24-004'],
+  [['9'], '10'],
+  [['17/2024'], '18/2024'],
+  [['17/2024', '16/2024'], '18/2024'],
+  [['K-5-b'], 'K-6-b'],
+  [['sonda 2 nález 7', 'sonda 1 nález 7'], 'sonda 3 nález 7'],
+  [['nález'], 'nález-2'],
+  [['row-0123456789abcdef', 'K-017'], 'K-018'],
+  [[], '001'],
+])('after %j comes %s', (latest, expected) => {
+  expect(nextLocalId(latest, (id) => latest.includes(id))).toBe(expected);
+});
+
+test('numbers that are taken are passed over', () => {
+  expect(nextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe('K-020');
+});

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findRangeProblem } from '../../../src/find/geometry.ts';
+import { positionText, readPosition } from '../../../src/find/read-position.ts';
+import { isReadable } from '../../../src/find/reading.ts';
+import { toSJtsk } from '../../../src/geo/project.ts';
+
+/** What was read, shortly: `14.42 50.08`, with `?` behind it where it has to be confirmed; else the rule. */
+function read(text: string): string {
+  const reading = readPosition(text);
+  if (!isReadable(reading)) return reading.rule;
+  const { system, point, doubt } = reading.value;
+  return `${system === '5514' ? 'S-JTSK ' : ''}${point.x} ${point.y}${doubt === undefined ? '' : ' ?'}`;
+}
+
+describe('a position is read', () => {
+  test.each([
+    ['14.4208 50.0871', '14.4208 50.0871'],
+    ['14,4208; 50,0871', '14.4208 50.0871'],
+    ['14,4208 50,0871', '14.4208 50.0871'],
+    ['50.0871N, 14.4208E', '14.4208 50.0871'],
+    ['N 50.0871 E 14.4208', '14.4208 50.0871'],
+    ['Loc: 50.0871N 14.4208E', '14.4208 50.0871'],
+    ['lat 50.0871 lon 14.4208', '14.4208 50.0871'],
+    [`50°4'48.1"N 14°25'12"E`, '14.42 50.0800278'],
+    [`50°4'48,1"N, 14°25'12"E`, '14.42 50.0800278'],
+    [`50°04′48.1″ N, 014°25′12″ E`, '14.42 50.0800278'],
+    [`50°4'48.1''N 14°25'12''E`, '14.42 50.0800278'],
+    [`N50°4'48.1" E14°25'12"`, '14.42 50.0800278'],
+    [`14°25'12"E 50°4'48.1"N`, '14.42 50.0800278'],
+    ['50 4 48 N 14 25 12 E', '14.42 50.08'],
+    ['50 4 48 N 14 25 12', '14.42 50.08'],
+    [`50° 4,8' s. š., 14° 25,2' v. d.`, '14.42 50.08'],
+    [`50°4′48″ s.š. 14°25′12″ v.d.`, '14.42 50.08'],
+    [`50°05.226'N, 014°25.248'E`, '14.4208 50.0871'],
+    ['POINT (14.4208 50.0871)', '14.4208 50.0871'],
+    ['-743011.72 -1043265.5', 'S-JTSK -743011.72 -1043265.5'],
+    ['−743011,72; −1043265,5', 'S-JTSK -743011.72 -1043265.5'],
+    ['-743 011,72 -1 043 265,5', 'S-JTSK -743011.72 -1043265.5'],
+    ['EPSG:5514 -743011.72, -1043265.5', 'S-JTSK -743011.72 -1043265.5'],
+  ])('%s', (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+});
+
+describe('a position that only makes sense otherwise is read so, and has to be confirmed', () => {
+  test.each([
+    ['50.0871, 14.4208', '14.4208 50.0871 ?', 'latitude first'],
+    ['50,0871 14,4208', '14.4208 50.0871 ?', 'latitude first'],
+    ['50 4 48 14 25 12', '14.42 50.08 ?', 'latitude first'],
+    ['50.1E 14.4N', '14.4 50.1 ?', 'hemispheres swapped'],
+    ['50.0871S 14.4208E', '14.4208 50.0871 ?', 'south of the equator'],
+    ['-14.4208 50.0871', '14.4208 50.0871 ?', 'west of Greenwich'],
+    ['50.0871 -14.4208', '14.4208 50.0871 ?', 'wrong sign'],
+    ['743011.72 1043265.5', 'S-JTSK -743011.72 -1043265.5 ?', 'other signs'],
+    ['1043265.5 743011.72', 'S-JTSK -743011.72 -1043265.5 ?', 'another order'],
+    ['X: 1 043 265,5 Y: 743 011,72', 'S-JTSK -743011.72 -1043265.5 ?', 'another order'],
+    ['743011,1043265', 'S-JTSK -743011 -1043265 ?', 'other signs'],
+    ['POINT (50.0871 14.4208)', '14.4208 50.0871 ?', 'latitude first'],
+  ])('%s', (text, expected, doubt) => {
+    expect(read(text)).toBe(expected);
+    expect(JSON.stringify(readPosition(text))).toContain(doubt);
+  });
+});
+
+describe('a position is refused', () => {
+  test.each([
+    ['50 4 48 N', 'one coordinate'],
+    ['50.0871', 'one coordinate'],
+    ['50.1N 14.4N', 'the same axis twice'],
+    ['50 60 48 N 14 25 12 E', '60 minutes'],
+    ['50.5 4 N 14.5 3 E', 'decimal point before'],
+    [`50"4'3° N 14 E`, 'marks in another order'],
+    ['0 0', 'no position yet'],
+    ['48.8584 2.2945', 'far outside the country'],
+    ['behind the mill', 'is no position'],
+    ['50.0871N 14.4208E 35', 'decimal point before'],
+    ['1 2 3 4 5 6 7 8', 'is no position'],
+    ['POINT (14.4 50.1 300)', 'more than two coordinates'],
+    ['', 'is no position'],
+  ])('%s', (text, reason) => {
+    const reading = readPosition(text);
+    expect(isReadable(reading)).toBe(false);
+    expect(JSON.stringify(reading)).toContain(reason);
+  });
+});
+
+const longitude = fc.integer({ min: 12_100_000, max: 18_800_000 }).map((number) => number / 1e6);
+const latitude = fc.integer({ min: 48_600_000, max: 51_000_000 }).map((number) => number / 1e6);
+
+type Writing = (degrees: number) => string;
+
+const inMinutes: Writing = (value) => `${Math.floor(value)}° ${((value % 1) * 60).toFixed(6)}'`;
+const inSeconds: Writing = (value) => {
+  const seconds = Math.round(value * 3600 * 1e4) / 1e4;
+  return `${Math.floor(seconds / 3600)}°${Math.floor((seconds % 3600) / 60)}'${(seconds % 60).toFixed(4)}"`;
+};
+const withoutMarks: Writing = (value) => inSeconds(value).replace(/[°'"]/g, ' ').trim();
+const decimal: Writing = (value) => value.toFixed(6);
+
+test('what is written in any of the notations reads as the same place', () => {
+  fc.assert(
+    fc.property(
+      longitude,
+      latitude,
+      fc.constantFrom(inMinutes, inSeconds, withoutMarks, decimal),
+      fc.constantFrom(['N', 'E'], [' N', ' E'], [' s. š.', ' v. d.']),
+      fc.constantFrom(' ', ', ', '; '),
+      fc.boolean(),
+      fc.boolean(),
+      (lon, lat, write, [north, east], between, isLatitudeFirst, hasComma) => {
+        const parts = [`${write(lat)}${north}`, `${write(lon)}${east}`];
+        const text = (isLatitudeFirst ? parts : parts.reverse()).join(between);
+        const reading = readPosition(hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text);
+        if (!isReadable(reading)) throw new Error(reading.problem);
+        expect(Number(reading.value.point.x)).toBeCloseTo(lon, 6);
+        expect(Number(reading.value.point.y)).toBeCloseTo(lat, 6);
+        expect(reading.value.doubt).toBeUndefined();
+      },
+    ),
+  );
+});
+
+test('S-JTSK in any order and with any signs reads as the same place', () => {
+  fc.assert(
+    fc.property(
+      longitude,
+      latitude,
+      fc.boolean(),
+      fc.boolean(),
+      fc.boolean(),
+      (lon, lat, isSwapped, isXPositive, isYPositive) => {
+        const [x = '', y = ''] = toSJtsk([lon, lat]).map((value) => value.toFixed(2));
+        fc.pre(findRangeProblem('5514', Number(x), Number(y)) === undefined);
+        const pair = [isXPositive ? x.slice(1) : x, isYPositive ? y.slice(1) : y];
+        const reading = readPosition((isSwapped ? pair.reverse() : pair).join(' '));
+        if (!isReadable(reading)) throw new Error(reading.problem);
+        expect(reading.value).toMatchObject({ system: '5514', point: { x, y } });
+        expect(reading.value.doubt === undefined).toBe(!isSwapped && !isXPositive && !isYPositive);
+      },
+    ),
+  );
+});
+
+test('whatever is typed, a place is read that the service can convert, or what is wrong is said', () => {
+  const pieces = fc.constantFrom(
+    '50',
+    '14',
+    '4',
+    '48.1',
+    '743011',
+    '1043265,5',
+    '-',
+    '°',
+    "'",
+    '"',
+    'N',
+    'E',
+    'S',
+    ' ',
+    ',',
+    ';',
+    's. š.',
+    'x',
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+      ),
+      (text) => {
+        const reading = readPosition(text);
+        if (!isReadable(reading)) expect(reading.problem.length).toBeGreaterThan(10);
+        else {
+          const { system, point } = reading.value;
+          expect(findRangeProblem(system, Number(point.x), Number(point.y))).toBeUndefined();
+          expect(positionText(reading.value)).not.toBe('');
+        }
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
