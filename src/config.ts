@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse, stringify, type TomlTable } from 'smol-toml';
 import { ConfigError, messageOf } from './base/errors.ts';
 import { t } from './base/language.ts';
+import { type DefaultsFile, defaultsTable, NO_DEFAULTS, readDefaults } from './find/defaults.ts';
 import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
 import { writePrivateFile } from './store/files.ts';
 
@@ -117,6 +118,8 @@ export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number |
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
+  /** What new finds start with. */
+  readonly defaults?: DefaultsFile;
 };
 
 /** @throws ConfigError when the file is there but cannot be read or holds what it must not */
@@ -138,25 +141,45 @@ export function readConfigFile(path: string): ConfigFile {
     const why = withoutRedisPasswords(messageOf(thrown).trim());
     throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
-  const { default_profile: defaultProfile, profiles = {}, ...unknown } = table;
+  const { default_profile: defaultProfile, profiles = {}, projects = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
-    throw new ConfigError(t`${path}: unknown key ${stray}.`, { hint: t`Known are default_profile and [profiles.NAME].` });
+    throw new ConfigError(t`${path}: unknown key ${stray}.`, {
+      hint: t`Known are default_profile, [profiles.NAME] and [projects."C-…"].`,
+    });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
   if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
   return {
     defaultProfile,
-    profiles: new Map(Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, value)])),
+    profiles: new Map(
+      Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutDefaults(value))]),
+    ),
+    defaults: readDefaults(path, profiles, projects),
   };
 }
 
 export function writeConfigFile(path: string, config: ConfigFile): void {
+  const { defaults = NO_DEFAULTS } = config;
   const text = stringify({
     ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
-    profiles: Object.fromEntries([...config.profiles].map(([name, settings]) => [name, { ...settings }])),
+    profiles: Object.fromEntries(
+      [...config.profiles].map(([name, settings]) => {
+        const own = defaults.profiles.get(name);
+        return [name, { ...settings, ...(own === undefined ? {} : { defaults: defaultsTable(own) }) }];
+      }),
+    ),
+    ...(defaults.projects.size === 0
+      ? {}
+      : { projects: Object.fromEntries([...defaults.projects].map(([project, own]) => [project, defaultsTable(own)])) }),
   });
   writePrivateFile(path, `${text}\n`);
+}
+
+function withoutDefaults(profile: unknown): unknown {
+  if (!isTable(profile)) return profile;
+  const { defaults: _defaults, ...settings } = profile;
+  return settings;
 }
 
 /**

@@ -38,6 +38,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   // The whole profile is checked before anything is written.
   toProfile(options.name, settings, context.environment, 'pas init');
   writeConfigFile(places.configFile, {
+    ...config,
     defaultProfile: config.defaultProfile ?? options.name,
     profiles: new Map([...config.profiles, [options.name, settings]]),
   });

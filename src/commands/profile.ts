@@ -80,6 +80,7 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   profiles.delete(name);
   secrets.remove(name);
   writeConfigFile(places.configFile, {
+    ...file,
     defaultProfile: file.defaultProfile === name ? undefined : file.defaultProfile,
     profiles,
   });
