@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { makeHome } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
-test.skipIf(whyNoTerminal !== undefined)('a profile is made by answering questions on a terminal', async () => {
+test('a profile is made by answering questions on a terminal', async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init', '--name', 'asked'], makeHome());
   for (const [question, answer] of [
     ['address of the write interface', 'https://finds.example.org'],
@@ -20,7 +21,8 @@ test.skipIf(whyNoTerminal !== undefined)('a profile is made by answering questio
   expect(await terminal.ended()).toBe(0);
 });
 
-test.skipIf(whyNoTerminal !== undefined)('Ctrl-C in the middle of the questions ends with 130 and makes no profile', async () => {
+test('Ctrl-C in the middle of the questions ends with 130 and makes no profile', async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init'], makeHome());
   await terminal.waitForText('address of the write interface');
   await terminal.press('C-c');

@@ -1,5 +1,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PROJECT } from './run-pas.ts';
@@ -37,7 +39,7 @@ export type TerminalOptions = { readonly columns?: number; readonly rows?: numbe
 /** Where `pas` is to run: a home of test/support/run-pas.ts will do. */
 export type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly folder: string };
 
-/** Why no terminal can be had here; undefined where one can. For `test.skipIf(whyNoTerminal !== undefined)`. */
+/** Why no terminal can be had here; undefined where one can. For `skip(whyNoTerminal !== undefined, whyNoTerminal)` of a test's context. */
 export const whyNoTerminal: string | undefined = reasonAgainst();
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -58,13 +60,13 @@ export async function startTerminal(
   const variables = Object.entries({ ...env, LC_ALL: 'C.UTF-8', TERM: 'screen-256color' }).map(
     ([name, value]) => `${name}=${value}`,
   );
+  const notes = mkdtempSync(join(tmpdir(), 'pas-terminal-'));
+  const [pidFile, codeFile] = [join(notes, 'pid'), join(notes, 'code')];
   const program = ['env', '-i', ...variables, process.execPath, BIN, ...args];
   await tmux(
-    ...['new-session', '-d', '-s', 'test', '-x', String(columns), '-y', String(rows), '-c', folder, 'cat'],
-    // Set before the program starts, so that not even one that ends at once is missed.
-    ...[';', 'set-option', '-g', 'remain-on-exit', 'on', ';', 'set-option', '-g', 'window-size', 'manual'],
-    ...[';', 'set-hook', '-g', 'pane-died', 'wait-for -S ended'],
-    ...[';', 'respawn-pane', '-k', '-t', 'test', '-c', folder, ...program],
+    ...['new-session', '-d', '-s', 'test', '-x', String(columns), '-y', String(rows), '-c', folder],
+    ...['sh', '-c', UNTIL_ITS_END, pidFile, codeFile, server, ...program],
+    ...[';', 'set-option', '-g', 'window-size', 'manual'],
   );
   const watcher = watch(server);
   let isOver = false;
@@ -82,6 +84,7 @@ export async function startTerminal(
     // Where it has ended by itself there is nothing to end.
     await tmux('kill-server').catch(() => undefined);
     await over;
+    rmSync(notes, { recursive: true, force: true });
   };
   return {
     type: async (text) => void (await tmux('send-keys', '-t', 'test', '-l', '--', text)),
@@ -90,8 +93,9 @@ export async function startTerminal(
     history: async () => trimmed(await tmux('capture-pane', '-p', '-S', '-', '-t', 'test')),
     async waitForText(text) {
       const patience = AbortSignal.timeout(patienceMs);
+      const tired = new Promise<void>((go) => patience.addEventListener('abort', () => go(), { once: true }));
       for (;;) {
-        const written = watcher.next(patience);
+        const written = watcher.next();
         const wasOver = isOver;
         const seen = await screen();
         if (typeof text === 'string' ? seen.includes(text) : text.test(seen)) return seen;
@@ -100,18 +104,15 @@ export async function startTerminal(
             `${wasOver ? 'The program has ended' : 'Waited in vain'}; ${String(text)} is not on the screen:\n${seen}`,
           );
         }
-        await Promise.race([written, over]);
+        await Promise.race([written, over, tired]);
       }
     },
     async ended() {
       await over;
-      const [code = '', signal = ''] = (
-        await tmux('display-message', '-p', '-t', 'test', '#{pane_dead_status}/#{pane_dead_signal}')
-      ).split('/');
-      return code.trim() === '' ? 128 + Number(signal) : Number(code);
+      return Number(readFileSync(codeFile, 'utf8'));
     },
     async kill() {
-      process.kill(Number(await tmux('display-message', '-p', '-t', 'test', '#{pane_pid}')), 'SIGKILL');
+      process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
       await over;
     },
     end,
@@ -119,8 +120,21 @@ export async function startTerminal(
   };
 }
 
+/**
+ * Runs a program, notes its process and its exit code, tells that it is over, and leaves the screen as it is. tmux has notes of its own,
+ * but under load not every end of a program reaches it.
+ */
+const UNTIL_ITS_END = `
+pid=$0 code=$1 server=$2
+shift 2
+trap : INT
+sh -c 'echo $$ >"$0"; exec "$@"' "$pid" "$@"
+echo $? >"$code"
+tmux -L "$server" wait-for -S ended
+exec cat`;
+
 /** Tells of whatever the program writes: a client in control mode is sent a line for it. */
-function watch(server: string): { next(signal: AbortSignal): Promise<void>; close(): void } {
+function watch(server: string): { next(): Promise<void>; close(): void } {
   const client: ChildProcess = spawn('tmux', ['-u', '-L', server, '-C', 'attach-session', '-t', 'test'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: OWN_ENVIRONMENT,
@@ -133,11 +147,7 @@ function watch(server: string): { next(signal: AbortSignal): Promise<void>; clos
   client.stdout?.on('data', tell);
   client.on('close', tell);
   return {
-    next: (signal) =>
-      new Promise((go) => {
-        waiting.add(go);
-        signal.addEventListener('abort', () => go(), { once: true });
-      }),
+    next: () => new Promise((go) => waiting.add(go)),
     close: () => client.stdin?.end(),
   };
 }
