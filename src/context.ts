@@ -1,15 +1,8 @@
 import { type Clock, systemClock } from './base/clock.ts';
-import {
-  type ConfigFile,
-  chooseProfile,
-  type Environment,
-  type Places,
-  type Profile,
-  placesFrom,
-  readConfigFile,
-} from './config.ts';
+import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import type { Connections } from './http/send.ts';
 import type { Outbox } from './outbox/outbox.ts';
+import { type Environment, type Places, placesFrom } from './places.ts';
 import { systemKeyring } from './store/keyring.ts';
 import { openSecrets, type SecretStore } from './store/secrets.ts';
 import type { Prompt } from './ui/prompt.ts';

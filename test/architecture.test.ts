@@ -21,6 +21,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   oai: 2,
   report: 2,
   flows: 3,
+  'places.ts': 4,
   'config.ts': 4,
   'context.ts': 4,
   exports: 4,

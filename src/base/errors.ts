@@ -126,8 +126,8 @@ export class ContractError extends PasError {
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {
-  constructor(message = t`Interrupted. What was queued stays queued.`) {
-    super('interrupted', 'interrupted', message);
+  constructor(message = t`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
+    super('interrupted', 'interrupted', message, options);
   }
 }
 

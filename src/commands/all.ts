@@ -17,6 +17,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['schema'], () => import('./schema.ts')],
   [['harvest'], () => import('./harvest.ts')],
   [['oai'], () => import('./oai.ts')],
+  [['add'], () => import('./add.ts')],
   [['import'], () => import('./import.ts')],
   [['photo'], () => import('./photo.ts')],
   [['number'], () => import('./number.ts')],

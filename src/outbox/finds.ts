@@ -79,6 +79,18 @@ export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Gene
   for (const row of outbox.sql(`select ${COLUMNS} from finds order by id limit ?`).iterate(limit)) yield toFind(row as FindRow);
 }
 
+/** The newest first. */
+export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
+  return (outbox.sql(`select ${COLUMNS} from finds order by id desc limit ?`).all(limit) as FindRow[]).map(toFind);
+}
+
+/** Gives a find another key of the user's; the find must be there, and the new key free. */
+export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
+  outbox
+    .sql('update finds set local_id = ?, updated_at = ? where local_id = ?')
+    .run(newLocalId, Math.floor(outbox.clock.now()), localId);
+}
+
 function one(row: unknown): StoredFind | undefined {
   return row === undefined ? undefined : toFind(row as FindRow);
 }

@@ -1,28 +1,95 @@
 import inquirer from 'inquirer';
+import { InterruptedError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+
+/** Something to choose. `short` is what stays on the screen; `description` is shown while the offer is the one that Enter takes. */
+export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
+
+/** A line among offers that cannot be chosen. */
+export type Remark = { readonly remark: string };
+
+export type TextQuestion = {
+  readonly message: string;
+  /** What Enter alone means. */
+  readonly fallback?: string;
+  /** What is wrong with an answer, and what to do; asked again until there is nothing. */
+  problemOf(text: string): Promise<string | undefined>;
+};
+
+export type SearchQuestion<T> = {
+  readonly message: string;
+  /** What fits the text typed so far, best first: at least one line. */
+  offers(typed: string): readonly (Offer<T> | Remark)[];
+};
 
 /** Questions on the terminal. They are written to stderr, so that a redirected stdout holds results alone. */
 export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
   askSecret(question: string): Promise<string>;
-  confirm(question: string): Promise<boolean>;
+  confirm(question: string, fallback?: boolean): Promise<boolean>;
+  text(question: TextQuestion): Promise<string>;
+  search<T>(question: SearchQuestion<T>): Promise<T>;
 };
 
+const LINES_OF_OFFERS = 9;
+
+/** @throws InterruptedError, from every question, on Ctrl-C and where the terminal is closed */
 export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Prompt {
   const prompt = inquirer.createPromptModule({ input, output });
+  const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
+    try {
+      return (await asking).answer;
+    } catch (thrown) {
+      throw thrown instanceof Error && thrown.name === 'ExitPromptError' ? new InterruptedError() : thrown;
+    }
+  };
   return {
-    async ask(question, fallback) {
-      const { answer } = await prompt([
-        { type: 'input', name: 'answer', message: question, ...(fallback === undefined ? {} : { default: fallback }) },
-      ]);
-      return String(answer);
-    },
-    async askSecret(question) {
-      const { answer } = await prompt([{ type: 'password', name: 'answer', message: question }]);
-      return String(answer);
-    },
-    async confirm(question) {
-      const { answer } = await prompt([{ type: 'confirm', name: 'answer', message: question, default: false }]);
-      return answer === true;
+    ask: async (message, fallback) =>
+      String(
+        await answered(
+          prompt([{ type: 'input', name: 'answer', message, ...(fallback === undefined ? {} : { default: fallback }) }]),
+        ),
+      ),
+    askSecret: async (message) => String(await answered(prompt([{ type: 'password', name: 'answer', message }]))),
+    confirm: async (message, fallback = false) =>
+      (await answered(prompt([{ type: 'confirm', name: 'answer', message, default: fallback, theme: yesAndNo() }]))) === true,
+    text: async ({ message, fallback, problemOf }) =>
+      String(
+        await answered(
+          prompt([
+            {
+              type: 'input',
+              name: 'answer',
+              message,
+              validate: async (text: string) => (await problemOf(text)) ?? true,
+              ...(fallback === undefined ? {} : { default: fallback }),
+            },
+          ]),
+        ),
+      ),
+    async search<T>({ message, offers }: SearchQuestion<T>): Promise<T> {
+      // The value travels as a number, since the library compares and prints what it is given.
+      const values: T[] = [];
+      const source = (typed: string | undefined) =>
+        offers(typed ?? '').map((offer) => {
+          if ('remark' in offer) return new inquirer.Separator(offer.remark);
+          const { value, ...shown } = offer;
+          return { ...shown, value: values.push(value) - 1 };
+        });
+      const chosen = await answered(
+        prompt([{ type: 'search', name: 'answer', message, source, pageSize: LINES_OF_OFFERS, theme: SEARCH_LOOK }]),
+      );
+      const value = values[Number(chosen)];
+      if (value === undefined) throw new Error('what was chosen was never offered');
+      return value;
     },
   };
 }
+
+function yesAndNo() {
+  const [yes, no] = [t`Yes`, t`No`];
+  return { keywords: { yes, no, error: () => t`Answer ${yes} or ${no}.` } };
+}
+
+/** The keys are explained once, before the first question. */
+const SEARCH_LOOK = { style: { keysHelpTip: () => '' } };

@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { Context } from '../context.ts';
+import { NO_DEFAULTS } from '../find/defaults.ts';
+import type { Find } from '../find/find.ts';
+import { photoResolver } from '../find/photo-path.ts';
+import { readPhotoPosition } from '../find/photo-position.ts';
+import { type Position, readPosition } from '../find/read-position.ts';
+import type { Reading } from '../find/reading.ts';
+import { rememberReferences } from '../find/resolve-reference.ts';
+import { validateFind } from '../find/validate.ts';
+import type { AnswerContext } from '../flows/answer.ts';
+import { enqueueFinds } from '../flows/enqueue-finds.ts';
+import { type Started, type StartOptions, sameAs, startFind } from '../flows/start-find.ts';
+import type { SuggestContext } from '../flows/suggest-values.ts';
+import { importOfFind } from '../outbox/entries.ts';
+import { findByLocalId } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { issueValue } from '../ui/issues.ts';
+import type { AddOptions } from './add.ts';
+import { openValidationContext, photographKeeping } from './finds.ts';
+
+/** What both ways of adding a find share: from flags, and by asking. */
+export type Adding = {
+  readonly context: Context;
+  readonly outbox: Outbox;
+  readonly answers: AnswerContext;
+  readonly suggestions: Omit<SuggestContext, 'enteredNow'>;
+  /** Everything that speaks against the find in its target state. */
+  readonly check: (find: Find) => readonly Issue[];
+  /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
+  readonly save: (find: Find, wish: 'send' | 'draft' | 'unfinished') => Promise<Saved>;
+  /** A find as the flags begin it; only the first one has the point and the photographs that they name. */
+  readonly start: (base: Find, which: 'first' | 'further') => Promise<Started>;
+};
+
+export type Saved = {
+  readonly find: Find;
+  readonly state: string;
+  readonly photosAdded: number;
+  readonly issues: readonly Issue[];
+};
+
+export const EMPTY_FIND: Find = { localId: '', elements: {}, photos: [] };
+
+export async function openAdding(context: Context, options: AddOptions): Promise<Adding> {
+  const profile = context.profile();
+  const outbox = await context.outbox();
+  const validation = await openValidationContext(context);
+  const keeping = photographKeeping(context, options.link === true);
+  const references = {
+    resolveReference: rememberReferences(validation.lookupTerm ?? (() => ({ kind: 'not-harvested' }))),
+    resolvePhoto: photoResolver(context.cwd),
+  };
+  const validate = (find: Find) => validateFind(find, validation);
+  const save: Adding['save'] = async (find, wish) => {
+    const held = (validated: ReturnType<typeof validate>) =>
+      wish === 'send' ? validated : { ...validated, issues: [...validated.issues, reasonToHold(find, wish)] };
+    const report = await enqueueFinds([find], {
+      outbox,
+      profile: profile.name,
+      validate: (each) => held(validate(each)),
+      ...keeping,
+      isOtherService: (name) => (context.config().profiles.get(name)?.base_url ?? profile.baseUrl) !== profile.baseUrl,
+      dryRun: false,
+    });
+    const stored = findByLocalId(outbox, find.localId);
+    return {
+      find,
+      state: (stored && importOfFind(outbox, stored.id, profile.name)?.state) ?? 'draft',
+      photosAdded: report.finds[0]?.photosAdded ?? 0,
+      issues: report.issues.filter(({ rule }) => !HOLDING_RULES.includes(rule)),
+    };
+  };
+  return {
+    context,
+    outbox,
+    answers: {
+      ...validation,
+      ...references,
+      folder: context.cwd,
+      isTaken: (localId) => findByLocalId(outbox, localId) !== undefined,
+      inspectPhotograph: keeping.inspectPhotograph,
+      readPhotoPosition,
+    },
+    suggestions: {
+      ...references,
+      outbox,
+      profile: profile.name,
+      defaults: context.config().defaults ?? NO_DEFAULTS,
+      today: validation.today,
+    },
+    check: (find) => validate(find).issues,
+    save,
+    start: async (base, which) => {
+      const lent = options.sameAs === undefined ? {} : sameAs(outbox, profile.name, options.sameAs);
+      const said = which === 'first' ? await startOptions(context, options) : NOTHING_SAID;
+      return startFind({ ...base, elements: { ...lent, ...base.elements } }, said, references);
+    },
+  };
+}
+
+const NOTHING_SAID: StartOptions = { set: [], position: undefined, photos: [] };
+
+async function startOptions({ cwd }: Context, { set = [], point, pointFrom, photo = [] }: AddOptions): Promise<StartOptions> {
+  const position: Reading<Position> | undefined =
+    pointFrom === undefined
+      ? point === undefined
+        ? undefined
+        : readPosition(point)
+      : await readPhotoPosition(resolve(cwd, pointFrom));
+  return { set, position, photos: photo.map((file) => resolve(cwd, file)) };
+}
+
+const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
+
+/** A find that is complete by chance is not sent while somebody is still at it. */
+function reasonToHold({ localId }: Find, wish: 'draft' | 'unfinished'): Issue {
+  const where = { find: localId };
+  return wish === 'unfinished'
+    ? errorIssue('unfinished', t`The find is unfinished. Go on with it: pas add --resume ${localId}`, where)
+    : errorIssue('kept-as-draft', t`The find is kept as a draft. To finish it: pas add --resume ${localId}`, where);
+}
+
+/** What became of it, in a line. */
+export function savedText({ find: { localId }, state }: Saved): string {
+  return state === 'queued'
+    ? t`${localId} is saved, ready to be sent.`
+    : t`${localId} is kept as a draft. To finish it: pas add --resume ${localId}`;
+}
+
+export function savedValue(adding: Adding, { find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+  return {
+    find: findByLocalId(adding.outbox, find.localId)?.id ?? null,
+    local_id: find.localId,
+    state,
+    elements: find.elements,
+    photos: photosAdded,
+    issues: issues.map(issueValue),
+  };
+}

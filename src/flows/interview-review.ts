@@ -1,0 +1,79 @@
+import { hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { Find } from '../find/find.ts';
+import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor } from '../find/questions.ts';
+import { NOT_HARVESTED } from '../find/rule.ts';
+import type { Offer, Remark } from '../ui/prompt.ts';
+import { fold } from '../vocabulary/fold.ts';
+import { answerText, findLine, stateName } from './find-texts.ts';
+import type { Interviewed, InterviewWorld } from './interview.ts';
+import { askQuestion, stateOf } from './interview-question.ts';
+
+type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
+
+type ReviewWorld = Omit<InterviewWorld, 'keep'> & { readonly keep: (find: Find) => Promise<void> };
+
+/** Shows the find and what keeps it from its target state; leads back to any answer, until it is to be sent or kept as a draft. */
+export async function review(start: Find, world: ReviewWorld): Promise<Interviewed> {
+  for (let find = start; ; ) {
+    const issues = world.check(find);
+    world.say(findLine(find));
+    for (const issue of issues)
+      if (issue.rule !== NOT_HARVESTED) world.say(`${issue.severity === 'error' ? '✗' : '!'} ${issue.message}`);
+    const choice = await world.prompt.search({
+      message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
+      offers: (typed) => choicesFor(find, issues, typed),
+    });
+    if (choice.kind !== 'question') return { find, wish: choice.kind };
+    const step = await askQuestion(choice.question, find, undefined, world);
+    if (step.go === 'on') {
+      await world.keep(step.find);
+      find = step.find;
+    }
+  }
+}
+
+function incompleteText(find: Find): string {
+  const state = stateName(stateOf(find));
+  return t`Not ready for state ${state}. What to mend?`;
+}
+
+/** First what Enter should do: mend what is wrong, or save. */
+function choicesFor(find: Find, issues: readonly Issue[], typed: string): readonly (Offer<Choice> | Remark)[] {
+  const state = stateName(stateOf(find));
+  const wrong = new Set<QuestionName>(
+    issues.flatMap(({ severity, element }) => {
+      const question = severity === 'error' && element !== undefined ? questionFor(element) : undefined;
+      return question === undefined ? [] : [question.name];
+    }),
+  );
+  const asks = (question: Question, mark: string): Offer<Choice> => {
+    const answer = answerText(question, find);
+    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${oneLine(answer)}`}`;
+    return { value: { kind: 'question', question }, name, short: question.title };
+  };
+  const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };
+  const draft: Offer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };
+  const ofUse = QUESTIONS.filter(
+    (question) => question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find),
+  );
+  const others = ofUse.filter(({ name }) => !wrong.has(name));
+  const offers = [
+    ...(hasErrors(issues) ? [] : [send]),
+    ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => asks(question, '✗ ')),
+    ...others.filter(({ when }) => when === 'more').map((question) => asks(question, '+ ')),
+    ...(hasErrors(issues) ? [draft] : []),
+    ...others.filter(({ when }) => when !== 'more').map((question) => asks(question, '  ')),
+    ...(hasErrors(issues) ? [] : [draft]),
+  ];
+  const wanted = fold(typed);
+  const fitting = offers.filter(({ name }) => fold(name).includes(wanted));
+  return fitting.length > 0 ? fitting : [{ remark: t`Nothing here is called "${typed}".` }];
+}
+
+const MOST_LETTERS = 50;
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length <= MOST_LETTERS ? line : `${line.slice(0, MOST_LETTERS - 1)}…`;
+}

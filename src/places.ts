@@ -1,0 +1,46 @@
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where things are kept. */
+export type Places = {
+  readonly home: string;
+  readonly configFile: string;
+  readonly outboxFile: string;
+  readonly vocabularyFile: string;
+  readonly photosFolder: string;
+  /** The museum's own terms. */
+  readonly mappingFile: string;
+  /** Schemas as the deployments have them. */
+  readonly schemasFolder: string;
+  readonly secretsFile: string;
+  /** Shared by every home of this user, and whatever HOME says, since the service's limits know nothing of homes. */
+  readonly paceFile: string;
+};
+
+export function placesFrom(environment: Environment): Places {
+  const userHome = environment['HOME'] ?? homedir();
+  const home = environment['PAS_HOME'] ?? join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'pas');
+  const stateHome = environment['XDG_STATE_HOME'] ?? join(accountHome() ?? userHome, '.local', 'state');
+  return {
+    home,
+    configFile: join(home, 'config.toml'),
+    outboxFile: join(home, 'outbox.sqlite'),
+    vocabularyFile: join(home, 'vocabulary.sqlite'),
+    photosFolder: join(home, 'photos'),
+    mappingFile: join(home, 'mapping.csv'),
+    schemasFolder: join(home, 'schemas'),
+    secretsFile: join(home, 'secrets.json'),
+    paceFile: join(stateHome, 'pas', 'pace.sqlite'),
+  };
+}
+
+/** The user's home as the system knows it; undefined for a user who is in no register, as in some containers. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { photoWithGps } from '../support/photo-with-gps.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { startTerminal, type TerminalSession, whyNoTerminal } from '../support/terminal-session.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  if (whyNoTerminal !== undefined) return;
+  service = await startMockProcess('--min-interval', '1');
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab'));
+});
+afterAll(() => service?.stop());
+beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
+
+/** Waits for a question, types, waits for what that brings to the screen, and presses Enter. */
+async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
+  await terminal.waitForText(`? ${question}`);
+  if (text !== '') await terminal.type(text);
+  if (seen !== '') await terminal.waitForText(seen);
+  await terminal.press('Enter');
+}
+
+type Listed = { readonly local_id: string; readonly state: string; readonly elements: Readonly<Record<string, unknown>> };
+
+async function found(localId: string): Promise<Listed | undefined> {
+  return (await home.json<Listed[]>('list')).find((find) => find.local_id === localId);
+}
+
+describe('two finds are entered on a terminal', () => {
+  test('in English: search as one types, a wrong answer is mended, the next one needs few keys', async () => {
+    await using terminal = await startTerminal(['add'], home);
+    await answer(terminal, 'Number of the find (001)', 'K-017');
+    await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
+    await answer(terminal, 'Target state', '2', '❯ 2 submitted');
+    await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
+    await answer(terminal, 'Date of the find', '31. 2. 2024');
+    await terminal.waitForText('a day that no calendar has');
+    await terminal.press('C-u');
+    await answer(terminal, 'Date of the find', '9. 3. 2024');
+    await answer(terminal, 'Accessibility', 'research', '❯ researcher (badatel)');
+    await answer(terminal, 'Object', 'broch', '❯ brooch (spona)');
+    await answer(terminal, 'Material', 'zelezo', '❯ iron (železo)');
+    await answer(terminal, 'Period', 'laten', '❯ La Tène Period');
+    await answer(terminal, 'Context', 'walking', '❯ field walking');
+    await answer(terminal, 'Coordinates', '49.8405 15.1712');
+    await terminal.waitForText('has the latitude first.');
+    await answer(terminal, 'Is this what is meant?');
+    await answer(terminal, 'Place in words', 'Field behind the mill');
+    await answer(terminal, 'Depth (cm)', '35');
+    await answer(terminal, 'Save K-017?', '', '❯ Save, ready to be sent');
+    await answer(terminal, 'Another?');
+
+    await answer(terminal, 'Number of the find (K-018)');
+    await answer(terminal, 'As before?');
+    for (const question of ['Object', 'Material', 'Period', 'Context']) await answer(terminal, question, '', '❯');
+    home.file('IMG 1.jpg', photoWithGps(49.8406, 15.1713));
+    await answer(terminal, 'Coordinates', "'IMG 1.jpg'");
+    await terminal.waitForText('→ 49.84060 N 15.17130 E');
+    await answer(terminal, 'Place in words (Field behind the mill)');
+    await answer(terminal, 'Depth (cm)', '40');
+    await answer(terminal, 'Save K-018?', '', '❯ Save');
+    await answer(terminal, 'Another?', 'n');
+    expect(await terminal.ended()).toBe(0);
+    // Nothing is wrapped in the middle of a word, nothing is drawn twice.
+    expect((await terminal.history()).split('\n').filter((line) => line.includes('Depth (cm)'))).toEqual([
+      '✔ Depth (cm) 35',
+      '✔ Depth (cm) 40',
+    ]);
+    expect(await found('K-018')).toMatchObject({ state: 'queued', elements: { datum_nalezu: '2024-03-09', hloubka: 40 } });
+  });
+
+  test('in Czech: Ctrl-C keeps a draft, and pas add --resume goes on with it', async () => {
+    const czech = home.with({ PAS_LANG: 'cs' });
+    await using terminal = await startTerminal(['add', '--same-as', 'K-017'], czech);
+    await answer(terminal, 'Číslo nálezu', 'C-1');
+    await terminal.waitForText('? Souřadnice');
+    await terminal.type(`49°50'25,8" s. š. 15°10'16" v. d.`);
+    await terminal.press('Enter');
+    await terminal.waitForText('? Hloubka (cm)');
+    await terminal.press('C-c');
+    expect(await terminal.ended()).toBe(130);
+    expect(await terminal.screen()).toContain('C-1 zůstává uložen jako rozepsaný.');
+    expect(await found('C-1')).toMatchObject({ state: 'draft' });
+
+    await using resumed = await startTerminal(['add', '--resume'], czech);
+    await answer(resumed, 'Hloubka (cm)', 'hluboko');
+    await resumed.waitForText('„hluboko“');
+    await resumed.press('C-u');
+    await answer(resumed, 'Hloubka (cm)', '35');
+    await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
+    expect(await resumed.ended()).toBe(0);
+    expect(await found('C-1')).toMatchObject({ state: 'queued', elements: { lokalizace: 'Field behind the mill', hloubka: 35 } });
+  });
+});
+
+test('a power cut loses no answer, and an unfinished find is not sent', async () => {
+  await using terminal = await startTerminal(['add', '--same-as', 'K-017'], home);
+  await answer(terminal, 'Number of the find', 'P-1');
+  await answer(terminal, 'Coordinates', '49.8405N 15.1712E');
+  await answer(terminal, 'Depth (cm)', '35');
+  // Complete by now, but nobody has said so.
+  await terminal.waitForText('Save P-1?');
+  await terminal.kill();
+  expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
+});

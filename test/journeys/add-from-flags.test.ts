@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tinyPng } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { photoWithGps } from '../support/photo-with-gps.ts';
+import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '1');
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab'));
+});
+afterAll(() => service.stop());
+
+type Added = {
+  readonly local_id: string;
+  readonly state: string | null;
+  readonly elements: Record<string, unknown>;
+  readonly photos: number;
+  readonly issues: readonly { readonly rule: string; readonly message: string; readonly element: string | null }[];
+};
+
+function sets(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+}
+
+const COMPLETE = {
+  project: 'C-202400101',
+  target_state: '2',
+  object_type: 'brooch',
+  specifikace: 'železo',
+  period: 'la tene period',
+  context: 'sběr',
+  finder: 'Novák, Jan',
+  found_on: '9. 3. 2024',
+  location: 'Field behind the mill',
+  depth_cm: '35',
+  accessibility: 'badatel',
+};
+
+describe('a find is added from flags', () => {
+  test('with a photograph and a point in degrees, and is sent like any other', async () => {
+    home.file('a.png', tinyPng(1));
+    const added = await home.json<Added>(
+      'add',
+      ...sets({ local_id: 'K-017', ...COMPLETE }),
+      ...['--point', `49°50'25.8"N 15°10'16.3"E`, '--photo', 'a.png'],
+    );
+    expect(added).toMatchObject({
+      local_id: 'K-017',
+      state: 'queued',
+      photos: 1,
+      issues: [],
+      elements: {
+        druh_nalezu: { id: 'HES-000605' },
+        hloubka: 35,
+        datum_nalezu: '2024-03-09',
+        geom_wkt: 'POINT (15.1711944 49.8405)',
+      },
+    });
+    await expectDone(home.pas('push', 'K-017'));
+    expect(await service.state()).toMatchObject({ photos: expect.any(Number) });
+    expect(
+      (await home.json<{ local_id: string; state: string }[]>('list')).find((find) => find.local_id === 'K-017')?.state,
+    ).toBe('accepted');
+  });
+
+  test('another one is like it but for its number, point, note and what is said anew', async () => {
+    home.file('b.jpg', photoWithGps(49.8406, 15.1713));
+    const added = await home.json<Added>('add', '--same-as', 'K-017', '--set', 'depth_cm=40', '--point-from', 'b.jpg');
+    expect(added).toMatchObject({ local_id: 'K-018', state: 'queued', photos: 0 });
+    expect(added.elements).toMatchObject({ druh_nalezu: { id: 'HES-000605' }, hloubka: 40, geom_wkt: 'POINT (15.1713 49.8406)' });
+  });
+
+  test('the same once more changes nothing, and something else under its number is refused', async () => {
+    const again = () => home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE }), '--point', '15.1712 49.8405');
+    expect((await again()).code).toBe(0);
+    expect((await again()).code).toBe(0);
+    const other = await home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }), '--point', '15.1712 49.8405');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain('There is a find K-020 already');
+  });
+});
+
+describe('nothing is saved, and what is wrong is said, where', () => {
+  test.each([
+    [
+      'values are none, and an element does not exist',
+      ['--set', 'depth_cm=deep', '--set', 'dept_cm=35'],
+      ['not a whole number', 'Did you mean depth_cm?'],
+    ],
+    [
+      'a term is unknown, and axes are swapped',
+      ['--set', 'object_type=broch', '--point', '49.8405 15.1712'],
+      ['HES-000605 (spona)', 'If 49.84050 N 15.17120 E is meant, write it so.'],
+    ],
+    [
+      'something is missing, and a photograph is not there',
+      ['--set', 'depth_cm=', '--photo', 'none.jpg'],
+      ['needs hloubka', 'There is no photograph'],
+    ],
+    ['a point lies outside the country', ['--point', '48.2N 16.37E'], ['lies in no known cadastral area']],
+    ['a photograph has no place', ['--point-from', 'a.png'], ['says nothing of where it was taken']],
+  ])('%s', async (_why, flags, messages) => {
+    const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);
+    const others = Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !changed.includes(name)));
+    const point = flags.some((flag) => flag.startsWith('--point')) ? [] : ['--point', '15.1712 49.8405'];
+    const run = await home.pas('add', ...sets({ local_id: 'K-099', ...others }), ...point, ...flags);
+    expect(run.code).toBe(3);
+    for (const message of messages) expect(run.stdout).toContain(message);
+    expect(run.stdout).toContain('Nothing was saved.');
+  });
+
+  test('and the outbox has none of it', async () => {
+    expect((await home.json<{ local_id: string }[]>('list')).some((find) => find.local_id === 'K-099')).toBe(false);
+  });
+});
+
+test('with --draft it is kept as far as it can be read, and finished later', async () => {
+  const draft = await home.pas('add', ...sets({ local_id: 'D-1', ...COMPLETE, depth_cm: 'deep' }), '--draft', '--json');
+  expect(draft.code).toBe(3);
+  expect(JSON.parse(draft.stdout)).toMatchObject({
+    state: 'draft',
+    issues: expect.arrayContaining([expect.objectContaining({ rule: 'integer' })]),
+  });
+  const done = await home.json<Added>('add', '--resume', 'D-1', '--set', 'depth_cm=12', '--point', '15.1712 49.8405');
+  expect(done).toMatchObject({ local_id: 'D-1', state: 'queued', elements: { hloubka: 12 } });
+});
+
+test('defaults of config.toml begin every find, those of the project before those of the profile, and outlive pas profile', async () => {
+  const config = join(home.folder, 'pas', 'config.toml');
+  const { finder, context, project, accessibility, ...others } = COMPLETE;
+  home.file(
+    'pas/config.toml',
+    `${readFileSync(config, 'utf8')}
+[profiles.mock.defaults]
+project = "${project}"
+finder = "${finder}"
+context = "povrch"
+[projects."${project}"]
+okolnosti = "${context}"
+pristupnost = "${accessibility}"
+`,
+  );
+  await expectDone(home.pas('profile', 'use', 'mock'));
+  const added = await home.json<Added>('add', ...sets({ local_id: 'E-1', ...others }), '--point', '15.1712 49.8405');
+  expect(added).toMatchObject({ state: 'queued', elements: { okolnosti: { text: 'sběr' }, nalezce: { text: 'Novák, Jan' } } });
+  home.file('pas/config.toml', readFileSync(config, 'utf8').replace('finder', 'findre'));
+  const wrong = await home.pas('add', ...sets({ local_id: 'E-2' }));
+  expect(wrong.code).toBe(12);
+  expect(wrong.stderr).toContain('Did you mean finder?');
+  home.file('pas/config.toml', readFileSync(config, 'utf8').replace('findre', 'finder'));
+});
+
+test('without a terminal and without flags it says how to say a find', async () => {
+  const run = await home.pas('add');
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('--set element=value');
+});
+
+test('without harvested vocabularies identifiers are taken, with a warning, and names are not', async () => {
+  const bare = makeHome();
+  await expectDone(bare.pas('init', '--kind', 'training', '--base-url', service.base_url, '--schema-base', service.schema_base));
+  const {
+    object_type: _object,
+    specifikace: _material,
+    period: _period,
+    context: _context,
+    accessibility: _who,
+    ...others
+  } = COMPLETE;
+  const identifiers = {
+    druh_nalezu: 'HES-000605',
+    specifikace: 'HES-000964',
+    obdobi: 'HES-000286',
+    okolnosti: 'HES-000563',
+    pristupnost: 'HES-000866',
+  };
+  const run = await bare.pas('add', ...sets({ local_id: 'N-1', ...others, ...identifiers }), '--point', '15.1712 49.8405');
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('taken unchecked')]);
+  const named = await bare.pas('add', ...sets({ local_id: 'N-2', ...others, ...identifiers, druh_nalezu: 'spona' }));
+  expect([named.code, named.stdout]).toEqual([3, expect.stringContaining('was not harvested yet')]);
+});

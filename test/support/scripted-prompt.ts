@@ -1,0 +1,47 @@
+import { InterruptedError } from '../../src/base/errors.ts';
+import type { Offer, Prompt } from '../../src/ui/prompt.ts';
+
+/** Answers in the order in which they are asked for; `^C` stops. Every question, refusal and choice is in the transcript. */
+export type ScriptedPrompt = Prompt & { readonly transcript: readonly string[]; readonly left: readonly string[] };
+
+/** A search takes the first offer for what is typed; an empty answer is Enter alone. */
+export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
+  const left = [...answers];
+  const transcript: string[] = [];
+  const next = (question: string): string => {
+    const answer = left.shift();
+    if (answer === undefined) throw new Error(`nobody answers "${question}" after:\n${transcript.join('\n')}`);
+    if (answer === '^C') throw new InterruptedError();
+    return answer;
+  };
+  return {
+    transcript,
+    left,
+    ask: async (question, fallback = '') => next(question) || fallback,
+    askSecret: async (question) => next(question),
+    async confirm(question, fallback = false) {
+      const answer = next(question);
+      transcript.push(`${question} ${answer}`);
+      return answer === '' ? fallback : answer === 'y';
+    },
+    async text({ message, fallback, problemOf }) {
+      for (;;) {
+        const answer = next(message) || fallback || '';
+        const problem = await problemOf(answer);
+        transcript.push(`${message} ${answer}${problem === undefined ? '' : ` ✗ ${problem}`}`);
+        if (problem === undefined) return answer;
+      }
+    },
+    async search<T>({
+      message,
+      offers,
+    }: Parameters<Prompt['search']>[0] & { offers(typed: string): readonly unknown[] }): Promise<T> {
+      const typed = next(message);
+      const found = offers(typed);
+      const first = found.find((offer): offer is Offer<T> => typeof offer === 'object' && offer !== null && 'value' in offer);
+      if (first === undefined) throw new Error(`${message} offers nothing for "${typed}": ${JSON.stringify(found)}`);
+      transcript.push(`${message} ${typed} → ${first.name}`);
+      return first.value;
+    },
+  };
+}

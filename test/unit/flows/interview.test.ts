@@ -1,0 +1,238 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/base/errors.ts';
+import type { Find, FindElements } from '../../../src/find/find.ts';
+import { readPhotoPosition } from '../../../src/find/photo-position.ts';
+import { inspectPhotograph } from '../../../src/find/photograph.ts';
+import { rememberReferences } from '../../../src/find/resolve-reference.ts';
+import { checkRules } from '../../../src/find/rules.ts';
+import { type AnswerContext, readAnswer } from '../../../src/flows/answer.ts';
+import { interview } from '../../../src/flows/interview.ts';
+import { makeOfferTerms } from '../../../src/flows/offer-terms.ts';
+import { tinyPng } from '../../support/a-season.ts';
+import { type ScriptedPrompt, scriptedPrompt } from '../../support/scripted-prompt.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+let store: ReturnType<typeof tempVocabulary>;
+beforeEach(() => {
+  store = tempVocabulary();
+});
+afterEach(() => store[Symbol.dispose]());
+
+const TERMS = [
+  aTerm('HES-000600', 'šperky', {}),
+  aTerm('HES-000605', 'spona', { labelEn: 'brooch', superiors: [{ ident: 'HES-000600', kind: 'nadrazene' }] }),
+  aTerm('HES-000964', 'železo', { labelEn: 'iron', setSpec: 'heslo:predmet_specifikace' }),
+  aTerm('HES-000286', 'doba laténská', { labelEn: 'La Tène Period', setSpec: 'heslo:obdobi' }),
+  aTerm('HES-000563', 'sběr', { labelEn: 'field walking', setSpec: 'heslo:nalezove_okolnosti' }),
+  aTerm('HES-000866', 'badatel', { labelEn: 'researcher', setSpec: 'heslo:pristupnost' }),
+  aTerm('OS-001507', 'Novák, Jan', { setSpec: 'osoba' }),
+];
+const FRAME: FindElements = {
+  projekt: { id: 'C-202400101', text: 'C-202400101' },
+  nalezce: { id: 'OS-001507', text: 'Novák, Jan' },
+  datum_nalezu: '2024-06-01',
+  stav: 2,
+  pristupnost: { id: 'HES-000866', text: 'badatel' },
+};
+/** Everything after the frame, complete for state 2. */
+const REST = ['brooch', 'zelezo', 'laten', 'sber', '50.0871N 14.4208E', 'field', '35'];
+const EMPTY: Find = { localId: '', elements: {}, photos: [] };
+
+type Story = { readonly find: Find; readonly wish: string; readonly kept: readonly Find[]; readonly said: readonly string[] };
+
+async function tell(
+  prompt: ScriptedPrompt,
+  {
+    start = EMPTY,
+    suggested = FRAME,
+    folder = tempFolder(),
+    isEmpty = false,
+  }: { start?: Find; suggested?: FindElements; folder?: string; isEmpty?: boolean } = {},
+): Promise<Story> {
+  const vocabulary = isEmpty ? fill(store) : fill(store, ...TERMS);
+  const lookups = store.lookups(vocabulary.oaiBase);
+  const mapping = {
+    file: '',
+    issues: [],
+    rows: [{ row: 2, set: 'heslo:predmet_druh', term: 'fibule', id: 'HES-000605', label: 'spona', note: '', confirmed: true }],
+  };
+  const context: AnswerContext = {
+    lookupTerm: lookups.lookupTerm,
+    resolveReference: rememberReferences((set, cell) => lookups.lookupTerm(set, cell === 'fibule' ? 'HES-000605' : cell)),
+    resolvePhoto: (name) => ({ value: name }),
+    today: '2024-06-02',
+    folder,
+    isTaken: (id) => id === 'K-001',
+    inspectPhotograph,
+    readPhotoPosition,
+  };
+  const kept: Find[] = [];
+  const said: string[] = [];
+  const { find, wish } = await interview(start, {
+    prompt,
+    say: (text) => said.push(text),
+    read: (question, text, about) => readAnswer(question, text, about, context),
+    offerTerms: makeOfferTerms({ vocabulary, mapping, latest: [suggested], columns: 80 }),
+    suggest: () => ({ localId: 'K-002', elements: suggested }),
+    check: (about) => checkRules(about, context),
+    keep: async (about) => void kept.push(about),
+  });
+  expect(prompt.left).toEqual([]);
+  return { find, wish, kept, said };
+}
+
+describe('a find is entered by answering', () => {
+  test('what is known already is confirmed with one key, and terms are found without accents and in English', async () => {
+    const story = await tell(scriptedPrompt('', '', ...REST, ''));
+    expect(story).toMatchObject({
+      wish: 'send',
+      find: {
+        localId: 'K-002',
+        elements: {
+          ...FRAME,
+          druh_nalezu: { id: 'HES-000605', text: 'spona' },
+          specifikace: { id: 'HES-000964', text: 'železo' },
+          geom_wkt: 'POINT (14.4208 50.0871)',
+          hloubka: 35,
+        },
+      },
+    });
+    expect(story.said[0]).toBe('C-202400101 · 2 submitted · Novák, Jan · 2024-06-01 · badatel');
+  });
+
+  test('each answer is kept at once, so that nothing is lost', async () => {
+    const { kept, find } = await tell(scriptedPrompt('', '', ...REST, ''));
+    expect(kept).toHaveLength(2 + REST.length);
+    expect(kept.at(-1)).toEqual(find);
+  });
+
+  test('Ctrl-C stops at any question, and what was answered is kept', async () => {
+    await expect(tell(scriptedPrompt('', '', 'brooch', '^C'))).rejects.toThrow(InterruptedError);
+  });
+
+  test('< goes back to the question before', async () => {
+    const { find } = await tell(scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''));
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('a museum’s own term is found, and stands for its entry', async () => {
+    const prompt = scriptedPrompt('', '', 'fibul', ...REST.slice(1), '');
+    const { find } = await tell(prompt);
+    expect(prompt.transcript).toContain('Object fibul → fibule = brooch (spona)');
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('what is wrong is said with the answer, and asked again', async () => {
+    const prompt = scriptedPrompt(
+      'K-001',
+      'K-3',
+      '',
+      ...REST.slice(0, 4),
+      '50.0871',
+      REST[4] ?? '',
+      'field',
+      '1,5',
+      '',
+      '35',
+      '',
+    );
+    const { find } = await tell(prompt);
+    expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
+      expect.stringContaining('There is a find K-001 already'),
+      expect.stringContaining('is one coordinate'),
+      expect.stringContaining('not a whole number'),
+      expect.stringContaining('State 2 submitted needs this'),
+    ]);
+    expect(find.localId).toBe('K-3');
+  });
+
+  test('swapped axes are said and have to be confirmed', async () => {
+    const { find, said } = await tell(
+      scriptedPrompt('', '', ...REST.slice(0, 4), '50.0871 14.4208', 'n', '50.0872 14.4208', '', 'field', '35', ''),
+    );
+    expect(find.elements.geom_wkt).toBe('POINT (14.4208 50.0872)');
+    expect(said).toContain('"50.0871 14.4208" has the latitude first.');
+  });
+
+  test('a finder whom nobody knows goes by the name', async () => {
+    const { nalezce: _finder, ...others } = FRAME;
+    const answers = ['', '', '2', 'Dvořák, Petr', '', '', ...REST, ''];
+    const { find } = await tell(scriptedPrompt(...answers), { suggested: others });
+    expect(find.elements.nalezce).toEqual({ id: ':tba', text: 'Dvořák, Petr' });
+  });
+
+  test('without harvested vocabularies an identifier is taken as it is typed', async () => {
+    const terms = ['HES-000605', 'hes-000964', 'HES-000286', 'HES-000563'];
+    const prompt = scriptedPrompt('', '', ...terms, ...REST.slice(4), '');
+    const { find } = await tell(prompt, { isEmpty: true });
+    expect(find.elements.druh_nalezu).toEqual({ id: 'HES-000605', text: '' });
+    expect(prompt.transcript).toContain('Material hes-000964 → HES-000964 (unchecked)');
+  });
+});
+
+describe('at the end', () => {
+  test('what keeps the find from its state is said, and leads back to the question', async () => {
+    const { find, said, wish } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
+    expect(said.join('\n')).toContain('✗ A find for state 2 needs hloubka');
+    expect([find.elements.hloubka, wish]).toEqual([35, 'send']);
+  });
+
+  test('> leaves the rest out, and the find is kept as a draft', async () => {
+    const { find, wish } = await tell(scriptedPrompt('', '', 'brooch', '>', 'keep as'));
+    expect(wish).toBe('draft');
+    expect(Object.keys(find.elements)).toEqual(expect.arrayContaining(['druh_nalezu', 'projekt']));
+  });
+
+  test('optional elements are asked for only where somebody wants to say them', async () => {
+    const { find } = await tell(scriptedPrompt('', '', ...REST, 'note', 'rusty', 'number of items', '3 ks', ''));
+    expect(find.elements).toMatchObject({ poznamka: 'rusty', pocet: '3 ks' });
+  });
+
+  test('any answer can be changed, or taken away', async () => {
+    const { find, wish } = await tell(
+      scriptedPrompt('', '', ...REST, 'depth', '40', 'note', 'x', 'note', '-', 'target', '1', 'depth', '-', ''),
+    );
+    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, wish]).toEqual([undefined, undefined, 1, 'send']);
+  });
+
+  test('a photograph is looked at before it is taken, and gives no point where it has none', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'IMG 1.png'), tinyPng(1));
+    const answers = [
+      '',
+      '',
+      ...REST.slice(0, 4),
+      "'IMG 1.png'",
+      REST[4] ?? '',
+      'field',
+      '35',
+      'photo',
+      'none.png',
+      'IMG\\ 1.png',
+      '',
+    ];
+    const prompt = scriptedPrompt(...answers);
+    const { find } = await tell(prompt, { folder });
+    expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
+    expect(prompt.transcript.join('\n')).toMatch(/says nothing of where it was taken[\s\S]*There is no photograph/);
+  });
+});
+
+test('for state 3 the handing over is asked for too', async () => {
+  const prompt = scriptedPrompt('', '', ...REST, 'yes', '-', 'A 12/2024', 'keep as');
+  const { find } = await tell(prompt, { suggested: { ...FRAME, stav: 3 } });
+  expect(find.elements).toMatchObject({ predano: true, evidencni_cislo: 'A 12/2024' });
+});
+
+test('what an unfinished find says already is not asked again', async () => {
+  const start: Find = {
+    localId: 'K-9',
+    elements: { ...FRAME, hloubka: 12, druh_nalezu: { id: 'HES-000605', text: 'spona' } },
+    photos: [],
+  };
+  const { find } = await tell(scriptedPrompt(...REST.slice(1, 6), ''), { start });
+  expect(find.elements).toMatchObject({ hloubka: 12, lokalizace: 'field' });
+});
