@@ -48,7 +48,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   const issues = foldUnchecked(withNames([...unreadable, ...saved.issues]));
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(savedText(saved));
-  if (saved.state === 'queued') terminal.note(t`Next: \`pas push\` when there is a network.`);
+  if (saved.state === 'queued') terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
   terminal.value(savedValue(adding, { ...saved, issues }));
   return hasErrors(unreadable) || (options.draft !== true && saved.state !== 'queued') ? 'dataRefused' : 'done';
 }

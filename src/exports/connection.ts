@@ -4,8 +4,8 @@ import { isProtected } from '../config.ts';
 import { makePace, type Pace } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { type Connections, openConnections } from '../http/send.ts';
-import { placesFrom } from '../places.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
+import { placesFrom } from '../places.ts';
 
 /** The write interface of one deployment, and the account that writes. Whatever has a default may be left out. */
 export type ServiceOptions = {

@@ -58,7 +58,7 @@ export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
 
 function readGroup(group: readonly Setting[], localId: string, context: RowContext) {
   const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
-  const { columns } = readColumns({ file: '', header: group.map(({ given }) => given), rows: [row], issues: [] });
+  const { columns } = readColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
   const { find, issues } = mapRow(row, localId, columns, context);
   return { find, issues: issues.map(withoutPlace) };
 }
