@@ -45,7 +45,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
     return 'dataRefused';
   }
   const saved = await adding.save(find, options.draft === true ? 'draft' : 'send');
-  const issues = foldUnchecked(withNames([...unreadable, ...saved.issues]));
+  const issues = withNames([...unreadable, ...saved.issues]);
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(savedText(saved));
   if (saved.state === 'queued') terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);

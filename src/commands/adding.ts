@@ -19,7 +19,7 @@ import { findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue } from '../ui/issues.ts';
 import type { AddOptions } from './add.ts';
-import { openValidationContext, photographKeeping } from './finds.ts';
+import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
 
 /** What both ways of adding a find share: from flags, and by asking. */
 export type Adding = {
@@ -39,6 +39,7 @@ export type Saved = {
   readonly find: Find;
   readonly state: string;
   readonly photosAdded: number;
+  /** What identifiers were taken without a look into their vocabulary is one of them. */
   readonly issues: readonly Issue[];
 };
 
@@ -70,7 +71,10 @@ export async function openAdding(context: Context, options: AddOptions): Promise
       find,
       state: (stored && importOfFind(outbox, stored.id, profile.name)?.state) ?? 'draft',
       photosAdded: report.finds[0]?.photosAdded ?? 0,
-      issues: report.issues.filter(({ rule }) => !HOLDING_RULES.includes(rule)),
+      issues: foldUnchecked(
+        report.issues.filter(({ rule }) => !HOLDING_RULES.includes(rule)),
+        report.unchecked,
+      ),
     };
   };
   return {
