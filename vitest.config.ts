@@ -11,7 +11,7 @@ export default defineConfig({
           name: 'all',
           maxWorkers: 2,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/jitter/**'],
+          exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/jitter/**', 'test/scale/**'],
           sequence: { groupOrder: 0 },
         },
       },

@@ -80,8 +80,6 @@ async function connect({ address, password }: RedisPaceOptions, signal?: AbortSi
     ...(address.tls ? { tls: { servername: address.host } } : {}),
     protocol: 2,
     lazyConnect: true,
-    connectTimeout: MOST_WAIT_MS,
-    commandTimeout: MOST_WAIT_MS,
     maxRetriesPerRequest: 0,
     // Whoever uses this says when to try again, and what is unanswered must not be sent once more.
     retryStrategy: () => null,
@@ -93,24 +91,35 @@ async function connect({ address, password }: RedisPaceOptions, signal?: AbortSi
   redis.on('error', (error) => {
     reason = error;
   });
-  const giveUp = (): void => {
-    reason = new PaceStoreError('away', t`it does not answer`);
-    redis.disconnect();
-  };
-  // The name may have to be looked up, too, and that has no limit of its own.
-  const timer = setTimeout(giveUp, MOST_WAIT_MS);
+  const giveUp = (): void => redis.disconnect();
   signal?.addEventListener('abort', giveUp, { once: true });
-  try {
+  const signIn = async (): Promise<void> => {
     await redis.connect();
     if (password !== undefined) await redis.call('AUTH', ...(address.username === undefined ? [] : [address.username]), password);
     if (address.database !== 0) await redis.select(address.database);
+  };
+  try {
+    await inTime(signIn());
     return redis;
   } catch (thrown) {
     redis.disconnect();
-    throw toStoreError(reason ?? thrown);
+    throw toStoreError(thrown instanceof PaceStoreError ? thrown : (reason ?? thrown));
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(new PaceStoreError('away', t`it does not answer`));
+    // It may be this process that was held up: what has arrived by then is read first.
+    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MOST_WAIT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', giveUp);
   }
 }
 
@@ -120,7 +129,7 @@ type Facts = { readonly runId: string; readonly version: string; readonly role: 
 async function readFacts(redis: Redis): Promise<Facts> {
   let text = '';
   try {
-    text = await redis.info();
+    text = await inTime(redis.info());
   } catch (thrown) {
     if (!messageOf(thrown).startsWith('NOPERM')) throw thrown;
   }
@@ -137,7 +146,7 @@ function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock
 
   const look = async (fields: readonly string[]): Promise<Look> => {
     const askedMs = clock.monotonicMs();
-    const reply = await redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields).catch(broken(redis));
+    const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken(redis));
     const { nowMs, values } = readReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
     const clockWasSet = last !== undefined && wasSet(last, stamp);
@@ -147,7 +156,7 @@ function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock
   };
 
   const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
-    (await redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat()).catch(broken(redis))) === 1;
+    (await inTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken(redis))) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(fieldOf);
@@ -204,7 +213,7 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
   let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
   for (let round = 0; round < 5; round += 1) {
     const askedMs = clock.monotonicMs();
-    const [seconds, micros] = await redis.time();
+    const [seconds, micros] = await inTime(redis.time());
     const latencyMs = clock.monotonicMs() - askedMs;
     const clockAheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (clock.now() - latencyMs / 2);
     if (latencyMs < best.latencyMs) best = { latencyMs, clockAheadMs };
