@@ -16,7 +16,7 @@ async function machines(service: MockProcess, redis: RedisProcess, accounts: rea
   );
 }
 
-// Departures hold whatever happens. Arrivals and the rate also depend on the machine giving everybody their turn, so a
+// Departures held in every round measured. Arrivals and the rate also depend on the machine giving everybody their turn, so a
 // round in which it did not may be repeated.
 test.skipIf(!HAS_REDIS)(
   'four machines with two accounts share the pace of one address by a Redis, and use it',

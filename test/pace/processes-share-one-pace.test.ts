@@ -8,8 +8,8 @@ import { tempFolder } from '../support/temp-outbox.ts';
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 const FINDS_EACH = 50;
 
-// Departures are held to the limit always. Arrivals also depend on the machine giving the server its turn, so a round in
-// which it did not may be repeated.
+// Departures were held to the limit in every round measured (docs/decisions/0005-own-pace.md). Arrivals also depend on the
+// machine giving the server its turn, so a round in which it did not may be repeated.
 test('four processes with homes and accounts of their own share the pace of the address, and use it', {
   retry: 2,
   timeout: 120_000,
