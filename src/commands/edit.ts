@@ -13,6 +13,7 @@ import type { StoredFind } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { copyFromOthers } from './copy-from-others.ts';
 import { editFile } from './edit-file.ts';
 import { findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
 
@@ -40,6 +41,8 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const [stored] = findsNamed(outbox, profile.name, [name]);
   if (stored === undefined) return 'done';
   editableImport(outbox, profile.name, stored);
+  // With its photographs and its number, which an edit alone would leave behind.
+  await copyFromOthers(context, outbox, { names: [stored.localId], all: true, dryRun: false });
   const { lookupTerm } = await openLookups(context, profile);
   const given: EditContext = { outbox, profile: profile.name, lookupTerm, validate: await openValidation(context) };
   const before = cellsOf(stored.elements as FindElements, lookupTerm);

@@ -12,6 +12,7 @@ import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { otherService } from './copy-from-others.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
@@ -78,7 +79,7 @@ export async function importTables(context: Context, files: readonly string[], o
       profile: profile.name,
       validate,
       ...photographKeeping(context, options.link === true),
-      isOtherService: (name) => (context.config().profiles.get(name)?.base_url ?? profile.baseUrl) !== profile.baseUrl,
+      isOtherService: otherService(context),
       dryRun: options.dryRun === true,
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);

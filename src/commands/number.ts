@@ -4,6 +4,7 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { announceInstance } from './service.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
@@ -16,6 +17,7 @@ export function register(program: Command, run: Runner): void {
 
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
   const outbox = await context.outbox();
+  announceInstance(context);
   const number = value.trim();
   const change = enqueueNumber(outbox, targetOf(outbox, context.profile().name, find), value);
   const said = {

@@ -7,6 +7,7 @@ import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { photographKeeping } from './finds.ts';
+import { announceInstance } from './service.ts';
 
 type PhotoOptions = GlobalOptions & { readonly link?: boolean };
 
@@ -27,6 +28,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const { terminal } = context;
   const outbox = await context.outbox();
   const target = targetOf(outbox, context.profile().name, find);
+  announceInstance(context);
   const keeping = photographKeeping(context, options.link === true);
   const issues: Issue[] = [];
   let queued = 0;

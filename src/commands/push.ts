@@ -1,27 +1,25 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ExitReason, PasError } from '../base/errors.ts';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { decimal, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { openKeptPhotograph } from '../flows/kept-photographs.ts';
-import { type PushResult, push } from '../flows/push.ts';
-import type { PushEvent, StopCause } from '../flows/push-run.ts';
-import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { entriesInState, entryById } from '../outbox/entries.ts';
+import type { PushResult } from '../flows/push.ts';
+import type { StopCause } from '../flows/push-run.ts';
+import { entryById } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
-import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import { takeLease } from '../outbox/lease.ts';
+import { KIND_WORDS } from '../outbox/entry-words.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { countEntries, countQueued } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { copyFromOthers } from './copy-from-others.ts';
 import { requestCount } from './counted.ts';
-import { entryText, VERDICT_WORDS } from './entry-words.ts';
 import { recordsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
 import { openPace } from './pacing.ts';
-import { reconcileEntries } from './reconcile.ts';
-import { confirmProduction, openAccountSession } from './service.ts';
+import { type Pusher, pushOnce } from './push-once.ts';
+import { pushWatching } from './push-watching.ts';
+import { announceInstance, confirmProduction, openAccountSession } from './service.ts';
 
 export type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -29,6 +27,8 @@ export type PushOptions = GlobalOptions & {
   readonly limit?: number;
   readonly yes?: boolean;
   readonly takeOver?: boolean;
+  readonly watch?: boolean;
+  readonly copy?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -41,6 +41,8 @@ export function register(program: Command, run: Runner): void {
     .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
+    .option('--watch', t`go on: wait for the network and for what is queued later, until you press Ctrl-C`)
+    .option('--copy', t`also send finds that so far only profiles of other services have`)
     .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -57,69 +59,32 @@ function kinds(text: string): EntryKind[] {
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile();
+  if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
+    throw new UsageError(t`--watch goes on until it is stopped, so --limit and --dry-run do not go with it.`);
+  const dry = options.dryRun === true;
+  announceInstance(context);
+  await copyFromOthers(context, outbox, { names, all: options.copy === true, dryRun: dry });
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
   const only = options.only ?? ENTRY_KINDS;
-  if (options.dryRun === true) return dryRun(context, outbox, only, recordKeys);
+  if (dry) return dryRun(context, outbox, only, recordKeys);
   await confirmProduction(context, options.yes === true);
 
-  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   const interrupts = watchInterrupts(() =>
     context.terminal.warn(`\n${t`Finishing what is under way. Press Ctrl-C again to give it up.`}`),
   );
   context.onClose(() => interrupts.close());
-  try {
-    const { send } = await context.connections();
-    const counts = countQueued(outbox, profile.name, recordKeys);
-    const total = only.reduce((sum, kind) => sum + counts[kind], 0);
-    const progress = context.terminal.progress(t`Sending`);
-    const result = await push({
-      outbox,
-      profile: profile.name,
-      baseUrl: profile.baseUrl,
-      kinds: only,
-      recordKeys,
-      limit: options.limit,
-      maxInFlight: profile.maxInFlight,
-      answerTimeoutMs: profile.answerTimeoutMs,
-      pace: await openPace(context, profile),
-      session: await openAccountSession(context),
-      send,
-      openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),
-      readIdentCely: readRecordIdent,
-      clock: context.clock,
-      report: reporter(context, (done) => progress.update(done, total)),
-      stop: interrupts.stop,
-      abort: interrupts.abort,
-    });
-    progress.end();
-    await settleDoubts(context, outbox, result, recordKeys);
-    return summarise(context, outbox, result);
-  } finally {
-    lease.release();
-  }
-}
-
-/** A push ends by settling what it can. What it cannot stays as it is, and is never the reason for a push to fail. */
-async function settleDoubts(
-  context: Context,
-  outbox: Outbox,
-  result: PushResult,
-  recordKeys: readonly string[] | undefined,
-): Promise<void> {
-  const profile = context.profile();
-  const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
-  const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
-  if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
-  try {
-    for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
-      const what = entryText(entry.kind, entry.localId ?? entry.identCely);
-      context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-    const why = printable(thrown.message);
-    context.terminal.note(t`What is uncertain could not be looked up: ${why}`);
-  }
+  const pusher: Pusher = {
+    context,
+    outbox,
+    kinds: only,
+    recordKeys,
+    limit: options.limit,
+    takeOver: options.takeOver === true,
+    pace: await openPace(context, profile),
+    session: await openAccountSession(context),
+    interrupts,
+  };
+  return summarise(context, outbox, options.watch === true ? await pushWatching(pusher) : await pushOnce(pusher));
 }
 
 function dryRun(
@@ -137,27 +102,6 @@ function dryRun(
   return 'done';
 }
 
-function reporter({ terminal }: Context, onSettled: (done: number) => void): (event: PushEvent) => void {
-  let done = 0;
-  return (event) => {
-    terminal.value(event);
-    const what = entryText(event.kind, event.find);
-    if (event.type === 'attempt') {
-      const answer = event.status ?? t`no answer`;
-      terminal.detail(t`${what}: ${answer} after ${event.ms} ms, paced ${event.paced_ms} ms`);
-      return;
-    }
-    if (event.state === 'queued') {
-      terminal.detail(`${what}: ${printable(event.reason ?? '')}`);
-      return;
-    }
-    done += 1;
-    onSettled(done);
-    const [state, reason] = [STATE_WORDS[event.state], printable(event.reason ?? '')];
-    if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
-  };
-}
-
 function stopText(cause: StopCause): string {
   switch (cause.kind) {
     case 'interrupted':
@@ -171,7 +115,7 @@ function stopText(cause: StopCause): string {
   }
 }
 
-function summarise(context: Context, outbox: Outbox, result: PushResult): ExitReason {
+function summarise(context: Context, outbox: Outbox, result: PushResult & { readonly atRest?: boolean }): ExitReason {
   const { terminal } = context;
   const counts = countEntries(outbox, context.profile().name);
   const left = (state: 'queued' | 'uncertain' | 'refused'): number =>
@@ -183,7 +127,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
   const effort = t`${requests} in ${seconds} s`;
   const held = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
   terminal.line(`${outcome}; ${effort}${held}.`);
-  if (stopCause !== undefined) {
+  if (stopCause !== undefined && result.atRest !== true) {
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
@@ -204,7 +148,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult): ExitRe
     case 'not-allowed':
       return 'notAllowed';
     case 'interrupted':
-      return 'interrupted';
+      return result.atRest === true && queued === 0 ? (left('refused') > 0 ? 'dataRefused' : 'done') : 'interrupted';
     case 'closed':
     case 'unreachable':
     case 'waiting':

@@ -52,6 +52,15 @@ export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: st
   nowhere: () => t`No password or token is kept.`,
 };
 
+/** Which instance a command writes to, or queues for, so that nobody takes the one for the other. */
+export function announceInstance({ terminal, profile }: Context): void {
+  const { kind, baseUrl, username, name } = profile();
+  const account = username ?? t`no user name`;
+  if (kind === 'training') {
+    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Nothing of it is real.`));
+  } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
+}
+
 /**
  * Records made in production are real: ask before the first write of a command.
  * @throws UsageError when nobody can be asked and `--yes` is not given, or the answer is no

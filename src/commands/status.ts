@@ -4,10 +4,19 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import { countEntries, countFinds, countWaiting, givenUpWithWaiting, needingPerson, type Waiting } from '../outbox/overview.ts';
+import {
+  countElsewhere,
+  countEntries,
+  countFinds,
+  countWaiting,
+  givenUpWithWaiting,
+  needingPerson,
+  type Waiting,
+} from '../outbox/overview.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { findsOfOthers } from './copy-from-others.ts';
 import { findCount } from './counted.ts';
 import { entryText, INSTANCE_WORDS } from './entry-words.ts';
 import { commandFor, inShell } from './next-command.ts';
@@ -31,6 +40,7 @@ async function status(context: Context): Promise<ExitReason> {
   const finds = countFinds(outbox);
   const counts = countEntries(outbox, profile.name);
   const waiting = countWaiting(outbox, profile.name);
+  const elsewhere = findsOfOthers(context, outbox).length;
   const givenUp = givenUpWithWaiting(outbox, profile.name);
   const person = needingPerson(outbox, profile.name, MOST_LISTED);
 
@@ -43,6 +53,7 @@ async function status(context: Context): Promise<ExitReason> {
   printWaiting(context, waiting);
   for (const step of STEPS) printStep(context, step, person);
   printGivenUp(context, givenUp);
+  printElsewhere(context, elsewhere);
   const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
   if (sendable > 0) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
@@ -52,6 +63,7 @@ async function status(context: Context): Promise<ExitReason> {
     finds,
     entries: counts,
     waiting: { for_import: waiting.forImport, for_given_up: waiting.forGivenUp, for_time: waiting.forTime },
+    elsewhere,
     needs_person: person.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
@@ -142,4 +154,17 @@ function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
     const word = printable(inShell(find));
     terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
   }
+}
+
+/** Finds that this profile knows nothing of are easily taken for sent. */
+function printElsewhere({ terminal, profile }: Context, count: number): void {
+  if (count === 0) return;
+  const { kind, name } = profile();
+  const title = ngettext(
+    msgid`${count} find is queued or sent under other profiles only; send it to this service, too:`,
+    `${count} finds are queued or sent under other profiles only; send them to this service, too:`,
+    count,
+  );
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  terminal.line(`  pas push --profile ${name}${kind === 'production' ? ' --copy' : ''}`);
 }

@@ -84,3 +84,15 @@ export function givenUpWithWaiting(outbox: Outbox, profile: string): string[] {
     .pluck()
     .all(profile) as string[];
 }
+
+/** Finds that only other profiles have an import of that stands. */
+export function countElsewhere(outbox: Outbox, profile: string): number {
+  const row = outbox
+    .sql(
+      `select count(*) as count from finds
+       where not exists (select 1 from entries where find_id = finds.id and kind = 'import' and profile = :profile)
+         and exists (select 1 from entries where find_id = finds.id and kind = 'import' and state <> 'dropped')`,
+    )
+    .get({ profile }) as { count: number };
+  return row.count;
+}

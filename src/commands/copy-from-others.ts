@@ -1,0 +1,71 @@
+import { msgid, ngettext, t } from '../base/language.ts';
+import type { Context } from '../context.ts';
+import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
+import { contentOf } from '../flows/enqueue-finds.ts';
+import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { countElsewhere } from '../outbox/overview.ts';
+import { findCount } from './counted.ts';
+import { asFind, openValidation } from './finds.ts';
+
+export type CopyOptions = {
+  /** As the user gave them; none means all. */
+  readonly names: readonly string[];
+  /** Also to production, without being named. */
+  readonly all: boolean;
+  readonly dryRun: boolean;
+};
+
+/**
+ * Queues finds that so far only profiles of other services have. To a training instance all of them go, since nothing there is real; to
+ * production only those that are named, or all where that is asked for: what was made for practice is not to become a record.
+ */
+export async function copyFromOthers(context: Context, outbox: Outbox, { names, all, dryRun }: CopyOptions): Promise<void> {
+  const { terminal } = context;
+  const profile = context.profile();
+  const known = { outbox, profile: profile.name, isOtherService: otherService(context) };
+  const finds = names.length === 0 ? findsOfOthers(context, outbox) : findsToCopy(known, named(outbox, names));
+  if (finds.length === 0) return;
+  const count = findCount(finds.length);
+  if (names.length === 0 && profile.kind === 'production' && !all) {
+    terminal.note(
+      t`${count} of other profiles are not queued for this service. To send them here too: name them, or add --copy.`,
+    );
+    return;
+  }
+  if (dryRun) {
+    terminal.note(t`${count} of other profiles would be queued for this service first.`);
+    return;
+  }
+  const check = await openValidation(context);
+  const states = copyFinds({ ...known, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
+  const drafts = states.filter((state) => state === 'draft').length;
+  terminal.note(t`${count} of other profiles are queued for this service as well, each as an entry of its own.`);
+  if (drafts > 0)
+    terminal.warn(
+      ngettext(
+        msgid`${drafts} of them is a draft here: pas status says what is wrong.`,
+        `${drafts} of them are drafts here: pas status says what is wrong.`,
+        drafts,
+      ),
+    );
+}
+
+/** Finds that could be sent to this profile's service as well. */
+export function findsOfOthers(context: Context, outbox: Outbox): StoredFind[] {
+  const profile = context.profile().name;
+  // As a rule there are none, and a season has many finds.
+  if (countElsewhere(outbox, profile) === 0) return [];
+  return findsToCopy({ outbox, profile, isOtherService: otherService(context) }, allFinds(outbox));
+}
+
+/** Whether another profile is known to write to another service. */
+export function otherService(context: Context): (profile: string) => boolean {
+  const { baseUrl } = context.profile();
+  const { profiles } = context.config();
+  return (name) => (profiles.get(name)?.base_url ?? baseUrl) !== baseUrl;
+}
+
+function named(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  return names.flatMap((name) => findByLocalId(outbox, name) ?? []);
+}

@@ -1,0 +1,112 @@
+import { PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { Context } from '../context.ts';
+import { openKeptPhotograph } from '../flows/kept-photographs.ts';
+import { type PushResult, push } from '../flows/push.ts';
+import type { PushEvent } from '../flows/push-run.ts';
+import { readRecordIdent } from '../flows/read-record-ident.ts';
+import type { Pace } from '../http/pace.ts';
+import { entriesInState } from '../outbox/entries.ts';
+import type { EntryKind } from '../outbox/entry.ts';
+import { STATE_WORDS } from '../outbox/entry-words.ts';
+import { takeLease } from '../outbox/lease.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { countQueued } from '../outbox/overview.ts';
+import type { Session } from '../pas-api/session.ts';
+import { printable } from '../ui/terminal.ts';
+import { entryText, VERDICT_WORDS } from './entry-words.ts';
+import type { Interrupts } from './interrupts.ts';
+import { reconcileEntries } from './reconcile.ts';
+
+/** What a push needs, opened once however often it pushes. */
+export type Pusher = {
+  readonly context: Context;
+  readonly outbox: Outbox;
+  readonly kinds: readonly EntryKind[];
+  readonly recordKeys: readonly string[] | undefined;
+  readonly limit: number | undefined;
+  readonly takeOver: boolean;
+  readonly pace: Pace;
+  readonly session: Session;
+  readonly interrupts: Interrupts;
+};
+
+/** One push to its end, holding the lease, and then a look at what it left in doubt. */
+export async function pushOnce(pusher: Pusher): Promise<PushResult> {
+  const { context, outbox, kinds, recordKeys, interrupts } = pusher;
+  const profile = context.profile();
+  const lease = takeLease(outbox, { takeOver: pusher.takeOver });
+  try {
+    const { send } = await context.connections();
+    const counts = countQueued(outbox, profile.name, recordKeys);
+    const total = kinds.reduce((sum, kind) => sum + counts[kind], 0);
+    const progress = context.terminal.progress(t`Sending`);
+    const result = await push({
+      outbox,
+      profile: profile.name,
+      baseUrl: profile.baseUrl,
+      kinds,
+      recordKeys,
+      limit: pusher.limit,
+      maxInFlight: profile.maxInFlight,
+      answerTimeoutMs: profile.answerTimeoutMs,
+      pace: pusher.pace,
+      session: pusher.session,
+      send,
+      openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),
+      readIdentCely: readRecordIdent,
+      clock: context.clock,
+      report: reporter(context, (done) => progress.update(done, total)),
+      stop: interrupts.stop,
+      abort: interrupts.abort,
+    }).finally(progress.end);
+    await settleDoubts(context, outbox, result, recordKeys);
+    return result;
+  } finally {
+    lease.release();
+  }
+}
+
+/** A push ends by settling what it can. What it cannot stays as it is, and is never the reason for a push to fail. */
+async function settleDoubts(
+  context: Context,
+  outbox: Outbox,
+  result: PushResult,
+  recordKeys: readonly string[] | undefined,
+): Promise<void> {
+  const profile = context.profile();
+  const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
+  const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
+  if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
+  try {
+    for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
+      const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+      context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    const why = printable(thrown.message);
+    context.terminal.note(t`What is uncertain could not be looked up: ${why}`);
+  }
+}
+
+function reporter({ terminal }: Context, onSettled: (done: number) => void): (event: PushEvent) => void {
+  let done = 0;
+  return (event) => {
+    terminal.value(event);
+    const what = entryText(event.kind, event.find);
+    if (event.type === 'attempt') {
+      const answer = event.status ?? t`no answer`;
+      terminal.detail(t`${what}: ${answer} after ${event.ms} ms, paced ${event.paced_ms} ms`);
+      return;
+    }
+    if (event.state === 'queued') {
+      terminal.detail(`${what}: ${printable(event.reason ?? '')}`);
+      return;
+    }
+    done += 1;
+    onSettled(done);
+    const [state, reason] = [STATE_WORDS[event.state], printable(event.reason ?? '')];
+    if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
+  };
+}

@@ -1,0 +1,110 @@
+import { OutboxLeasedError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { PushResult } from '../flows/push.ts';
+import { type Round, type WatchEvent, watch } from '../flows/watch.ts';
+import { NoAnswerError } from '../http/exchange.ts';
+import { nextDueAt } from '../outbox/claims.ts';
+import { entriesInState } from '../outbox/entries.ts';
+import { accessProbe } from '../pas-api/requests.ts';
+import { authorised } from '../pas-api/session.ts';
+import { printable } from '../ui/terminal.ts';
+import { type Pusher, pushOnce } from './push-once.ts';
+
+/** A harvest costs the service more than a probe. */
+const LEAST_LOOK_MS = 60_000;
+
+/** All rounds in one; `atRest`: nothing was under way when it was stopped. */
+export type WatchedPush = PushResult & { readonly atRest: boolean };
+
+export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
+  const { context, outbox, interrupts } = pusher;
+  const { clock, terminal } = context;
+  const startedMs = clock.monotonicMs();
+  const totals = { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 };
+  let last: PushResult | undefined;
+  let lookedAtMs = clock.now();
+  terminal.note(t`Watching: what is queued is sent as soon as it can be. Press Ctrl-C to stop.`);
+  const stopCause = await watch({
+    clock,
+    stop: interrupts.stop,
+    push: async () => {
+      const round = await oneRound(pusher, last === undefined);
+      if (round === undefined || !('requests' in round)) return round;
+      last = round;
+      lookedAtMs = clock.now();
+      for (const key of ['accepted', 'refused', 'requests', 'throttled', 'locked'] as const) totals[key] += round[key];
+      return round;
+    },
+    isOpen: () => isOpen(pusher),
+    dueAtMs: () => dueAtMs(pusher, lookedAtMs),
+    report: sayOnce(pusher),
+  });
+  const elapsedMs = clock.monotonicMs() - startedMs;
+  const atRest = stopCause.kind === 'interrupted' && last?.stopCause?.kind !== 'interrupted';
+  return { ...totals, elapsedMs, oddlyAnswered: last?.oddlyAnswered ?? [], stopCause, atRest };
+}
+
+/** What is in doubt is looked up again when the service must be done with it. */
+function dueAtMs({ context, outbox, kinds, recordKeys }: Pusher, lookedAtMs: number): number | undefined {
+  const { name: profile, settleMs, oaiBase } = context.profile();
+  const sendAtMs = nextDueAt(outbox, { profile, kinds, recordKeys, busyRecords: [], busyProjects: [] });
+  const inDoubt = oaiBase !== undefined && entriesInState(outbox, profile, 'uncertain').length > 0;
+  const lookAtMs = inDoubt ? lookedAtMs + Math.max(settleMs, LEAST_LOOK_MS) : undefined;
+  return sendAtMs === undefined || lookAtMs === undefined ? (sendAtMs ?? lookAtMs) : Math.min(sendAtMs, lookAtMs);
+}
+
+/** An outbox that another pas holds from the beginning is refused; later it is waited for. */
+async function oneRound(pusher: Pusher, isFirst: boolean): Promise<Round | PushResult | undefined> {
+  try {
+    return await pushOnce(pusher);
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError && !isFirst) return undefined;
+    // Nobody could be asked for a token.
+    if (thrown instanceof UnavailableError) return { accepted: 0, stopCause: { kind: 'unreachable', reason: thrown.message } };
+    throw thrown;
+  }
+}
+
+/** A request that passes every gate of a write and does nothing. */
+async function isOpen({ context, pace, session, interrupts }: Pusher): Promise<boolean> {
+  try {
+    const token = await session.token();
+    const { send } = await context.connections();
+    const slot = await pace.depart(interrupts.stop);
+    try {
+      const probe = { ...accessProbe(context.profile().baseUrl), signal: interrupts.stop, onDeparture: slot.leave };
+      return (await authorised(token, send)(probe)).status !== 503;
+    } finally {
+      slot.giveBack();
+    }
+  } catch (thrown) {
+    if (thrown instanceof NoAnswerError || thrown instanceof UnavailableError || interrupts.stop.aborted) return false;
+    throw thrown;
+  }
+}
+
+/** Programs are told of each wait, people only of a new one. */
+function sayOnce({ context: { terminal, clock } }: Pusher): (event: WatchEvent) => void {
+  let said = '';
+  return (event) => {
+    const { untilMs, reason, ...rest } = event;
+    terminal.value({ ...rest, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
+    const text = waitingText(event, clock.now());
+    if (event.for === said) terminal.detail(text);
+    else terminal.note(text);
+    said = event.for;
+  };
+}
+
+function waitingText({ for: what, reason, untilMs }: WatchEvent, nowMs: number): string {
+  const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
+  const why = printable(reason ?? '');
+  switch (what) {
+    case 'service':
+      return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
+    case 'time':
+      return t`Waiting ${seconds} s for what may not be sent sooner.`;
+    case 'entries':
+      return t`All that can be sent is sent. Waiting for more.`;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../base/clock.ts';
+import type { StopCause } from './push-run.ts';
+
+export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
+
+/** What is waited for, and until when it is looked at again at the latest. */
+export type WatchEvent = {
+  readonly type: 'waiting';
+  readonly for: 'service' | 'time' | 'entries';
+  readonly reason: string | null;
+  readonly untilMs: number | null;
+};
+
+export type WatchOptions = {
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  /** One push of all that is due; undefined where another pas holds the outbox. */
+  readonly push: () => Promise<Round | undefined>;
+  /** One cheap question within the pace: is the service there and open? */
+  readonly isOpen: () => Promise<boolean>;
+  /** When the next entry may be sent; undefined where none waits for time alone. */
+  readonly dueAtMs: () => number | undefined;
+  readonly report: (event: WatchEvent) => void;
+};
+
+const FIRST_PAUSE_MS = 1000;
+const MOST_PAUSE_MS = 60_000;
+/** The outbox is this machine's own: looking into it costs the service nothing. */
+const LOOK_MS = 1000;
+
+/**
+ * Pushes for as long as it is let: whenever something becomes due, also what other processes queue, and as soon as a
+ * service that was away is there again.
+ * @returns why it ended: interrupted, or not allowed to go on
+ */
+export async function watch(options: WatchOptions): Promise<StopCause> {
+  const { clock, stop } = options;
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    const round = await options.push();
+    if (stop.aborted) return { kind: 'interrupted' };
+    if (round !== undefined && round.accepted > 0) pauseMs = FIRST_PAUSE_MS;
+    const cause = round?.stopCause;
+    switch (cause?.kind) {
+      case 'interrupted':
+      case 'not-allowed':
+        return cause;
+      case 'closed':
+      case 'unreachable':
+      case 'in-doubt':
+        do {
+          options.report({ type: 'waiting', for: 'service', reason: cause.reason, untilMs: clock.now() + pauseMs });
+          await pause(options, pauseMs);
+          pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS);
+        } while (!stop.aborted && !(await options.isOpen()));
+        break;
+      case 'waiting':
+        options.report({ type: 'waiting', for: 'time', reason: cause.reason, untilMs: cause.untilMs });
+        await pause(options, Math.max(LOOK_MS, Math.min(cause.untilMs - clock.now(), MOST_PAUSE_MS)));
+        break;
+      case undefined:
+        await untilDue(options);
+    }
+    if (stop.aborted) return { kind: 'interrupted' };
+  }
+}
+
+/** Until an entry may be sent: one that waited for its time, or that another process queued. */
+async function untilDue({ clock, stop, dueAtMs, report }: WatchOptions): Promise<void> {
+  const dueAt = dueAtMs();
+  report({ type: 'waiting', for: dueAt === undefined ? 'entries' : 'time', reason: null, untilMs: dueAt ?? null });
+  do await pause({ clock, stop }, LOOK_MS);
+  while (!stop.aborted && (dueAtMs() ?? Number.POSITIVE_INFINITY) > clock.now());
+}
+
+async function pause({ clock, stop }: Pick<WatchOptions, 'clock' | 'stop'>, ms: number): Promise<void> {
+  try {
+    await clock.sleep(ms, stop);
+  } catch (thrown) {
+    if (!stop.aborted) throw thrown;
+  }
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { StopCause } from '../../../src/flows/push-run.ts';
+import { type Round, type WatchEvent, watch } from '../../../src/flows/watch.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+/** A watch over rounds that end as they are told to; after the last one nothing is due. */
+function watching(rounds: readonly (StopCause | 'sent' | undefined | 'leased')[], open: readonly boolean[] = []) {
+  const clock = manualClock();
+  const stopper = new AbortController();
+  const events: WatchEvent[] = [];
+  const pushedAt: number[] = [];
+  const probedAt: number[] = [];
+  const startedMs = clock.now();
+  const due: { atMs: number | undefined } = { atMs: undefined };
+  const ended = watch({
+    clock,
+    stop: stopper.signal,
+    push: async (): Promise<Round | undefined> => {
+      const round = rounds[pushedAt.length];
+      pushedAt.push(clock.now() - startedMs);
+      due.atMs = undefined;
+      if (round === 'leased') return undefined;
+      return round === 'sent' || round === undefined ? { accepted: 1, stopCause: undefined } : { accepted: 0, stopCause: round };
+    },
+    isOpen: async () => {
+      probedAt.push(clock.now() - startedMs);
+      return open[probedAt.length - 1] ?? true;
+    },
+    dueAtMs: () => due.atMs,
+    report: (event) => void events.push(event),
+  });
+  return { clock, due, ended, events, probedAt, pushedAt, startedMs, stop: () => stopper.abort() };
+}
+
+const AWAY: StopCause = { kind: 'unreachable', reason: 'no network' };
+
+test('a service that is away is asked after growing pauses, at most once a minute, and pushed to when it is back', async () => {
+  const run = watching([AWAY, 'sent'], [false, false, false, false, false, false, false, false, true]);
+  await run.clock.advance(600_000);
+  expect(run.probedAt.map((ms) => ms / 1000)).toEqual([1, 3, 7, 15, 31, 63, 123, 183, 243]);
+  expect(run.pushedAt).toEqual([0, 243_000]);
+  run.stop();
+  expect(await run.ended).toEqual({ kind: 'interrupted' });
+});
+
+test('pauses go on growing while nothing gets through, and begin anew when something did', async () => {
+  const run = watching([AWAY, { kind: 'in-doubt', reason: 'five in a row' }, 'sent']);
+  await run.clock.advance(10_000);
+  expect(run.pushedAt).toEqual([0, 1000, 3000]);
+  run.stop();
+  await run.ended;
+});
+
+test('what another process queues is sent within a second or two, and nothing is asked of the service meanwhile', async () => {
+  const run = watching(['sent', 'sent']);
+  await run.clock.advance(3_600_000);
+  expect(run.pushedAt).toEqual([0]);
+  run.due.atMs = 0;
+  await run.clock.advance(2000);
+  expect(run.pushedAt).toHaveLength(2);
+  expect(run.probedAt).toEqual([]);
+  run.stop();
+  await run.ended;
+});
+
+test('an entry that must wait is sent when its time has come', async () => {
+  const run = watching(['sent']);
+  await run.clock.advance(0);
+  run.due.atMs = run.startedMs + 90_000;
+  await run.clock.advance(89_000);
+  expect(run.pushedAt).toEqual([0]);
+  await run.clock.advance(2000);
+  expect(run.pushedAt).toEqual([0, 90_000]);
+  run.stop();
+  await run.ended;
+});
+
+test('a refused account ends it; an outbox that another pas holds does not', async () => {
+  const refused: StopCause = { kind: 'not-allowed', reason: 'blocked' };
+  const run = watching(['leased', refused]);
+  await run.clock.advance(0);
+  run.due.atMs = 0;
+  await run.clock.advance(5000);
+  expect(await run.ended).toEqual(refused);
+});
+
+test('it ends at once when it is stopped while it waits', async () => {
+  const run = watching([AWAY]);
+  await run.clock.advance(500);
+  run.stop();
+  expect(await run.ended).toEqual({ kind: 'interrupted' });
+  expect(run.pushedAt).toEqual([0]);
+});
