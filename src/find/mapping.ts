@@ -129,6 +129,7 @@ export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
 /** Looks a museum's own term up by what it is mapped to, and everything else as before. */
 export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
+  if (confirmed.size === 0) return lookupTerm;
   return (set, cell) => {
     const row = confirmed.get(keyOf(set, cell));
     if (row === undefined) return lookupTerm(set, cell);

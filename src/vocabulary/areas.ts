@@ -19,7 +19,7 @@ const AREA_SET = 'ruian_katastr';
 /** Degrees around a point in which the nearest area is looked for, one after another. */
 const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 
-/** Parsed boundaries and names are kept: the finds of one table lie close together. */
+/** Parsed boundaries and names are kept, and the last area is looked at first: the finds of one table lie close together. */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
   const names = new Map<number, Candidate>();
@@ -33,10 +33,14 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     polygons.set(term, polygon);
     return polygon;
   };
+  let last: number | undefined;
   return (longitude, latitude) => {
-    const holder = areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, 0)).find((term) =>
-      contains(polygonOf(term), longitude, latitude),
-    );
+    const holds = (term: number): boolean => contains(polygonOf(term), longitude, latitude);
+    const holder =
+      last !== undefined && holds(last)
+        ? last
+        : areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, 0)).find(holds);
+    last = holder;
     if (holder !== undefined) return { kind: 'inside', area: nameOf(holder) };
     if (!isHarvested(vocabulary, AREA_SET)) return { kind: 'not-harvested' };
     const [lonM, latM] = metresPerDegree(latitude);

@@ -9,14 +9,17 @@ export type XmlNode = {
 /** XML 1.0 (fifth edition), production 2, turned round; a line feed is the only line break that survives a parser unchanged. */
 const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
+/** Nearly every text; it is told without looking at each character as a code point. */
+const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
+
 /** The first character that cannot stand in a document: a control character, a non-character or half of a pair. */
 export function findIllegalCharacter(text: string): string | undefined {
-  return ILLEGAL_CHARACTER.exec(text)?.[0];
+  return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
 }
 
 /** The same text with U+FFFD for what cannot stand in a document. */
 export function replaceIllegalCharacters(text: string): string {
-  return text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
+  return PLAINLY_LEGAL.test(text) ? text : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
 }
 
 /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { buildXml, findIllegalCharacter, replaceIllegalCharacters } from '../../../src/xml/build.ts';
+import { create } from 'xmlbuilder2';
+import { buildXml, findIllegalCharacter, replaceIllegalCharacters, type XmlNode } from '../../../src/xml/build.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 
 describe('writing XML', () => {
@@ -41,5 +42,35 @@ describe('writing XML', () => {
 
   test.each(['\t', '\n', ' ', 'ž', '\ufffd', '🏺', '\u0085'])('%j may stand', (character) => {
     expect(findIllegalCharacter(character)).toBeUndefined();
+  });
+
+  test('documents are those of xmlbuilder2, byte for byte', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 }).map((raw) => replaceIllegalCharacters(raw).trim());
+    const attributes = fc.dictionary(
+      fc.constantFrom('a', 'b', 'c'),
+      text.map((value) => value.replace(/[\t\n]/g, ' ')),
+      { noNullPrototype: true },
+    );
+    const name = fc.constantFrom('x', 'longer-name', 'y_1');
+    const { node } = fc.letrec<{ node: XmlNode; leaf: XmlNode }>((tie) => ({
+      leaf: fc.record({ name, attributes, content: text }),
+      node: fc.oneof(
+        { maxDepth: 4 },
+        tie('leaf'),
+        fc.record({ name, attributes, content: fc.array(tie('node'), { maxLength: 3 }) }),
+      ),
+    }));
+    const append = (parent: ReturnType<typeof create>, { name: tag, attributes: values = {}, content = [] }: XmlNode): void => {
+      const element = parent.ele(tag, values);
+      if (typeof content === 'string') element.txt(content);
+      else for (const child of content) append(element, child);
+    };
+    fc.assert(
+      fc.property(node, (root) => {
+        const document = create({ version: '1.0', encoding: 'UTF-8' });
+        append(document, root);
+        expect(buildXml(root).toString('utf8')).toBe(`${document.end({ prettyPrint: true, indent: '  ', newline: '\n' })}\n`);
+      }),
+    );
   });
 });
