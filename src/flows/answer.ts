@@ -11,7 +11,7 @@ import type { InspectedPhotograph } from '../find/photograph.ts';
 import { elementsOf, type Question } from '../find/questions.ts';
 import { type Position, positionText, readPosition } from '../find/read-position.ts';
 import { isReadable, type Reading } from '../find/reading.ts';
-import type { RuleContext } from '../find/rule.ts';
+import { NOT_HARVESTED, type RuleContext } from '../find/rule.ts';
 import { checkRules } from '../find/rules.ts';
 import { inOrder, readSettings } from '../find/settings.ts';
 import { toWgs84 } from '../geo/project.ts';
@@ -54,8 +54,9 @@ export async function readAnswer(question: Question, text: string, find: Find, c
   }
 }
 
-/** The find without an answer to this question. */
+/** The find without an answer to this question. A coordinate system every find has to name, even one without a point. */
 export function withoutAnswer(question: Question, find: Find): Find {
+  if (question.name === 'point') return { ...find, elements: replaced(find, question, { geom_system: '4326' }) };
   return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaced(find, question, {}) };
 }
 
@@ -123,10 +124,13 @@ function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerCon
   );
   const errors = issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { problem: messages(errors) };
-  return { find, remarks: issues.map(({ message }) => `! ${message}`) };
+  // That an identifier is unchecked was said where it was offered.
+  const odd = issues.filter(({ rule }) => rule !== NOT_HARVESTED);
+  return { find, remarks: odd.map(({ message }) => `! ${message}`) };
 }
 
-const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
+/** Rules that say that something is not there. */
+export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
 
 function messages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');

@@ -1,10 +1,11 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
-import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor } from '../find/questions.ts';
+import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor, questionOf } from '../find/questions.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import type { Offer, Remark } from '../ui/prompt.ts';
 import { fold } from '../vocabulary/fold.ts';
+import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import { answerText, findLine, stateName } from './find-texts.ts';
 import type { Interviewed, InterviewWorld } from './interview.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
@@ -15,11 +16,11 @@ type ReviewWorld = Omit<InterviewWorld, 'keep'> & { readonly keep: (find: Find) 
 
 /** Shows the find and what keeps it from its target state; leads back to any answer, until it is to be sent or kept as a draft. */
 export async function review(start: Find, world: ReviewWorld): Promise<Interviewed> {
-  for (let find = start; ; ) {
+  // Who left the rest out was not asked for a point.
+  for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
     world.say(findLine(find));
-    for (const issue of issues)
-      if (issue.rule !== NOT_HARVESTED) world.say(`${issue.severity === 'error' ? '✗' : '!'} ${issue.message}`);
+    for (const line of problemLines(issues)) world.say(line);
     const choice = await world.prompt.search({
       message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
       offers: (typed) => choicesFor(find, issues, typed),
@@ -31,6 +32,24 @@ export async function review(start: Find, world: ReviewWorld): Promise<Interview
       find = step.find;
     }
   }
+}
+
+function withSystem(find: Find): Find {
+  return find.elements.geom_system === undefined ? withoutAnswer(questionOf('point'), find) : find;
+}
+
+/** What is missing in one line, whatever there is else in lines of their own. */
+function problemLines(issues: readonly Issue[]): string[] {
+  const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
+  const missing = issues
+    .filter(isAbsence)
+    .flatMap(({ element }) => (element === undefined ? [] : (questionFor(element)?.title ?? [])));
+  const titles = [...new Set(missing)].join(', ');
+  const others = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
+  return [
+    ...(titles === '' ? [] : [`✗ ${t`Missing: ${titles}.`}`]),
+    ...others.map(({ severity, message }) => `${severity === 'error' ? '✗' : '!'} ${message}`),
+  ];
 }
 
 function incompleteText(find: Find): string {

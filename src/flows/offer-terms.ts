@@ -137,6 +137,7 @@ export function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): str
 
 function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): string {
   if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
+  if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
   if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
   return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Type other letters.`;
 }

@@ -176,7 +176,7 @@ describe('a find is entered by answering', () => {
 describe('at the end', () => {
   test('what keeps the find from its state is said, and leads back to the question', async () => {
     const { find, said, wish } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
-    expect(said.join('\n')).toContain('✗ A find for state 2 needs hloubka');
+    expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
     expect([find.elements.hloubka, wish]).toEqual([35, 'send']);
   });
 
@@ -219,6 +219,11 @@ describe('at the end', () => {
     expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
     expect(prompt.transcript.join('\n')).toMatch(/says nothing of where it was taken[\s\S]*There is no photograph/);
   });
+});
+
+test('for state 1 everything may be left out but project and accessibility', async () => {
+  const { find, wish } = await tell(scriptedPrompt('', '', '>', ''), { suggested: { ...FRAME, stav: 1 } });
+  expect([wish, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
 });
 
 test('for state 3 the handing over is asked for too', async () => {
