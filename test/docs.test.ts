@@ -1,10 +1,73 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/base/errors.ts';
+import { freePort, inBash, layOut, runPage } from './support/run-page.ts';
+import { makeHome } from './support/run-pas.ts';
 
 test('the page of exit codes says what the program does', () => {
   const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'exit-codes.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   expect(rows).toEqual(Object.values(EXIT_CODES));
+});
+
+describe('the pages that a reader types along', () => {
+  test.each([
+    ['docs/ci.md', undefined],
+    ['README.md', 'Five minutes'],
+  ])(
+    '%s says what happens',
+    async (page, heading) => {
+      const blocks = await runPage(page, heading);
+      expect(blocks.length).toBeGreaterThan(0);
+      for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toBe(shown.trim());
+    },
+    180_000,
+  );
+
+  test('every link between the pages leads to a file', () => {
+    const pages = ['README.md', 'CONTRIBUTING.md', 'docs/README.md', 'docs/ci.md', 'docs/library.md', 'mock-server/README.md'];
+    const dead = pages.flatMap((page) => {
+      const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8');
+      const targets = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+      return targets
+        .filter((target) => !/^https?:/.test(target) && !existsSync(join(import.meta.dirname, '..', page, '..', target)))
+        .map((target) => `${page}: ${target}`);
+    });
+    expect(dead).toEqual([]);
+  });
+});
+
+describe('the jobs for CI services', () => {
+  const TESTS = 'curl -sf "$MOCK_URL/__mock__/state" -o state.json';
+
+  test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
+    const home = makeHome();
+    const port = await freePort();
+    layOut(home.folder, port);
+    const env = { ...home.env, MOCK_PORT: port };
+    await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
+    expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
+      'ended with 7',
+    );
+  }, 60_000);
+
+  test('the lines of the workflow start the mock, run the tests and keep the journal', async () => {
+    const workflow = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
+    const port = await freePort();
+    const lines = [...workflow.matchAll(/^ +(?:- )?run: (?:\|\n((?:^ {10}.*\n)+)|(.+))/gm)].map(
+      ([, block, line]) => block ?? line ?? '',
+    );
+    expect(lines).toHaveLength(4);
+    const home = makeHome();
+    layOut(home.folder, port);
+    const steps = lines.map((text) =>
+      text
+        .replaceAll('8099', port)
+        .replace(/^npm ci$/, 'true')
+        .replace(/^npm test$/, TESTS),
+    );
+    const env = { ...home.env, MOCK_URL: `http://127.0.0.1:${port}` };
+    await inBash(home.folder, `set -e\ntrap 'kill $(jobs -p)' EXIT\n${steps.join('\n')}\ncat journal.json mock.log`, env);
+  }, 60_000);
 });

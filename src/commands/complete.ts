@@ -9,7 +9,14 @@ import type { Runner } from './command.ts';
 import { type Candidate, type NameKind, wishOf } from './completion-wish.ts';
 import { readOutline } from './outline.ts';
 
-type CompleteOptions = { readonly line?: string; readonly point?: string; readonly breaks?: string };
+type CompleteOptions = {
+  /** The command line as bash has it, in place of the words. */
+  readonly line?: string;
+  /** Where the cursor is in it. */
+  readonly point?: string;
+  /** What bash takes for the end of a word. */
+  readonly breaks?: string;
+};
 
 /** More than this many names help nobody. */
 const MOST_NAMES = 500;
@@ -21,9 +28,9 @@ const MOST_NAMES = 500;
 export function register(program: Command, run: Runner): void {
   program
     .command('__complete [words...]', { hidden: true })
-    .option('--line <text>', 'the command line as bash has it, in place of the words')
-    .option('--point <n>', 'where the cursor is in it')
-    .option('--breaks <characters>', 'what bash takes for the end of a word')
+    .option('--line <text>')
+    .option('--point <n>')
+    .option('--breaks <characters>')
     .action((words: string[], options: CompleteOptions) =>
       run({}, async (context) => {
         const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));

@@ -13,10 +13,7 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'completion',
     summary: t`Print a script that completes commands, flags, finds, sets and profiles in your shell.`,
-    examples: [
-      'source <(pas completion bash)   # in ~/.bashrc; the same with zsh in ~/.zshrc',
-      'pas completion fish > ~/.config/fish/completions/pas.fish',
-    ],
+    examples: ['pas completion bash >> ~/.bashrc', 'pas completion fish > ~/.config/fish/completions/pas.fish'],
   })
     .addArgument(new Argument('<shell>', t`the shell`).choices(SHELLS))
     .action((shell: Shell, options: GlobalOptions) =>

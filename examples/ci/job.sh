@@ -1,0 +1,32 @@
+#!/bin/sh
+# Starts the mock of the finds service, waits until it is ready, runs a client's tests against it, and keeps its journal.
+#
+#   sh job.sh npm test
+#
+# The tests find the addresses in MOCK_URL (both interfaces), MOCK_SCHEMA_BASE and MOCK_CONTROL.
+set -eu
+
+port=${MOCK_PORT:-8099}
+npx pas-mock-server --port "$port" &
+mock=$!
+trap 'kill "$mock" 2>/dev/null || true' EXIT
+
+MOCK_URL=http://127.0.0.1:$port
+MOCK_SCHEMA_BASE=$MOCK_URL/schema/svc
+MOCK_CONTROL=$MOCK_URL/__mock__
+export MOCK_URL MOCK_SCHEMA_BASE MOCK_CONTROL
+
+tries=0
+until curl -sf "$MOCK_CONTROL/health" >/dev/null; do
+  tries=$((tries + 1))
+  if [ "$tries" -gt 300 ]; then
+    echo 'The mock server did not become ready within 30 seconds.' >&2
+    exit 1
+  fi
+  sleep 0.1
+done
+
+status=0
+"$@" || status=$?
+curl -sf "$MOCK_CONTROL/journal" >journal.json
+exit "$status"
