@@ -4,13 +4,14 @@ import { type Html, html } from './html.ts';
 import type { Count, Report } from './report.ts';
 import { stateBadge } from './states.ts';
 
-/** More than this many rows are put together at the end. */
+/** More kinds than this are put together at the end; what has none has its own row. */
 const MOST_ROWS = 12;
 
 /** How many finds of each kind, the most frequent first. */
 export function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
-  const rows = counts.length <= MOST_ROWS ? counts : shortened(counts);
+  const given = counts.filter(({ key }) => key !== '');
+  const rows = [...(given.length <= MOST_ROWS ? given : shortened(given)), ...counts.filter(({ key }) => key === '')];
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>

@@ -55,9 +55,9 @@ function joined(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ');
 }
 
-function coordinates(system: string, text: string, measured: boolean): Html {
+function coordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
   const origin = measured ? t`as measured` : t`computed`;
-  return html`<div class="double"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
+  return html`<div class="double${system === 'WGS 84' ? ' first' : ''}"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
 }
 
 function access({ text, letter }: NonNullable<ReportFind['accessibility']>): Html {

@@ -90,10 +90,21 @@ function grid(frame: Frame): Html {
   const along = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
     ticks.map(({ at, label }) => draw(tenth(at), label));
   return html`<g class="grid">
-${along(meridians, (x, label) => html`<g data-x="${x}"><path d="M${x} 0V${height}"/><text x="${x}" y="${height - 5}" dx="4">${label}</text></g>`)}
-${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}
+${along(meridians, (x, label) => {
+  const room = width - x;
+  const name = html`<text class="${nameClass(room > LABEL_ROOM.narrow)}" x="${x}" y="${height - 5}" dx="4">${label}</text>`;
+  return html`<g data-x="${x}"><path d="M${x} 0V${height}"/>${room > LABEL_ROOM.wide ? name : undefined}</g>`;
+})}
+${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text class="${nameClass(y > LABEL_ROOM.below)}" x="5" y="${y}" dy="-4">${label}</text></g>`)}
 <g class="s-jtsk">${along(top, (x, label) => html`<g data-x="${x}"><path d="M${x} 0v7"/><text x="${x}" y="0" dy="1.6em" text-anchor="middle">${label}</text></g>`)}
 ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
+}
+
+/** What a line's name takes at its edge: where there is less, the line has none; on a narrow screen it takes more. */
+const LABEL_ROOM = { wide: 70, narrow: 125, below: 40 };
+
+function nameClass(fitsNarrow: boolean): string {
+  return fitsNarrow ? '' : 'wide-only';
 }
 
 /** In the lower right corner, or in the left one where marks stand in the way. */

@@ -47,13 +47,13 @@ function isAtService(state: ReportState): boolean {
 function stepsOf(state: ReportState, find: string): NextStep[] {
   switch (state) {
     case 'draft':
-      return [{ text: t`Complete its row in the table and import the table again.` }];
+      return [
+        { text: t`Complete its row in the table and import the table again, or complete it here:`, command: `pas edit ${find}` },
+      ];
     case 'refused':
       return [
-        {
-          text: t`Mend its row in the table and import the table again; or, if the reason lay with the service, send the same again:`,
-          command: `pas resolve ${find} --resend`,
-        },
+        { text: t`Mend its row in the table and import the table again, or mend it here:`, command: `pas edit ${find}` },
+        { text: t`If the reason lay with the service, send the same again:`, command: `pas resolve ${find} --resend` },
       ];
     case 'uncertain':
       return [{ text: t`Nobody knows whether the service has it. Ask it:`, command: `pas reconcile ${find}` }];

@@ -159,7 +159,7 @@ describe('the page of a report', () => {
     expect(await overflow()).toBe(0);
     const picture = page().locator('.photographs img').first();
     await picture.scrollIntoViewIfNeeded();
-    expect(await picture.isVisible()).toBe(true);
+    await picture.waitFor();
     expect(await overflow()).toBe(0);
   });
 
