@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
@@ -83,6 +83,21 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
       ),
     });
     expect(await pacingOf(home, '--offline')).toBeUndefined();
+  });
+
+  test('one that hangs in the middle is given up after a second, and Ctrl-C still works', async () => {
+    await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password'));
+    await expectDone(home.pas('import', writeSeason(home, 40)));
+    const push = home.start('push', '--json');
+    await vi.waitFor(() => expect(push.stdout().split('\n').length).toBeGreaterThan(3), { timeout: 20_000, interval: 20 });
+    redis.pause();
+    await vi.waitFor(() => expect(push.stderr()).toContain('it does not answer'), { timeout: 20_000, interval: 20 });
+    push.child.kill('SIGINT');
+    const run = await push.ended;
+    redis.resume();
+    expect(run).toMatchObject({ code: 130, signal: null });
+    expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', uncertain: 0, refused: 0 });
+    await expectDone(home.pas('push'));
   });
 
   test('where nothing answers, doctor says so, and a push that has nothing to send ends at once', async () => {
