@@ -43,7 +43,8 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
       if (before.localId !== find.localId && findByLocalId(outbox, before.localId) !== undefined) {
         renameFind(outbox, before.localId, find.localId);
       }
-      await adding.save(find, 'unfinished');
+      // Photographs are queued with the last answer alone: until then one of them may be taken away again.
+      await adding.save({ ...find, photos: [] }, 'unfinished');
       kept = find;
     },
   });
@@ -63,7 +64,9 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
     try {
       finished = await interview(start, worldNow());
     } catch (thrown) {
-      throw thrown instanceof InterruptedError ? interruption(kept) : thrown;
+      if (!(thrown instanceof InterruptedError)) throw thrown;
+      if (kept !== undefined) await adding.save(kept, 'unfinished');
+      throw interruption(kept);
     }
     const saved = await adding.save(finished.find, options.draft === true ? 'draft' : finished.wish);
     enteredNow.add(finished.find.localId);

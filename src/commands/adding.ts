@@ -19,6 +19,7 @@ import { findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue } from '../ui/issues.ts';
 import type { AddOptions } from './add.ts';
+import { otherService } from './copy-from-others.ts';
 import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
 
 /** What both ways of adding a find share: from flags, and by asking. */
@@ -63,7 +64,7 @@ export async function openAdding(context: Context, options: AddOptions): Promise
       profile: profile.name,
       validate: (each) => held(validate(each)),
       ...keeping,
-      isOtherService: (name) => (context.config().profiles.get(name)?.base_url ?? profile.baseUrl) !== profile.baseUrl,
+      isOtherService: otherService(context),
       dryRun: false,
     });
     const stored = findByLocalId(outbox, find.localId);

@@ -41,11 +41,8 @@ export async function askQuestion(
       world.say(answer.problem);
       continue;
     }
-    for (const remark of answer.remarks) world.say(remark);
-    if (answer.doubt !== undefined) {
-      world.say(answer.doubt);
-      if (!(await world.prompt.confirm(t`Is this what is meant?`, true))) continue;
-    }
+    for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
+    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this what is meant?`, true))) continue;
     return { find: answer.find, go: 'on' };
   }
 }
