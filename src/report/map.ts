@@ -101,7 +101,7 @@ ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/>
 }
 
 /** What a line's name takes at its edge: where there is less, the line has none; on a narrow screen it takes more. */
-const LABEL_ROOM = { wide: 70, narrow: 125, below: 40 };
+const LABEL_ROOM = { wide: 70, narrow: 125, below: 60 };
 
 function nameClass(fitsNarrow: boolean): string {
   return fitsNarrow ? '' : 'wide-only';
