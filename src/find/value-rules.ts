@@ -34,8 +34,8 @@ export const VALUE_RULES: readonly Rule[] = [
 function legalCharacters(elements: FindElements): Finding[] {
   return FIELDS.flatMap(({ name }) => {
     const value = elements[name];
-    const texts = typeof value === 'object' ? [value.id, value.text] : [typeof value === 'string' ? value : ''];
-    const character = findIllegalCharacter(texts.join('').replaceAll('\r', ''));
+    const text = typeof value === 'object' ? value.id + value.text : value;
+    const character = typeof text === 'string' ? findIllegalCharacter(text.replaceAll('\r', '')) : undefined;
     if (character === undefined) return [];
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     return [{ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` }];
@@ -115,8 +115,10 @@ function hasGoodForm(field: Field, reference: Reference): boolean {
   return field.set?.startsWith('heslo:') ? /^HES-\d+$/.test(reference.id) : !/\s/.test(reference.id.trim());
 }
 
+const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');
+
 function references(elements: FindElements): { field: Field; reference: Reference }[] {
-  return FIELDS.flatMap((field) => {
+  return REFERENCE_FIELDS.flatMap((field) => {
     const reference = elements[field.name];
     return typeof reference === 'object' && reference.id.trim() !== '' ? [{ field, reference }] : [];
   });

@@ -1,4 +1,5 @@
-import { hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { basename } from 'node:path';
+import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
 import type { InspectedPhotograph } from '../find/photograph.ts';
@@ -139,16 +140,34 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
   const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(stored, context);
   const isLeft = isGivenUp || elsewhere !== undefined;
-  const change = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
+  const wanted = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
+  const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
+  const change = otherWalk === undefined ? wanted : 'kept';
   const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
   const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, row);
   const issues = isLeft
     ? [elsewhere === undefined ? givenUp(find) : alreadyElsewhere(find, elsewhere)]
-    : change === 'sent'
-      ? [alreadySent(find, entry)]
-      : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
+    : otherWalk !== undefined
+      ? [namesake(find, otherWalk)]
+      : change === 'sent'
+        ? [alreadySent(find, entry)]
+        : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
   return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
+}
+
+/**
+ * The file that a find of this name came from, where that is another than the waypoint's: devices number waypoints anew for each
+ * walk, and what was completed in a table since must not be replaced by the little that a waypoint says.
+ */
+function sourceOfNamesake({ source }: Find, stored: StoredFind | undefined): string | undefined {
+  if (source?.unit !== 'waypoint' || stored?.sourceFile == null) return undefined;
+  return basename(stored.sourceFile) === basename(source.file) ? undefined : stored.sourceFile;
+}
+
+function namesake(find: Find, sourceFile: string): Issue {
+  const message = t`A find called ${find.localId} came from ${sourceFile} and differs; it was left as it is. If the waypoint is another find, rename it.`;
+  return errorIssue('waypoint-namesake', message, { find: find.localId, ...find.source });
 }
 
 function changeOf(

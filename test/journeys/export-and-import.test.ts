@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
@@ -117,4 +119,19 @@ test('a file that cannot be read at all ends with 2 and queues nothing', async (
     expect(run.stderr).not.toContain('bug in pas');
   }
   expect((await home.json<unknown[]>('list')).length).toBe(before);
+});
+
+test('an import that is killed has whole batches in the outbox, and goes on where it stopped', async () => {
+  const killed = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  const table = writeSeason(killed, 3000);
+  const { child, ended } = killed.start('import', table, '--quiet');
+  const outbox = new Sqlite(join(killed.env['PAS_HOME'] ?? '', 'outbox.sqlite'), { readonly: true });
+  const count = outbox.prepare('select count(*) from finds').pluck();
+  for (let finds = 0; finds === 0 && child.exitCode === null; finds = count.get() as number) await nextTurn();
+  child.kill('SIGKILL');
+  await ended;
+  const kept = count.get() as number;
+  outbox.close();
+  expect(kept % 500).toBe(0);
+  expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - kept, updated: 0, unchanged: kept });
 });

@@ -6,6 +6,7 @@ import { claim, settle } from '../../../src/outbox/claims.ts';
 import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
 import { findByLocalId } from '../../../src/outbox/finds.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { countFinds } from '../../../src/outbox/overview.ts';
 import { PROFILE, tempOutbox } from '../../support/temp-outbox.ts';
 
 function context(outbox: Outbox): EnqueueContext {
@@ -89,4 +90,49 @@ test.each([
   settle(outbox, claimed, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain' });
   await enqueueFinds([FIND], context(outbox));
   expect(states(outbox)).toEqual(expected);
+});
+
+test('a waypoint never replaces a find of the same name from another file', async () => {
+  using outbox = tempOutbox();
+  const waypoint = (file: string, poznamka: string): Find => ({
+    localId: '001',
+    elements: { poznamka },
+    photos: [],
+    source: { file, unit: 'waypoint', row: 1 },
+  });
+  const enqueue = (find: Find) => enqueueFinds([find], context(outbox));
+  expect((await enqueue(waypoint('a/monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
+  expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([{ change: 'updated' }]);
+  const tuesday = await enqueue(waypoint('tuesday.gpx', 'mince'));
+  expect(tuesday.finds).toMatchObject([{ change: 'kept' }]);
+  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'waypoint-namesake', row: 1, unit: 'waypoint' }]);
+  expect(findByLocalId(outbox, '001')?.elements).toEqual({ poznamka: 'přezka, bronz' });
+  expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
+});
+
+test('a find that was sent is the same when only the label of what it refers to is another', async () => {
+  using outbox = tempOutbox();
+  const referring = (text: string): Find => ({ ...FIND, elements: { obdobi: { id: 'HES-000274', text } }, photos: [] });
+  await enqueueFinds([referring('')], context(outbox));
+  const entry = importOfFind(outbox, rowId(outbox), PROFILE);
+  const claimed = claim(outbox, entry?.id ?? 0, () => ({ method: 'POST', path: '/import' }));
+  if (claimed === undefined) throw new Error('the import is not queued');
+  settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted', status: 201 });
+  expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([{ change: 'kept' }]);
+  const other: Find = { ...FIND, elements: { obdobi: { id: 'HES-000275', text: '' } }, photos: [] };
+  expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
+});
+
+test('finds are taken as they are needed, and those of a batch are on disk before the next is read', async () => {
+  using outbox = tempOutbox();
+  const stored: number[] = [];
+  const finds = function* (): Generator<Find> {
+    for (let index = 1; index <= 1001; index++) {
+      stored.push(countFinds(outbox));
+      yield { localId: `K-${index}`, elements: {}, photos: [] };
+    }
+  };
+  await enqueueFinds(finds(), context(outbox));
+  expect([...new Set(stored)]).toEqual([0, 500, 1000]);
+  expect(countFinds(outbox)).toBe(1001);
 });
