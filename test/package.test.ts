@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+type Manifest = Readonly<Record<'dependencies' | 'optionalDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>>;
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+
+/** Packages that the shipped code loads, by name. */
+const loaded = new Set(
+  ['src', 'mock-server', 'bin']
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, folder, name)),
+    )
+    .filter((path) => /\.(ts|js)$/.test(path) && !path.includes('/page/'))
+    .flatMap((path) => [
+      ...readFileSync(path, 'utf8').matchAll(
+        /^(?!import type)(?:import|export)\s[^;'"]*?from\s+'([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm,
+      ),
+    ])
+    .map(([, fixed, dynamic]) => fixed ?? dynamic ?? '')
+    .filter((target) => !target.startsWith('node:') && !builtinModules.includes(target))
+    .map((target) =>
+      target
+        .split('/')
+        .slice(0, target.startsWith('@') ? 2 : 1)
+        .join('/'),
+    ),
+);
+
+test('every dependency is one that the shipped code loads, and none is missing', () => {
+  const declared = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
+  expect([...loaded].sort()).toEqual(declared.sort());
+});
+
+test('every public module and program has its source', () => {
+  const targets = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target as object),
+  );
+  const sources = targets.map((target) =>
+    String(target)
+      .replace('./dist/', './')
+      .replace(/\.(d\.ts|js)$/, '.ts'),
+  );
+  for (const source of [...sources, ...Object.values(manifest.bin)])
+    expect(() => readFileSync(join(ROOT, String(source)))).not.toThrow();
+});
