@@ -4,6 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import {
   countElsewhere,
   countEntries,
@@ -16,7 +17,6 @@ import {
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { findsOfOthers } from './copy-from-others.ts';
 import { findCount } from './counted.ts';
 import { entryText, INSTANCE_WORDS } from './entry-words.ts';
 import { commandFor, inShell } from './next-command.ts';
@@ -40,7 +40,7 @@ async function status(context: Context): Promise<ExitReason> {
   const finds = countFinds(outbox);
   const counts = countEntries(outbox, profile.name);
   const waiting = countWaiting(outbox, profile.name);
-  const elsewhere = findsOfOthers(context, outbox).length;
+  const elsewhere = await countOfOthers(context, outbox);
   const givenUp = givenUpWithWaiting(outbox, profile.name);
   const person = needingPerson(outbox, profile.name, MOST_LISTED);
 
@@ -74,6 +74,13 @@ async function status(context: Context): Promise<ExitReason> {
     })),
   });
   return 'done';
+}
+
+/** How many finds could be sent to this service as well. What that takes is loaded only where there may be some. */
+async function countOfOthers(context: Context, outbox: Outbox): Promise<number> {
+  if (countElsewhere(outbox, context.profile().name) === 0) return 0;
+  const { findsOfOthers } = await import('./copy-from-others.ts');
+  return findsOfOthers(context, outbox).length;
 }
 
 function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
