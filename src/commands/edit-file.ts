@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context } from '../context.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { writePrivateFile } from '../store/files.ts';
@@ -42,7 +43,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
   }
   const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
   // As git does it: the name may be a whole command with flags of its own.
-  const quoted = process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`;
+  const quoted = process.platform === 'win32' ? `"${path}"` : shellWord(path);
   const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
   if (error === undefined && status === 0) return;
   throw new UsageError(t`The editor ${editor} did not end well. What you wrote is in ${path}.`, {

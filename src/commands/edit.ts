@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Cells, cellsOf, editText, readEditText, withChanges } from '../find/edit-text.ts';
 import { FIELDS } from '../find/fields.ts';
@@ -15,7 +16,7 @@ import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
 import { editFile } from './edit-file.ts';
-import { findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
+import { asFind, findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
 
@@ -92,9 +93,12 @@ async function editInEditor(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
-  const known = importOfFind(given.outbox, stored.id, given.profile)?.issues ?? [];
+  const entry = importOfFind(given.outbox, stored.id, given.profile);
+  // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
+  const known = entry?.state === 'refused' ? entry.issues : given.validate(asFind(stored)).issues;
+  const find = shellWord(stored.localId);
   if (file.left === undefined || discard) file.write(editText(stored.localId, before, known));
-  else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${stored.localId} --discard`);
+  else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
   for (;;) {
     const read = readEditText(file.open());
     if (read === undefined) {

@@ -1,3 +1,4 @@
+import { shellWord } from '../base/shell-word.ts';
 import type { Entry } from '../outbox/entry.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { Entry } from '../outbox/entry.ts';
  * there and some are not: each is decided by itself.
  */
 export function commandFor(entry: Entry): string {
-  const find = inShell(entry.localId ?? entry.identCely ?? '');
+  const find = shellWord(entry.localId ?? entry.identCely ?? '');
   const only = entry.kind === 'import' ? '' : ` --entry ${entry.id}`;
   switch (entry.state) {
     case 'uncertain':
@@ -17,9 +18,4 @@ export function commandFor(entry: Entry): string {
     default:
       return `pas show ${find}`;
   }
-}
-
-/** A local id as a shell takes it for one word. */
-export function inShell(word: string): string {
-  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

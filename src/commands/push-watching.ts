@@ -17,7 +17,7 @@ const LEAST_LOOK_MS = 60_000;
 export type WatchedPush = PushResult & { readonly atRest: boolean };
 
 export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
-  const { context, outbox, interrupts } = pusher;
+  const { context, interrupts } = pusher;
   const { clock, terminal } = context;
   const startedMs = clock.monotonicMs();
   const totals = { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 };

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { entriesOfFind, type Target } from '../outbox/entries.ts';
@@ -51,7 +52,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   }
   for (const { name, because } of kept) {
     const find = printable(name);
-    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, find)}`);
+    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, shellWord(name))}`);
   }
   terminal.value({
     removed,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
@@ -63,7 +64,8 @@ function sayWhatWaits({ terminal }: Context, outbox: Outbox, { findId, profile }
         waiting,
       ),
     );
-  terminal.note(t`Take it back with pas resolve ${name} --resend, or remove all of it with pas remove ${name}.`);
+  const word = shellWord(name);
+  terminal.note(t`Take it back with pas resolve ${word} --resend, or remove all of it with pas remove ${word}.`);
 }
 
 function decisionOf({ created, resend, drop }: ResolveOptions): Decision {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Restored, restoreOutbox } from '../flows/restore-outbox.ts';
 import { countFinds } from '../outbox/overview.ts';
@@ -108,12 +109,13 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
   );
   for (const { localId, identCely, photograph } of missing.slice(0, MOST_NAMED)) {
     const find = printable(localId ?? identCely ?? '');
+    const word = shellWord(find);
     const name = printable(photograph.name);
     const digest = photograph.sha512.toString('hex').slice(0, 16);
     const link = photograph.link === undefined ? undefined : printable(photograph.link);
     terminal.warn(
       link === undefined
-        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: pas photo add ${find} FILE`
+        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: pas photo add ${word} FILE`
         : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Put it there again.`,
     );
   }

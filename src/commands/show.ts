@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
@@ -18,7 +19,7 @@ import { type AtService, atService, atServiceValue, changeText, standingText } f
 import { defineCommand, type Runner } from './command.ts';
 import { VERDICT_WORDS } from './entry-words.ts';
 import { refuseUntouched } from './finds.ts';
-import { commandFor, inShell } from './next-command.ts';
+import { commandFor } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -155,7 +156,7 @@ function aboutEntry(entry: Entry): string[] {
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
-    const find = inShell(entry.localId ?? '');
+    const find = shellWord(entry.localId ?? '');
     lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: pas build ${find}`);
   }
   const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
@@ -19,7 +20,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { entryText, INSTANCE_WORDS } from './entry-words.ts';
-import { commandFor, inShell } from './next-command.ts';
+import { commandFor } from './next-command.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;
@@ -158,7 +159,7 @@ function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MOST_SHOWN)) {
-    const word = printable(inShell(find));
+    const word = printable(shellWord(find));
     terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
   }
 }

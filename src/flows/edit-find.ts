@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { type Cells, differingCells, elementsOfLine } from '../find/edit-text.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
@@ -45,7 +46,12 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
   if (changed.length === 0) return { kind: 'unchanged' };
   const read = readCells(stored, after, context.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
-  const find = { ...read.find, elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed) };
+  // What is wrong now is no matter of the table's row any more.
+  const find: Find = {
+    localId: stored.localId,
+    photos: [],
+    elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
+  };
   const validated = context.validate(find);
   return outbox.change(() => {
     const now = findById(outbox, stored.id);
@@ -68,24 +74,25 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
  */
 export function editableImport(outbox: Outbox, profile: string, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = importOfFind(outbox, id, profile);
+  const word = shellWord(localId);
   switch (entry?.state) {
     case 'accepted': {
       const ident = entry.identCely ?? '';
       throw new UsageError(t`${localId} was sent as ${ident} and cannot be changed from here.`, {
-        hint: t`Correct it in the pages of the service. A number or photographs can be added: pas number set ${localId} VALUE, pas photo add ${localId} FILE`,
+        hint: t`Correct it in the pages of the service. A number or photographs can be added: pas number set ${word} VALUE, pas photo add ${word} FILE`,
       });
     }
     case 'uncertain':
       throw new UsageError(t`Nobody knows whether the service has ${localId}, so it is not changed.`, {
-        hint: t`Find out first: pas reconcile ${localId}`,
+        hint: t`Find out first: pas reconcile ${word}`,
       });
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
-        hint: t`Wait for the push to end; pas show ${localId} says how it went.`,
+        hint: t`Wait for the push to end; pas show ${word} says how it went.`,
       });
     case undefined:
       if (!wasGivenUp(outbox, id, profile)) return undefined;
-      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: pas resolve ${localId} --resend` });
+      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: pas resolve ${word} --resend` });
     default:
       return entry;
   }
@@ -96,7 +103,8 @@ function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
   const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
-  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: pas photo add ${localId} FILE`);
+  const word = shellWord(localId);
+  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: pas photo add ${word} FILE`);
   const mapped = mapTable(table, { lookupTerm, resolvePhoto });
   const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
   const issues = [...mapped.issues, ...(first?.issues ?? [])];

@@ -1,4 +1,5 @@
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { NextStep, ReportState } from './report.ts';
 
 /** What of a find waits, failed or is in doubt besides its import. */
@@ -70,9 +71,4 @@ function stepsOf(state: ReportState, find: string): NextStep[] {
     case 'dropped':
       return [];
   }
-}
-
-/** As it must be typed where a shell reads it. */
-function shellWord(text: string): string {
-  return /^[\p{L}\p{N}_.:/@%+-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
