@@ -15,6 +15,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   address: t`address`,
   command: t`command`,
   date: t`date`,
+  'element=value': t`element=value`,
   entry: t`entry`,
   file: t`file`,
   pixels: t`pixels`,
@@ -30,6 +31,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   name: t`name`,
   number: t`a number`,
   options: t`options`,
+  photo: t`photo`,
+  position: t`position`,
   prefix: t`prefix`,
   set: t`set`,
   term: t`term`,
@@ -41,7 +44,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 
 /** `show [options] <find>` → `show [volby] <nález>` */
 export function withPlaceholders(text: string): string {
-  return text.replace(/([<[])([a-z-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
+  return text.replace(/([<[])([a-z=-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
     return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
   });
 }

@@ -19,7 +19,9 @@ export function parseSetting(text: string): Setting | Issue {
 export function settingOf(given: string, value: string): Setting | Issue {
   const name = meaningOfColumn(given);
   if (name !== undefined) return { name, given, value };
-  const nearest = nearestNames(foldName(given), COLUMN_NAMES).join(', ');
+  const folded = foldName(given);
+  const begun = folded.length > 1 ? COLUMN_NAMES.filter((known) => known.startsWith(folded)) : [];
+  const nearest = (begun.length > 0 ? begun : nearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? t`There are: ${names}.` : t`Did you mean ${nearest}?`;
   return errorIssue('element-unknown', t`There is no element ${given}. ${advice}`, { column: given });

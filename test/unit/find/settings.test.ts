@@ -46,6 +46,7 @@ describe('element=value', () => {
     ['depth', 'setting-form', 'element=value'],
     ['=3', 'setting-form', 'element=value'],
     ['dept_cm=3', 'element-unknown', 'Did you mean depth_cm'],
+    ['dept=3', 'element-unknown', 'Did you mean depth_cm'],
     ['whatever=3', 'element-unknown', 'hloubka, depth_cm'],
   ])('%s is refused', (text, rule, message) => {
     expect(parseSetting(text)).toMatchObject({ rule, message: expect.stringContaining(message) });
