@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { parseTable } from './csv-table.ts';
@@ -17,7 +18,18 @@ export type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  return readTableBytes(path, await readInputFile(path), options);
+  const bytes = await readInputFile(path);
+  if (kindOfTable(path, bytes) === 'gpkg') refuseUnmerged(path);
+  return readTableBytes(path, bytes, options);
+}
+
+/** The latest changes to a database that is open elsewhere stand in a file of their own beside it. */
+function refuseUnmerged(path: string): void {
+  const unmergedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (unmergedBytes === 0) return;
+  throw new FileError(path, t`${path} is open in another program, and its latest changes are not in it yet.`, {
+    hint: t`Close it there, for example the project in QGIS, and import it again.`,
+  });
 }
 
 /**

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
+import { readTable } from '../../src/find/read-table.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { readFinds } from '../support/read-finds.ts';
 
@@ -84,4 +88,15 @@ describe('a GeoPackage that cannot be read as a whole', () => {
     await expect(reading).rejects.toThrow(FileError);
     await expect(reading).rejects.toThrow(message);
   });
+});
+
+test('a GeoPackage whose latest changes are not in it yet is refused', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-gpkg-'));
+  const path = join(folder, 'season.gpkg');
+  writeFileSync(path, makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find('A-1')]] }]));
+  writeFileSync(`${path}-wal`, '');
+  expect((await readTable(path)).rowCount).toBe(1);
+  writeFileSync(`${path}-wal`, 'changes');
+  await expect(readTable(path)).rejects.toThrow('open in another program');
+  rmSync(folder, { recursive: true });
 });
