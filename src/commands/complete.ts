@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Language, languageFrom } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import type { Context } from '../context.ts';
-import { openDatabase } from '../store/database.ts';
+import { type Environment, type Places, placesFrom } from '../places.ts';
 import type { Runner } from './command.ts';
 import { type Candidate, type NameKind, wishOf } from './completion-wish.ts';
 import { readOutline } from './outline.ts';
@@ -25,30 +24,30 @@ const MOST_NAMES = 500;
  * What the completion scripts ask: one candidate a line, with its meaning behind a tab; `:files` or `:folders` where paths
  * fit. Whatever is missing or broken is left out: who presses Tab wants no message. Nothing is written and nothing locked.
  */
-export function register(program: Command, run: Runner): void {
+export function register(program: Command, _run: Runner): void {
   program
     .command('__complete [words...]', { hidden: true })
     .option('--line <text>')
     .option('--point <n>')
     .option('--breaks <characters>')
-    .action((words: string[], options: CompleteOptions) =>
-      run({}, async (context) => {
-        const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));
-        for (const line of answer(context, typed, options.breaks ?? '')) context.streams.stdout.write(`${line}\n`);
-        return 'done';
-      }),
-    );
+    .action(async (words: string[], options: CompleteOptions) => {
+      const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));
+      // Without a context: that would load much of what a command needs, and somebody waits with a finger on Tab.
+      const lines = await answer(process.env, typed, options.breaks ?? '');
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    });
 }
 
-function answer(context: Context, typed: readonly string[], breaks: string): string[] {
-  const language = languageFrom([], context.environment);
+async function answer(environment: Environment, typed: readonly string[], breaks: string): Promise<string[]> {
+  const language = languageFrom([], environment);
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = wishOf(outline, typed);
-  const all = [...candidates, ...names.flatMap((kind) => namesOf(context, kind, partial, language))];
-  const whole = all.filter(({ text }) => text.startsWith(partial)).map((one) => ({ ...one, text: before + one.text }));
+  const places = placesFrom(environment);
+  const named = await Promise.all(names.map((kind) => namesOf(places, kind, partial, language)));
+  const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
   const kept = keptByShell(before + partial, breaks);
-  const lines = whole.map(({ text, summary }) => `${text.slice(kept)}\t${summary.replace(/\s+/g, ' ')}`);
+  const lines = whole.map(({ text, summary }) => `${(before + text).slice(kept)}\t${summary.replace(/\s+/g, ' ')}`);
   return paths === undefined ? lines : [...lines, `:${paths}\t`];
 }
 
@@ -69,15 +68,17 @@ function unquoted(word: string): string {
   });
 }
 
-function namesOf(context: Context, kind: NameKind, partial: string, language: Language): Candidate[] {
+async function namesOf(places: Places, kind: NameKind, partial: string, language: Language): Promise<Candidate[]> {
   try {
     switch (kind) {
       case 'finds':
-        return findNames(context.places.outboxFile, partial);
+        return await findNames(places.outboxFile, partial);
       case 'sets':
         return setNames(language);
-      case 'profiles':
-        return [...context.config().profiles.keys()].map((text) => ({ text, summary: '' }));
+      case 'profiles': {
+        const { readConfigFile } = await import('../config.ts');
+        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({ text, summary: '' }));
+      }
     }
   } catch {
     // Damaged, locked, unreadable: for completion that is the same as empty.
@@ -85,17 +86,17 @@ function namesOf(context: Context, kind: NameKind, partial: string, language: La
   }
 }
 
-function findNames(outboxFile: string, partial: string): Candidate[] {
+async function findNames(outboxFile: string, partial: string): Promise<Candidate[]> {
   if (!existsSync(outboxFile)) return [];
+  const { openDatabase } = await import('../store/database.ts');
   const outbox = openDatabase(outboxFile, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
   try {
-    const begins = 'substr(text, 1, length(:partial)) = :partial';
     return outbox
       .prepare(
         `select text, '' as summary from (
            select local_id as text from finds
            union select ident_cely from entries where ident_cely is not null
-         ) where ${begins} order by text limit ${MOST_NAMES}`,
+         ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MOST_NAMES}`,
       )
       .all({ partial }) as Candidate[];
   } finally {
