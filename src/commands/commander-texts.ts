@@ -58,14 +58,20 @@ export const HELP_TEXTS: HelpConfiguration = {
     const extra = extraOf(option).join(', ');
     return extra === '' ? option.description : `${option.description} (${extra})`;
   },
+  argumentDescription: (argument) => {
+    const choices = choicesOf(argument).join(', ');
+    return choices === '' ? argument.description : `${argument.description} (${choices})`;
+  },
 };
 
+function choicesOf({ argChoices }: Pick<Option, 'argChoices'>): string[] {
+  if (argChoices === undefined) return [];
+  const choices = argChoices.join(', ');
+  return [t`choices: ${choices}`];
+}
+
 function extraOf(option: Option): string[] {
-  const extra: string[] = [];
-  if (option.argChoices !== undefined) {
-    const choices = option.argChoices.join(', ');
-    extra.push(t`choices: ${choices}`);
-  }
+  const extra = choicesOf(option);
   const fallback: unknown = option.defaultValue;
   if (fallback !== undefined && (option.required || option.optional)) extra.push(t`default: ${fallback}`);
   return extra;
@@ -87,6 +93,10 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
     /^option '(.+)' argument '(.*)' is invalid\. ([\s\S]*)$/,
     (flags = '', value = '', why = '') => invalidValue(withPlaceholders(flags), value, reasonText(why)),
   ],
+  [
+    /^command-argument value '(.*)' is invalid for argument '(.+)'\. ([\s\S]*)$/,
+    (value = '', name = '', why = '') => invalidArgument(PLACEHOLDERS[name] ?? name, value, reasonText(why)),
+  ],
 ];
 
 function missingArgument(name: string): string {
@@ -103,6 +113,10 @@ function missingOption(flags: string): string {
 
 function invalidValue(flags: string, value: string, why: string): string {
   return t`option '${flags}' argument '${value}' is invalid. ${why}`;
+}
+
+function invalidArgument(name: string, value: string, why: string): string {
+  return t`'${value}' is invalid for argument '${name}'. ${why}`;
 }
 
 /** What our own parsers said is translated already. */

@@ -115,6 +115,8 @@ test('completion leaves no trace in the data home and is silent where there is n
 test('the script of each shell is printed; another shell is refused with those that there are', async () => {
   expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain('complete -F _pas pas');
   expect(await home.pas('completion', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') });
+  const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
+  expect(czech.stderr).toContain('chyba: „tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.');
 });
 
 test.each([
