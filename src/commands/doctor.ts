@@ -4,6 +4,7 @@ import { type ExitReason, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { checkLease } from '../flows/check-lease.ts';
 import {
   type Check,
   checkDatabase,
@@ -49,6 +50,8 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   const profile = attempt('profile', add, () => context.profile());
   if (profile !== undefined) {
     add(...profileChecks(context, profile));
+    if (sound && existsSync(context.places.outboxFile))
+      add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
     if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
     if (options.offline !== true || profile.pacing === 'local') {
@@ -69,7 +72,11 @@ function machineChecks({ places }: Context): Check[] {
     checkHome(places.home),
     checkSpace(places.home),
     checkPermissions([places.home, places.paceFile]),
-    checkDatabase('outbox', places.outboxFile, t`Copy it aside, then restore the last \`pas backup\`; see docs/reliability.md.`),
+    checkDatabase(
+      'outbox',
+      places.outboxFile,
+      t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+    ),
     checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`),
     checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`),
   ];

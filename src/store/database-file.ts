@@ -48,7 +48,7 @@ export function refuseDamaged(path: string): void {
   const damage = findDamage(path, 1).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
-    hint: t`Copy it aside and restore the last backup; see docs/reliability.md.`,
+    hint: t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
   });
 }
 

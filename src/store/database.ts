@@ -106,7 +106,11 @@ const REASONS: ReadonlyArray<readonly [string, string, string]> = [
   ['ENOTDIR', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
   ['EEXIST', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
   ['SQLITE_BUSY', t`another program is writing to the database`, t`Wait until it is done and run the command again.`],
-  ['SQLITE_CORRUPT', t`the database is damaged`, t`Keep the file, copy it aside, and restore the last backup.`],
+  [
+    'SQLITE_CORRUPT',
+    t`the database is damaged`,
+    t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+  ],
   ['SQLITE_NOTADB', t`the file is not a database`, t`Move the file away if it does not belong to pas.`],
   ['SQLITE_CANTOPEN', t`the database cannot be opened`, t`Check that the folder exists and can be written.`],
   ['SQLITE_IOERR', t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`],
