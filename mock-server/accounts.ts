@@ -22,7 +22,7 @@ create table if not exists tokens (
 
 /** Service facts 10.2: roles by their number, and the accessibility letter that each may read. */
 export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
-export const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
+const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
   Badatel: 'researcher',
   Archeolog: 'archaeologist',
   Archivář: 'archivist',

@@ -1,6 +1,6 @@
 import type { MessageKey } from './messages.ts';
 
-export type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | 'digest-base64' | 'digest-mismatch'>;
+type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | 'digest-base64' | 'digest-mismatch'>;
 
 /**
  * Reads `Content-Digest: sha-512=:<base64>:` (RFC 9530). One digest only, and of this algorithm.

@@ -1,6 +1,6 @@
 import { array, check, flag, integer, number, object, oneOf, optional, type Reader, text } from './shape.ts';
 
-export const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai'] as const;
+const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai'] as const;
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 const WRITES = ['import', 'number', 'photo'] as const;
@@ -31,7 +31,7 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 /** When a rule strikes; several conditions hold together. Without any it strikes always. */
-export type FaultCondition = {
+type FaultCondition = {
   /** The n-th request of the endpoint since the rule was set, from 1. */
   readonly nth?: number;
   readonly every?: number;

@@ -6,7 +6,7 @@ import type { Say } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { detail } from './problem.ts';
 
-export type GatedRequest = {
+type GatedRequest = {
   readonly incoming: Incoming;
   readonly entry: JournalEntry;
   readonly say: Say;
@@ -76,7 +76,7 @@ function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: 
   throw new AnswerNow(throttled(say, verdict.retryAfterSeconds));
 }
 
-export function throttled(say: Say, retryAfterSeconds: number | undefined): Answer {
+function throttled(say: Say, retryAfterSeconds: number | undefined): Answer {
   if (retryAfterSeconds === undefined) return detail(429, say('throttled-always'));
   return detail(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
 }
@@ -86,7 +86,7 @@ function refuseMethod({ incoming, say, allowedMethod }: GatedRequest): void {
   throw new AnswerNow(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
 }
 
-export type AcceptedType = { readonly type: string; readonly quality: number };
+type AcceptedType = { readonly type: string; readonly quality: number };
 
 /** The media ranges of an `Accept` header; none means everything (RFC 9110, section 12.5.1). */
 export function acceptedTypes(header: string | undefined): readonly AcceptedType[] {

@@ -16,7 +16,7 @@ export function historyEntry(counters: Counters, code: HistoryCode, user: string
 }
 
 /** ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */
-export function isoMicroseconds(ms: number): string {
+function isoMicroseconds(ms: number): string {
   const whole = Math.floor(ms);
   const micros = Math.floor((ms - whole) * 1000);
   return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}+00:00`;

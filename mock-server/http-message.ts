@@ -59,7 +59,7 @@ export class ClientGone extends Error {
  * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
  * @throws ClientGone
  */
-export function drainBody(message: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
+function drainBody(message: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let sizeBytes = 0;
     message.on('data', (chunk: Buffer) => {

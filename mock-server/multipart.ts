@@ -22,9 +22,9 @@ export type FilePart = {
   readonly path: string | undefined;
 };
 
-export type MultipartFault = 'not-multipart' | 'malformed' | 'too-large';
+type MultipartFault = 'not-multipart' | 'malformed' | 'too-large';
 
-export type MultipartOptions = {
+type MultipartOptions = {
   /** Longest body, parts and boundaries together. */
   readonly maxBodyBytes: number;
   /** Folder to stream files to; undefined keeps them in memory. */

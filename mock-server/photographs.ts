@@ -15,7 +15,7 @@ create table if not exists photographs (
 create index if not exists photographs_by_find on photographs (find);
 `;
 
-export type StoredPhotograph = {
+type StoredPhotograph = {
   readonly uuid: string;
   readonly find: string;
   readonly mimetype: string;

@@ -14,5 +14,3 @@ export const QUIRKS = {
   'wkt-epsg-unread': 'The attribute `EPSG` of a geometry is never compared with `geom_system`.',
   ...HARVEST_QUIRKS,
 } as const satisfies Record<string, string>;
-
-export type Quirk = keyof typeof QUIRKS;

@@ -4,7 +4,7 @@ import { packagePath } from './package-files.ts';
 
 type Xml = typeof import('libxml2-wasm');
 
-export type SchemaError = { readonly line: number; readonly column: number; readonly message: string };
+type SchemaError = { readonly line: number; readonly column: number; readonly message: string };
 
 /** Longest document that is read as XML; a find has a few kilobytes. */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;

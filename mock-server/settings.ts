@@ -1,7 +1,7 @@
 import { addressFault } from './access.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from './shape.ts';
 
-export type AccessRule = {
+type AccessRule = {
   readonly rule_type: 'ip_blacklist' | 'ip_whitelist' | 'user_blacklist' | 'user_whitelist';
   /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address. */
   readonly value: string;

@@ -1,7 +1,7 @@
 import { blockListOf, contains } from './access.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
-export type PacedRequest = {
+type PacedRequest = {
   readonly email: string;
   readonly address: string;
   /** `ident_cely` in the path; import has none. */
@@ -10,7 +10,7 @@ export type PacedRequest = {
 };
 
 /** `retryAfterSeconds` is absent only where a rate is malformed (facts 2.5). */
-export type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
+type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
 
 type Window = { count: number; readonly endsAtMs: number };
 

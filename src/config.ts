@@ -191,7 +191,7 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
+type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
 /**
  * The profile to use: flag, then PAS_PROFILE, then the file's default, then the only one there is.

@@ -7,7 +7,7 @@ import { wholeNumber } from './query.ts';
 const DEFAULT_LIMIT = 1000;
 const MOST_FINDS = 5000;
 
-export type FindView = {
+type FindView = {
   readonly ident: string;
   readonly state: number | null;
   readonly label: string;
@@ -21,7 +21,7 @@ export type FindView = {
 };
 
 /** `id` is what `GET /photos/{id}` takes. */
-export type PhotographView = { readonly id: string; readonly name: string; readonly type: string; readonly size_bytes: number };
+type PhotographView = { readonly id: string; readonly name: string; readonly type: string; readonly size_bytes: number };
 
 /**
  * The newest live finds, and how many there are in all: `?limit=`, `?state=` 1 to 4, `?text=` that stands anywhere in the

@@ -1,7 +1,7 @@
 import { badArgument, ProtocolError } from './protocol.ts';
 
 /** Both bounds inclusive, in milliseconds since 1970. */
-export type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
+type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;

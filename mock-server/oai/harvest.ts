@@ -47,7 +47,7 @@ export function recordElement(harvest: Harvest, record: ArchiveRecord, format: F
   return `<record>${headerOf(harvest, record)}<metadata>${metadata}</metadata></record>`;
 }
 
-export function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): boolean {
+function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): boolean {
   return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 

@@ -1,5 +1,5 @@
 /** OAI-PMH 2.0, section 3.6. */
-export type ErrorCode =
+type ErrorCode =
   | 'badArgument'
   | 'badResumptionToken'
   | 'badVerb'
@@ -19,7 +19,7 @@ export class ProtocolError extends Error {
   }
 }
 
-export const VERBS = ['Identify', 'ListMetadataFormats', 'ListSets', 'GetRecord', 'ListIdentifiers', 'ListRecords'] as const;
+const VERBS = ['Identify', 'ListMetadataFormats', 'ListSets', 'GetRecord', 'ListIdentifiers', 'ListRecords'] as const;
 export type Verb = (typeof VERBS)[number];
 
 export const FORMATS = ['oai_dc', 'oai_svc'] as const;

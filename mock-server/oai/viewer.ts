@@ -28,7 +28,7 @@ export function viewerOf(account: Account): Viewer {
 }
 
 /** Credentials that cannot be read: the deployed service fails on these in its own ways. */
-export type UnreadableCredentials = 'not-base64' | 'no-colon';
+type UnreadableCredentials = 'not-base64' | 'no-colon';
 
 /**
  * Signs in by HTTP Basic with every request, or by a bearer token of interface A unless `deployed`. Without credentials: anonymous.

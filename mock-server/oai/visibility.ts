@@ -32,7 +32,7 @@ export const RECORD_RULES: Readonly<Record<Entity, Row>> = {
   osoba: always,
 };
 /** The same table, row `projekt/oznamovatel`. */
-export const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
+const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
 
 /** Contract: the element that governs the protected elements, and where those stand. */
 const GOVERNING: Partial<Record<Entity, string>> = {
@@ -80,7 +80,7 @@ function sqlOf(rule: Rule): string {
   return `(${conditions.join(' or ')})`;
 }
 
-export type MaskContext = { readonly letterOf: (entry: string) => Letter; readonly deployed: boolean };
+type MaskContext = { readonly letterOf: (entry: string) => Letter; readonly deployed: boolean };
 
 /**
  * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer

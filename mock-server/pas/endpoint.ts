@@ -38,10 +38,6 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'photo', path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/, method: 'POST', run: attachPhotograph },
 ];
 
-export function isWritePath(path: string): boolean {
-  return ENDPOINTS.some((endpoint) => endpoint.path.test(path));
-}
-
 /** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);

@@ -13,7 +13,7 @@ export type FindGeometry = {
   readonly storable: boolean;
 };
 
-export type GeometryFault = 'wkt-syntax' | 'wkt-range';
+type GeometryFault = 'wkt-syntax' | 'wkt-range';
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 // The blanks behind a marker belong to the marker: two runs of blanks side by side would take quadratic time to refuse.

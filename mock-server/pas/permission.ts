@@ -3,7 +3,7 @@ import type { Mock } from '../mock.ts';
 import { type ArchiveRecord, idOf, stavOf } from '../records/record.ts';
 
 /** The project type that finds may be imported into (facts 4.7). */
-export const SURVEY_PROJECT = 'HES-001138';
+const SURVEY_PROJECT = 'HES-001138';
 
 /** An active account without any role group counts as a Researcher here (facts 10.2). */
 export function roleOf(account: Account): Role {

@@ -27,7 +27,7 @@ export function nextPhotographName(mock: Mock, ident: string, uploadedName: stri
   return name;
 }
 
-export type NewPhotograph = {
+type NewPhotograph = {
   readonly find: string;
   readonly uuid: string;
   readonly name: string;

@@ -2,7 +2,7 @@
 export type PhotographType = 'image/jpeg' | 'image/png' | 'image/tiff' | 'image/heic' | 'image/heif';
 
 /** What the first bytes say a file is. `unrecognised` passes the type check and is refused later, as in the service. */
-export type FileKind =
+type FileKind =
   | { readonly kind: 'photograph'; readonly type: PhotographType }
   | { readonly kind: 'archive'; readonly format: 'zip' | '7z' | 'rar' }
   | { readonly kind: 'other'; readonly type: string }

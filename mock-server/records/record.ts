@@ -85,7 +85,7 @@ export function idOf(value: BodyValue | undefined): string | undefined {
   return attributeOf(value, 'id');
 }
 
-export function attributeOf(value: BodyValue | undefined, name: string): string | undefined {
+function attributeOf(value: BodyValue | undefined, name: string): string | undefined {
   const first = listOf(value)[0];
   if (first === undefined || typeof first === 'string') return undefined;
   const attribute = first[`@${name}`];

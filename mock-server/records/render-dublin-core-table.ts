@@ -1,6 +1,6 @@
 import type { Entity } from './record.ts';
 
-export type DublinCoreElement =
+type DublinCoreElement =
   | 'title'
   | 'creator'
   | 'subject'
@@ -27,7 +27,7 @@ export type Mapping = {
   readonly deployedLabel?: string;
 };
 
-export type EntityMapping = { readonly title: string; readonly subject: string; readonly mappings: readonly Mapping[] };
+type EntityMapping = { readonly title: string; readonly subject: string; readonly mappings: readonly Mapping[] };
 
 const text = (to: DublinCoreElement, path: string, label?: string): Mapping =>
   label === undefined ? { to, path, as: 'text' } : { to, path, as: 'text', label };

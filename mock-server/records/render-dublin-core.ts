@@ -6,7 +6,7 @@ import { DUBLIN_CORE, type Mapping } from './render-dublin-core-table.ts';
 export const RIGHTS = 'https://creativecommons.org/licenses/by-nc/4.0/';
 const PUBLISHER = 'Archeologický informační systém (mock)';
 
-export type DublinCoreOptions = {
+type DublinCoreOptions = {
   /** As the deployed service writes it: one `oai_dc:dc` inside another, its own spelling, holes where something is masked. */
   readonly deployed: boolean;
 };

@@ -2,7 +2,7 @@ import { type Addresses, FILE_BASE, namespaceOf, type SchemaVersion, xsdAddressO
 import { type Body, type BodyValue, type Entity, listOf } from './record.ts';
 import { inVersion } from './render-version.ts';
 
-export type RenderOptions = {
+type RenderOptions = {
   /** Line breaks and two spaces of indentation. */
   readonly pretty?: boolean;
   /** Starts with an XML declaration. */
@@ -41,7 +41,7 @@ function rootStart(version: SchemaVersion, addresses: Addresses): string {
 }
 
 /** @param depth indentation, or undefined for none */
-export function renderElement(name: string, value: string | Body, depth: number | undefined): string {
+function renderElement(name: string, value: string | Body, depth: number | undefined): string {
   const indent = depth === undefined ? '' : '  '.repeat(depth);
   const lineEnd = depth === undefined ? '' : '\n';
   const tag = name.includes(':') ? name : `svc:${name}`;

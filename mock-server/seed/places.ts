@@ -6,7 +6,7 @@ import { gmlPolygons, polygonsOfWkt, positionOf, wktPolygons } from './geometry.
 import type { Area } from './registers.ts';
 
 /** What follows from a place: its geometry in both systems and the areas that it lies in. */
-export type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
+type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
 
 /** Derives from positions what the service would (contract, Rules on fields 3). */
 export class Places {

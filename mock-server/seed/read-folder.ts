@@ -25,7 +25,7 @@ const PLAIN_FILES = [
 
 /** A record with the row that it was made from, for messages about it. */
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
-export type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
+type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
 /** Reads every file of a seed folder; each may be missing. @throws SeedError */
 export function readSeedFolder(folder: string): SeedFolder {

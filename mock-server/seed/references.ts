@@ -3,7 +3,7 @@ import { ShapeError } from '../shape.ts';
 import { isObject } from './seed-files.ts';
 
 /** What a reference to a record reads. */
-export type Labels = ReadonlyMap<string, string>;
+type Labels = ReadonlyMap<string, string>;
 
 /** Identifiers that nobody would write as a text of their own: a value of this form is a reference. */
 const REFERENCE = /^(HES|ORG|OS|U)-\d{6}$|^ruian-\d{2,6}$/;

@@ -4,7 +4,7 @@ import { inLanguage, type References } from './references.ts';
 import { atRow, type SeedRow } from './seed-files.ts';
 
 /** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
-export type Term = {
+type Term = {
   readonly ident_cely: string;
   readonly heslo: string;
   readonly heslo_en: string;

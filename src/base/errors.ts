@@ -23,7 +23,7 @@ export const EXIT_CODES = {
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
-export type FailureOptions = {
+type FailureOptions = {
   /** What to type or do next; shown under the message. */
   readonly hint?: string;
   readonly cause?: unknown;

@@ -24,9 +24,6 @@ export type Issue = {
   readonly line?: number;
 };
 
-/** Where a value came from; merged into the issues that are found about it. */
-export type Place = Pick<Issue, 'file' | 'sheet' | 'row' | 'unit' | 'column' | 'line' | 'find'>;
-
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
 }

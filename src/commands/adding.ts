@@ -36,7 +36,7 @@ export type Adding = {
   readonly start: (base: Find, which: 'first' | 'further') => Promise<Started>;
 };
 
-export type Saved = {
+type Saved = {
   readonly find: Find;
   readonly state: string;
   readonly photosAdded: number;

@@ -43,7 +43,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** `show [options] <find>` → `show [volby] <nález>` */
-export function withPlaceholders(text: string): string {
+function withPlaceholders(text: string): string {
   return text.replace(/([<[])([a-z=-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
     return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
   });

@@ -7,7 +7,7 @@ export type Candidate = { readonly text: string; readonly summary: string };
 export type NameKind = 'finds' | 'sets' | 'profiles';
 
 /** What may stand at the end of a command line. */
-export type Wish = {
+type Wish = {
   readonly candidates: readonly Candidate[];
   readonly names: readonly NameKind[];
   readonly paths: 'files' | 'folders' | undefined;

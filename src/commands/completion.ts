@@ -6,8 +6,8 @@ import { packageRoot } from '../base/package-root.ts';
 import type { GlobalOptions } from '../context.ts';
 import { defineCommand, type Runner } from './command.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -8,7 +8,7 @@ import { countElsewhere } from '../outbox/overview.ts';
 import { findCount } from './counted.ts';
 import { asFind, openValidation } from './finds.ts';
 
-export type CopyOptions = {
+type CopyOptions = {
   /** As the user gave them; none means all. */
   readonly names: readonly string[];
   /** Also to production, without being named. */

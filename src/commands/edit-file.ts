@@ -9,7 +9,7 @@ import type { StoredFind } from '../outbox/finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 
 /** A find's text while it is edited. It lies in the data home until its find is changed, so that nothing typed is lost. */
-export type EditFile = {
+type EditFile = {
   readonly path: string;
   /** What an edit that did not come to its end left; undefined where there was none. */
   readonly left: string | undefined;

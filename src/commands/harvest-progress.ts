@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
 import type { Progress, Terminal } from '../ui/terminal.ts';
 
-export type SetProgress = {
+type SetProgress = {
   readonly setSpec: string;
   readonly done: number;
   readonly total: number | undefined;

@@ -11,7 +11,7 @@ import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { keepMalformedAnswer } from './malformed-answer.ts';
 
-export type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean };
+type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -15,7 +15,7 @@ import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { keepMalformedAnswer } from './malformed-answer.ts';
 
-export type HarvestOptions = GlobalOptions & {
+type HarvestOptions = GlobalOptions & {
   readonly format?: string;
   readonly from?: string;
   readonly until?: string;

@@ -8,7 +8,7 @@ import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import { openAccountSession, passwordOf } from './service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
-export const NEWEST = 'newest';
+const NEWEST = 'newest';
 
 /**
  * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.

@@ -18,7 +18,7 @@ export type CommandOutline = {
   readonly commands: readonly CommandOutline[];
 };
 
-export type ArgumentOutline = {
+type ArgumentOutline = {
   readonly name: string;
   readonly required: boolean;
   readonly repeated: boolean;

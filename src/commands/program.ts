@@ -9,7 +9,7 @@ import type { Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
-export type Outputs = {
+type Outputs = {
   readonly stdout: Pick<Streams['stdout'], 'columns' | 'write'>;
   readonly stderr: Pick<Streams['stderr'], 'write'>;
 };

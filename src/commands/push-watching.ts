@@ -14,7 +14,7 @@ import { type Pusher, pushOnce } from './push-once.ts';
 const LEAST_LOOK_MS = 60_000;
 
 /** All rounds in one; `atRest`: nothing was under way when it was stopped. */
-export type WatchedPush = PushResult & { readonly atRest: boolean };
+type WatchedPush = PushResult & { readonly atRest: boolean };
 
 export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
   const { context, interrupts } = pusher;

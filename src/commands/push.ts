@@ -21,7 +21,7 @@ import { type Pusher, pushOnce } from './push-once.ts';
 import { pushWatching } from './push-watching.ts';
 import { announceInstance, confirmProduction, openAccountSession } from './service.ts';
 
-export type PushOptions = GlobalOptions & {
+type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
   readonly only?: readonly EntryKind[];
   readonly limit?: number;

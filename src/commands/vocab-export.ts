@@ -31,7 +31,7 @@ export function registerExport(parent: Command, run: Runner): void {
     .action((sets: string[], options: ExportOptions) => run(options, (context) => exportTerms(context, sets, options)));
 }
 
-export async function exportTerms(context: Context, sets: readonly string[], options: ExportOptions): Promise<ExitReason> {
+async function exportTerms(context: Context, sets: readonly string[], options: ExportOptions): Promise<ExitReason> {
   const vocabulary = await openProfileVocabulary(context);
   const wanted = sets.length === 0 ? ['heslo'] : sets;
   for (const set of wanted) requireSet(vocabulary, set);

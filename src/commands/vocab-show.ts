@@ -16,7 +16,7 @@ export function registerShow(parent: Command, run: Runner): void {
   }).action((ident: string, options: GlobalOptions) => run(options, (context) => show(context, ident)));
 }
 
-export async function show(context: Context, ident: string): Promise<ExitReason> {
+async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
   const vocabulary = await openProfileVocabulary(context);
   const term = termByIdent(vocabulary, ident.trim());

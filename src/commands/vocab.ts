@@ -49,7 +49,7 @@ function positiveNumber(text: string): number {
   return Number(text);
 }
 
-export async function search(context: Context, typed: string, options: SearchOptions): Promise<ExitReason> {
+async function search(context: Context, typed: string, options: SearchOptions): Promise<ExitReason> {
   const vocabulary = await openProfileVocabulary(context);
   if (options.set !== undefined) requireSet(vocabulary, options.set);
   const { limit, set } = options;
@@ -87,7 +87,7 @@ function print({ terminal }: Context, terms: readonly Term[]): void {
   for (const line of lines) terminal.line(printable(line));
 }
 
-export async function sets(context: Context): Promise<ExitReason> {
+async function sets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const vocabulary = await openProfileVocabulary(context);
   const counts = countBySet(vocabulary);

@@ -5,7 +5,7 @@ import type { Mapping, MappingRow } from './mapping.ts';
 import { mappedAstrayMessage } from './resolve-reference.ts';
 
 /** Where a confirmed row leads. */
-export type Standing =
+type Standing =
   | { readonly kind: 'good'; readonly entry: TermCandidate }
   | { readonly kind: 'unknown' | 'not-harvested' }
   | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate }

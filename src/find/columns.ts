@@ -17,7 +17,7 @@ const ISSUES_COLUMN = 'issues';
 
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
-export type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
+type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
 /** The columns of one table that pas understands. */
 export type Columns = {

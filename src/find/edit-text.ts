@@ -8,7 +8,7 @@ import type { LookupTerm } from './lookup.ts';
 export type Cells = ReadonlyMap<string, string>;
 
 /** The one line that stands for both elements of the point: which of them it is, `geom_system` says. */
-export const POINT_LINE = 'wkt';
+const POINT_LINE = 'wkt';
 
 const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POINT_LINE, 'geom_wkt', 'geom_sjtsk_wkt'];
 

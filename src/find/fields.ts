@@ -2,7 +2,7 @@ import { t } from '../base/language.ts';
 import type { ElementName, TargetState } from './find.ts';
 
 /** How an element is written (contract, "Find import document", element types). */
-export type FieldKind = 'text' | 'integer' | 'date' | 'boolean' | 'state' | 'geom-system' | 'reference' | 'term' | 'point';
+type FieldKind = 'text' | 'integer' | 'date' | 'boolean' | 'state' | 'geom-system' | 'reference' | 'term' | 'point';
 
 export type Field = {
   readonly name: ElementName;

@@ -9,7 +9,7 @@ const END_OF_IMAGE = 0xd9;
 /** Frame headers; between them stand tables. */
 const FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 
-export type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
+type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
 
 /**
  * The picture alone: no EXIF with its place, no XMP, no comment, no second picture, nothing behind the end. What says how colours

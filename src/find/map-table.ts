@@ -7,9 +7,9 @@ import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 import { rememberReferences } from './resolve-reference.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from './table.ts';
 
-export type MapContext = Omit<RowContext, 'resolveReference'> & { readonly lookupTerm: LookupTerm };
+type MapContext = Omit<RowContext, 'resolveReference'> & { readonly lookupTerm: LookupTerm };
 
-export type MappedTable = {
+type MappedTable = {
   /** The table's own issues, and those of its header and keys. */
   readonly issues: readonly Issue[];
   /** Each row as it is walked, with its own issues. */

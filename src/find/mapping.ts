@@ -23,8 +23,8 @@ export type MappingRow = {
 
 export type Mapping = { readonly file: string; readonly rows: readonly MappingRow[]; readonly issues: readonly Issue[] };
 
-export const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
-export type MappingColumn = (typeof MAPPING_COLUMNS)[number];
+const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
+type MappingColumn = (typeof MAPPING_COLUMNS)[number];
 
 const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
   element: 'set',

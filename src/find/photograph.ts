@@ -5,7 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 
-export type Photograph = {
+type Photograph = {
   readonly path: string;
   readonly sizeBytes: number;
   /** Detected from the bytes. */
@@ -16,7 +16,7 @@ export type Photograph = {
 /** Either the photograph or at least one error. */
 export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
 
-export type InspectOptions = {
+type InspectOptions = {
   /** Contract, "Limits": 250 MiB unless the profile says otherwise. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;

@@ -20,14 +20,14 @@ const SOURCES: readonly PointColumns[] = [
   { columns: ['wkt'] },
 ];
 
-export type ReadPoint = {
+type ReadPoint = {
   readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
   /** The element that the point went to, and the columns that it was read from. */
   readonly element?: ElementName;
   readonly columns: readonly ColumnName[];
 };
-export type PointReading = { readonly value: ReadPoint } | PointProblem;
-export type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
  * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs

@@ -28,7 +28,7 @@ export function settingOf(given: string, value: string): Setting | Issue {
 }
 
 /** What the settings say, read as the cells of a row are; what cannot be read is among the issues, and the rest is there. */
-export type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
+type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
 
 /** Reads each value by itself, so that one that is wrong takes none of the others with it. The point needs all of its own at once. */
 export function readSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {

@@ -12,7 +12,7 @@ export const STATE_RULES: readonly Rule[] = [
 ];
 
 /** Blank texts and references without an identifier count as absent, as they do for the service. */
-export function isPresent(elements: FindElements, name: Field['name']): boolean {
+function isPresent(elements: FindElements, name: Field['name']): boolean {
   const value = elements[name];
   if (value === undefined) return false;
   if (typeof value === 'object') return value.id.trim() !== '';

@@ -2,7 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 
 /** The formats that finds are read from. */
-export type TableKind = 'csv' | 'xlsx' | 'geojson' | 'gpkg' | 'xml';
+type TableKind = 'csv' | 'xlsx' | 'geojson' | 'gpkg' | 'xml';
 
 /** What a file of this name is expected to be. */
 const KIND_OF_EXTENSION: Readonly<Record<string, TableKind>> = {

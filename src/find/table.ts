@@ -27,7 +27,7 @@ export type TablePlace = {
   readonly unit?: RowUnit;
 };
 
-export type RowUnit = 'feature' | 'waypoint' | 'find';
+type RowUnit = 'feature' | 'waypoint' | 'find';
 
 /** `cells` has exactly as many texts as the header has columns. */
 export type TableRow = {
@@ -46,7 +46,7 @@ export type TableRow = {
 export type RowPoint = PointText & { readonly system: GeomSystem };
 
 /** Merged into the issues that are found about a row. */
-export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
+type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
 
 export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
   return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };

@@ -19,9 +19,9 @@ export type Thumbnail =
 export type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
 
 /** The part of sharp that is used. It is an optional dependency: not every platform has it. */
-export type ImageLibrary = (input: string | Buffer, options: SharpOptions) => Sharp;
+type ImageLibrary = (input: string | Buffer, options: SharpOptions) => Sharp;
 
-export type ThumbnailOptions = {
+type ThumbnailOptions = {
   /** The longer side at the most. */
   readonly maxPx: number;
   readonly library: ImageLibrary | undefined;

@@ -8,7 +8,7 @@ export type SheetMarks = {
 };
 
 /** Rows and columns from 1, both ends included. */
-export type CellRange = {
+type CellRange = {
   /** Such as `B4:D4`. */
   readonly name: string;
   readonly firstRow: number;
@@ -17,7 +17,7 @@ export type CellRange = {
   readonly lastColumn: number;
 };
 
-export type FaultyCell = { readonly row: number; readonly column: number; readonly fault: 'unsaved' | string };
+type FaultyCell = { readonly row: number; readonly column: number; readonly fault: 'unsaved' | string };
 
 export function readMarks(source: string): SheetMarks {
   return { merged: mergedIn(source), hiddenRows: hiddenIn(source), withoutValue: faultsIn(source) };

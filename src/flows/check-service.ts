@@ -14,7 +14,7 @@ import type { Harvest } from '../vocabulary/harvests.ts';
 import { type Check, failed, ok, problem, warning } from './check-machine.ts';
 import { readAccount } from './read-account.ts';
 
-export type ServiceToCheck = {
+type ServiceToCheck = {
   readonly baseUrl: string;
   readonly schemaBase: string;
   readonly schemaVersion: string;

@@ -11,7 +11,7 @@ import type { Entry, EntryState } from '../outbox/entry.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
-export type CopyContext = {
+type CopyContext = {
   readonly outbox: Outbox;
   /** The profile that the finds are to be sent with. */
   readonly profile: string;

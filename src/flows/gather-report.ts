@@ -10,14 +10,14 @@ import { superiorsOf, termByIdent } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
-export type ReportRequest = Pick<FindSources, 'outbox' | 'oaiBase' | 'language' | 'places'> &
+type ReportRequest = Pick<FindSources, 'outbox' | 'oaiBase' | 'language' | 'places'> &
   Pick<Report, 'madeMs' | 'version' | 'profile' | 'account' | 'pictures'> & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
     readonly finds: readonly StoredFind[] | undefined;
   };
 
-export type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
+type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
 
 /**
  * Everything that the page says but the pictures, as it is at this moment: some kilobytes a find, while a picture has tens of

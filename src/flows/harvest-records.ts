@@ -12,7 +12,7 @@ import { followUp, missingOf, underWay, type Walker, walk } from './walk-list.ts
 
 export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
 
-export type HarvestRecordsOptions = ListedService & {
+type HarvestRecordsOptions = ListedService & {
   /** Called when the service is known to have the set, so that a mistyped one leaves nothing behind. */
   readonly openOutput: () => Promise<OpenedOutput>;
   readonly setSpec: string;

@@ -35,7 +35,7 @@ export type HarvestProgress = {
   readonly perSecond: number;
 };
 
-export type HarvestVocabularyOptions = {
+type HarvestVocabularyOptions = {
   readonly client: OaiClient;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ export type QuestionWorld = {
 };
 
 /** Where a person goes after a question. */
-export type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
+type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
 
 /** Keys that are answers to every question. */
 export const KEYS = { back: '<', empty: '-', toTheEnd: '>' } as const;

@@ -15,7 +15,7 @@ import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 /** What can be chosen for an element, by what was typed so far. The value of an offer is what a table's cell would say. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Remark)[];
 
-export type OfferContext = {
+type OfferContext = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
   /** The newest finds, whose entries are offered before anything is typed. */
@@ -131,7 +131,7 @@ export function cellOf({ id, text }: Reference): string {
 }
 
 /** In the language that is spoken, with the Czech name beside the English one, since the service shows only that. */
-export function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
+function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
   return spokenLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }
 

@@ -5,7 +5,7 @@ import type { FindWithPictures } from '../report/page.ts';
 import type { Picture } from '../report/report.ts';
 import type { GatheredFind } from './report-find.ts';
 
-export type PictureOptions = {
+type PictureOptions = {
   /** Undefined where no pictures are wanted. */
   readonly makeThumbnail: MakeThumbnail | undefined;
   /** Where the copy of a queued photograph lies. */

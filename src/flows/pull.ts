@@ -15,7 +15,7 @@ import { type SentFind, sentFinds } from './sent-finds.ts';
 import { OVERLAP_MS } from './service-lists.ts';
 import { type Sight, type SightOptions, sightChanges, sightEach } from './sight-records.ts';
 
-export type PullContext = SightOptions & {
+type PullContext = SightOptions & {
   readonly outbox: Outbox;
   readonly profile: string;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
@@ -33,7 +33,7 @@ export type PulledFind = {
   readonly now: PulledRecord;
 };
 
-export type Pull = {
+type Pull = {
   readonly finds: readonly PulledFind[];
   /** What changed since then was asked for; undefined where nothing was sent yet. */
   readonly fromMs: number | undefined;

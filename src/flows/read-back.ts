@@ -4,7 +4,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { type Harvest, harvestFinds } from './harvest-finds.ts';
 import { sentFinds } from './sent-finds.ts';
 
-export type ReadBack = {
+type ReadBack = {
   readonly find: string;
   readonly identCely: string;
   /** Undefined where the harvest does not show the record to this account. */

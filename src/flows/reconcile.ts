@@ -14,7 +14,7 @@ import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds
 import { type ImportDoubt, judgeImports, judgePhoto, type PhotoDoubt, sightOf, type Verdict, type View } from './judge-doubt.ts';
 import { judgeNumber, type NumberDoubt } from './judge-number.ts';
 
-export type ReconcileContext = Harvest & {
+type ReconcileContext = Harvest & {
   readonly outbox: Outbox;
   readonly profile: string;
   /** The account's own identifier at the service. */

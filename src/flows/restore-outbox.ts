@@ -12,7 +12,7 @@ import { doubtUnsent, isEmpty, replaceContent } from '../outbox/put-back.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../store/database-file.ts';
 
-export type RestoreOptions = {
+type RestoreOptions = {
   readonly backup: string;
   readonly outboxFile: string;
   readonly photosFolder: string;

@@ -40,7 +40,7 @@ function required<T>(value: T | null): T {
   return value;
 }
 
-export type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
+type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
 
 /** Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does. */
 export async function sendOnce(

@@ -154,7 +154,7 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
 }
 
 /** pas writes one element a line, so the line's first tag is the element that the service means. */
-export function elementAtLine(document: Buffer, line: number | undefined): string | undefined {
+function elementAtLine(document: Buffer, line: number | undefined): string | undefined {
   if (line === undefined) return undefined;
   const text = document.toString('utf8').split('\n')[line - 1];
   return text?.match(/<(?:[\w.-]+:)?([\w.-]+)/)?.[1];

@@ -14,7 +14,7 @@ export type Sight =
   | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number }
   | { readonly kind: 'missing' };
 
-export type Sights = {
+type Sights = {
   readonly sights: ReadonlyMap<string, Sight>;
   /** The server's clock when it began to answer: what changes from then on is for the next time. */
   readonly beganMs: number;

@@ -3,7 +3,7 @@ import { readTerm } from '../vocabulary/read-term.ts';
 import { putHidden, putTerm, putTombstone } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 
-export type StoredPage = {
+type StoredPage = {
   /** Of every record on the page. */
   readonly idents: string[];
   readonly deleted: number;

@@ -8,7 +8,7 @@ import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 /** What a term of the museum may stand for; best first, and none where nothing resembles it. */
 export type Proposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
 
-export type SuggestMappingOptions = {
+type SuggestMappingOptions = {
   readonly vocabulary: Vocabulary;
   /** What is mapped already is not proposed again. */
   readonly mapping: Mapping;

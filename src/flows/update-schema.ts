@@ -4,7 +4,7 @@ import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
 import { type Comparison, compareWithBundled, findSchemaProblem, MAX_SCHEMA_BYTES } from '../find/own-schema.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 
-export type UpdateSchemaOptions = {
+type UpdateSchemaOptions = {
   readonly profile: DocumentProfile;
   /** Expected to repeat what is worth repeating. */
   readonly exchange: Exchange;
@@ -15,7 +15,7 @@ export type UpdateSchemaOptions = {
   readonly keep: (url: string, bytes: Buffer) => void;
 };
 
-export type UpdatedSchema = Comparison & { readonly url: string; readonly bytes: Buffer };
+type UpdatedSchema = Comparison & { readonly url: string; readonly bytes: Buffer };
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];

@@ -11,7 +11,7 @@ export type WatchEvent = {
   readonly untilMs: number | null;
 };
 
-export type WatchOptions = {
+type WatchOptions = {
   readonly clock: Clock;
   readonly stop: AbortSignal;
   /** One push of all that is due; undefined where another pas holds the outbox. */

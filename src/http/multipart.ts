@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import FormData from 'form-data';
 import type { RequestBody } from './exchange.ts';
 
-export type FilePart = { readonly fileName: string; readonly contentType: string };
+type FilePart = { readonly fileName: string; readonly contentType: string };
 
 /** A form with one field `file` whose bytes are in memory. */
 export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {

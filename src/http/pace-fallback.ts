@@ -4,7 +4,7 @@ import { PaceStoreError } from './redis-pace-store.ts';
 
 type SharedStore = PaceStore & { close(): void };
 
-export type FallbackOptions = {
+type FallbackOptions = {
   /** @throws PaceStoreError */
   readonly connect: (signal: AbortSignal) => Promise<SharedStore>;
   /** Shared by the processes of this machine alone. */

@@ -17,7 +17,7 @@ export type PaceState = {
 export const UNSEEN: PaceState = { lastDepartureMs: 0, leavingUntilMs: 0, blockedUntilMs: 0, jitterMs: 0, wakingMs: 0 };
 
 /** `next` is left out where nothing is to be written. */
-export type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
+type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
 
 /** Where the pace is kept: a file for the processes of a machine, Redis for several machines. */
 export type PaceStore = {
@@ -29,9 +29,9 @@ export type PaceStore = {
   update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
 
-export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastIntervalMs?: number) => PaceChange<T>;
+type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastIntervalMs?: number) => PaceChange<T>;
 
-export type PaceOptions = {
+type PaceOptions = {
   readonly store: PaceStore;
   readonly clock: Clock;
   /** `address:…` and `account:…`: both limits hold for every request (contract, "Limits"). */

@@ -10,7 +10,7 @@ export type RedisAddress = {
 };
 
 /** Why a text is no address of a Redis, without a word of the text, which may hold a password. */
-export type AddressFault = { readonly message: string; readonly hint: string };
+type AddressFault = { readonly message: string; readonly hint: string };
 
 const DEFAULT_PORT = 6379;
 const MOST_DATABASE = 1_000_000;

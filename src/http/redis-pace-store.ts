@@ -16,7 +16,7 @@ export class PaceStoreError extends Error {
   }
 }
 
-export type RedisPaceOptions = {
+type RedisPaceOptions = {
   readonly address: RedisAddress;
   readonly password: string | undefined;
   /** The service's address: its scopes lie together under one key. */

@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-export type RetryOptions = {
+type RetryOptions = {
   readonly clock: Clock;
   /** From 0 up to, not including, 1. */
   readonly random: () => number;

@@ -85,7 +85,7 @@ export function beginWalk(ledger: Ledger, { fromMs, untilMs }: Window): void {
     .run({ fromMs, untilMs });
 }
 
-export type PageNote = {
+type PageNote = {
   /** Undefined at the end of the list. */
   readonly token: string | undefined;
   /** Undefined where the service did not count, or counted less than the pass's window. */

@@ -1,7 +1,7 @@
 import type { Ledger } from './ledger.ts';
 
 /** A record as it was met last. */
-export type MetRecord = {
+type MetRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
   /** Of the record's text; empty where it could not be read and so is not in the output. */

@@ -6,14 +6,13 @@ import { granularityOf } from './datestamp.ts';
 
 export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
 export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
-export const DC_NAMESPACE = 'http://purl.org/dc/elements/1.1/';
 
-export type ArgumentName = 'identifier' | 'metadataPrefix' | 'set' | 'from' | 'until' | 'resumptionToken';
+type ArgumentName = 'identifier' | 'metadataPrefix' | 'set' | 'from' | 'until' | 'resumptionToken';
 export type OaiArguments = { readonly [Name in ArgumentName]?: string };
 
 type Rule = { readonly required: readonly ArgumentName[]; readonly optional: readonly ArgumentName[] };
 
-export const VERBS = {
+const VERBS = {
   Identify: { required: [], optional: [] },
   ListMetadataFormats: { required: [], optional: ['identifier'] },
   ListSets: { required: [], optional: ['resumptionToken'] },
@@ -23,7 +22,6 @@ export const VERBS = {
 } as const satisfies Record<string, Rule>;
 
 export type Verb = keyof typeof VERBS;
-export type ListVerb = 'ListIdentifiers' | 'ListRecords';
 
 /** What the protocol's error codes mean for the person who asked. */
 export const ERROR_HINTS: Readonly<Record<string, string>> = {

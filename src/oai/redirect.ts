@@ -9,7 +9,7 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 type GetOptions = Pick<HttpRequest, 'answerTimeoutMs' | 'maxAnswerBytes' | 'signal'>;
 
 /** GET with a query string, and with a credential that is only for the endpoint's own origin. */
-export type Get = (query: string, authorization: string | undefined, options: GetOptions) => Promise<HttpResponse>;
+type Get = (query: string, authorization: string | undefined, options: GetOptions) => Promise<HttpResponse>;
 
 /**
  * Follows redirects, and remembers where the endpoint really is, so that a harvest pays for one redirect and not for

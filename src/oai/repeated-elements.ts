@@ -21,7 +21,7 @@ export function repeatedElementsOf(version: string): RepeatedElements {
  * Reads out of a schema of the service what may repeat, so that a child that may is a list in JSON even where a record has
  * just one.
  */
-export function repeatedElements({ root }: XmlDocument): RepeatedElements {
+function repeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, XmlElement>();
   for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', type);
   const repeated = new Map<string, Set<string>>();

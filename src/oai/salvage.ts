@@ -3,7 +3,7 @@ import type { XmlDocument, XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
 /** What is left of a page of which some records cannot be read. */
-export type SalvagedPage = {
+type SalvagedPage = {
   /** The page without its broken records. */
   readonly document: XmlDocument;
   readonly broken: readonly BrokenRecord[];

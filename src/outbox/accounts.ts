@@ -1,7 +1,7 @@
 import type { Outbox } from './outbox.ts';
 
 /** What the service said of an account when it was last asked. */
-export type KnownAccount = {
+type KnownAccount = {
   readonly identCely: string;
   readonly name: string;
   readonly email: string;

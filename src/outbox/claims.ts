@@ -78,7 +78,7 @@ export type Settlement =
   | { readonly state: 'queued'; readonly reason: string; readonly notBeforeAt: number; readonly collided?: true }
   | { readonly state: 'uncertain'; readonly reason: string };
 
-export type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
+type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
 
 /** Closes the attempt and moves the entry, in one step. An accepted import frees what waited for its identifier. */
 export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {

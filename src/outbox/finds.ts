@@ -13,7 +13,7 @@ export type StoredFind = {
   readonly updatedAt: number;
 };
 
-export type FindToStore = {
+type FindToStore = {
   readonly localId: string;
   readonly elements: StoredElements;
   readonly source?: { readonly file: string; readonly row: number };

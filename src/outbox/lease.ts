@@ -4,7 +4,7 @@ import { refuseDamaged } from '../store/database-file.ts';
 import type { Outbox } from './outbox.ts';
 import { type ProcessTable, systemProcesses } from './process-table.ts';
 
-export type LeaseHolder = {
+type LeaseHolder = {
   readonly pid: number;
   readonly host: string;
   readonly machine: string;
@@ -12,16 +12,16 @@ export type LeaseHolder = {
   readonly takenAt: number;
 };
 
-export type Lease = { release(): void };
+type Lease = { release(): void };
 
-export type LeaseOptions = {
+type LeaseOptions = {
   readonly processes?: ProcessTable;
   /** A person says that a holder of whom nothing can be known from here is gone. */
   readonly takeOver?: boolean;
 };
 
 /** `unknown`: it is another machine's or another container's, whose processes cannot be seen from here. */
-export type HolderLife = 'alive' | 'dead' | 'unknown';
+type HolderLife = 'alive' | 'dead' | 'unknown';
 
 /**
  * Takes the outbox for pushing. A lease whose holder no longer runs on this machine is taken over, whatever the machine

@@ -2,7 +2,7 @@ import { selectEntries } from './entries.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryKind, type EntryState } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
-export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /** Entries by kind and state. */
 export function countEntries(outbox: Outbox, profile: string): Counts {

@@ -17,7 +17,7 @@ export type PulledRecord = {
 };
 
 /** A record as one pull met it. */
-export type Sighting = {
+type Sighting = {
   readonly identCely: string;
   readonly standing: Standing;
   readonly datestampMs: number | null;

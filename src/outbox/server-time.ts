@@ -2,7 +2,7 @@ import type { Attempt } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
 /** When something happened, by the server's clock; `sure` where this machine's clock can be trusted to have said when. */
-export type Moment = { readonly fromMs: number; readonly untilMs: number; readonly sure: boolean };
+type Moment = { readonly fromMs: number; readonly untilMs: number; readonly sure: boolean };
 
 export type ServerNow = {
   readonly nowMs: number;

@@ -25,7 +25,7 @@ export function userInfoRequest(baseUrl: string): HttpRequest {
   return { method: 'GET', url: `${baseUrl}/api/uzivatel-info/`, headers: { accept: ACCEPT } };
 }
 
-export const IMPORT_PATH = '/api/pas/import-xml';
+const IMPORT_PATH = '/api/pas/import-xml';
 
 export function importRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
   return {
@@ -36,7 +36,7 @@ export function importRequest(baseUrl: string, document: Buffer, sha512: Buffer)
   };
 }
 
-export function numberPath(identCely: string): string {
+function numberPath(identCely: string): string {
   return `/api/pas/nalez/${encodeURIComponent(identCely)}/evidencni-cislo`;
 }
 
@@ -48,11 +48,11 @@ export function numberRequest(baseUrl: string, identCely: string, value: string)
   };
 }
 
-export function photoPath(identCely: string): string {
+function photoPath(identCely: string): string {
   return `/api/pas/nalez/${encodeURIComponent(identCely)}/upload-foto`;
 }
 
-export type PhotoFile = {
+type PhotoFile = {
   readonly name: string;
   readonly mediaType: string;
   readonly sha512: Buffer;

@@ -6,9 +6,9 @@ import { readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
 /** Where the token is kept between runs. */
-export type TokenKeeper = { read(): string | undefined; write(token: string): void };
+type TokenKeeper = { read(): string | undefined; write(token: string): void };
 
-export type SessionOptions = {
+type SessionOptions = {
   readonly baseUrl: string;
   readonly username: string | undefined;
   readonly password: string | undefined;

@@ -5,7 +5,7 @@ import { type Frame, roundStep } from './map-frame.ts';
 /** A line of a coordinate system where it meets the edge of the frame: units along that edge. */
 export type Tick = { readonly at: number; readonly label: string };
 
-export type Graticule = {
+type Graticule = {
   /** Meridians by x, parallels by y: drawn across, named at the lower and the left edge. */
   readonly meridians: readonly Tick[];
   readonly parallels: readonly Tick[];

@@ -25,7 +25,7 @@ export const LABEL_SIZE = 11;
 /** Kept free for what is written along the edges. */
 const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 
-export type Size = { readonly width: number; readonly height: number };
+type Size = { readonly width: number; readonly height: number };
 
 /**
  * Places as many names as have room, the first wishes first: once for large letters, then among those for normal ones. No name
@@ -46,7 +46,7 @@ export function placeLabels(wishes: readonly LabelWish[], size: Size): Label[] {
   return [...placed.values()];
 }
 
-export type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
+type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
 
 /** Names of areas where nothing else stands: in the middle of an area, or a line or two above or below. */
 export function placeAreaNames(

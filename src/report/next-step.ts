@@ -3,9 +3,9 @@ import { shellWord } from '../base/shell-word.ts';
 import type { NextStep, ReportState } from './report.ts';
 
 /** What of a find waits, failed or is in doubt besides its import. */
-export type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
+type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
 
-export type Situation = {
+type Situation = {
   readonly localId: string;
   readonly state: ReportState;
   readonly photographsSent: number;

@@ -59,6 +59,6 @@ export function stateBadge(state: ReportState): Html {
   return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${stateName(state)}</span></span>`;
 }
 
-export function stateSymbol(state: ReportState): Html {
+function stateSymbol(state: ReportState): Html {
   return html`<svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg>`;
 }

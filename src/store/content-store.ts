@@ -6,14 +6,14 @@ import type { Readable } from 'node:stream';
 import { toDatabaseError } from './database.ts';
 
 /** Copies of files, each named by its SHA-512, so that the same file is kept once and a damaged one shows. */
-export type ContentStore = {
+type ContentStore = {
   /** @throws DatabaseError when the disk refuses; @throws Error when the source cannot be read */
   add(sourcePath: string): Promise<StoredContent>;
   pathOf(sha512: Buffer): string;
   open(sha512: Buffer): Readable;
 };
 
-export type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
+type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
 export function openContentStore(folder: string): ContentStore {
   const pathOf = (sha512: Buffer): string => {

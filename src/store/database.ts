@@ -7,7 +7,7 @@ import { t } from '../base/language.ts';
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
-export type OpenOptions = {
+type OpenOptions = {
   /** `full`: a commit survives a power cut (the outbox). `normal`: it survives a crash of the process (caches). */
   readonly synchronous: 'full' | 'normal';
   /** How long to wait for another process's write, in milliseconds. */

@@ -6,7 +6,7 @@ import { FileError, messageOf, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 
-export type OutputOptions = {
+type OutputOptions = {
   /** Permissions of the file. */
   readonly mode: number;
   /** Stops between two pieces. */

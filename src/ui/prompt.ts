@@ -8,7 +8,7 @@ export type Offer<T> = { readonly value: T; readonly name: string; readonly shor
 /** A line among offers that cannot be chosen. */
 export type Remark = { readonly remark: string };
 
-export type TextQuestion = {
+type TextQuestion = {
   readonly message: string;
   /** What Enter alone means. */
   readonly fallback?: string;
@@ -16,7 +16,7 @@ export type TextQuestion = {
   problemOf(text: string): Promise<string | undefined>;
 };
 
-export type SearchQuestion<T> = {
+type SearchQuestion<T> = {
   readonly message: string;
   /** What fits the text typed so far, best first: at least one line. */
   offers(typed: string): readonly (Offer<T> | Remark)[];

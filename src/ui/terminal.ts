@@ -9,7 +9,7 @@ export type Streams = {
   readonly stderr: NodeJS.WriteStream;
 };
 
-export type TerminalOptions = {
+type TerminalOptions = {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;

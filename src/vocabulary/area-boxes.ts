@@ -23,7 +23,7 @@ export function boundaryOf(vocabulary: Vocabulary, term: number): Polygon {
   return parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
 }
 
-export type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
+type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
 
 /** The harvested areas of a set that may lie in a box, by name. */
 export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {

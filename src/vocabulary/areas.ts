@@ -6,7 +6,7 @@ import { termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** Distance in metres is to the nearest harvested cadastral area's boundary. */
-export type AreaAnswer =
+type AreaAnswer =
   | { readonly kind: 'inside'; readonly area: Candidate }
   | { readonly kind: 'outside'; readonly nearest?: Candidate; readonly distanceM?: number }
   | { readonly kind: 'not-harvested' };

@@ -9,7 +9,7 @@ import type { Vocabulary } from './vocabulary.ts';
 export type PassKind = 'full' | 'changes';
 
 /** One walk over a set's list, perhaps over several runs of pas. Times are the server's. */
-export type Pass = {
+type Pass = {
   readonly kind: PassKind;
   /** It asks for what changed since then; null for everything. */
   readonly fromMs: number | null;
@@ -90,7 +90,7 @@ export function rewindPass(vocabulary: Vocabulary, harvest: number): void {
   vocabulary.sql('update harvests set token = null, token_expires_at = null where id = ?').run(harvest);
 }
 
-export type PageOutcome = {
+type PageOutcome = {
   readonly idents: readonly string[];
   readonly token: string | undefined;
   readonly tokenExpiresMs: number | undefined;

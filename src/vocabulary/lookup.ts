@@ -32,7 +32,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   };
 }
 
-export function lookupTerm(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
+function lookupTerm(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
   return IDENTIFIER.test(cell) ? byIdentifier(vocabulary, setSpec, cell) : byName(vocabulary, setSpec, cell);
 }
 

@@ -3,7 +3,7 @@ import { termByIdent } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
-export type ProjectAnswer =
+type ProjectAnswer =
   | { readonly kind: 'found'; readonly survey: boolean; readonly type: string; readonly stav: number | null }
   /** It is there, but this account is shown nothing of it. */
   | { readonly kind: 'hidden' }

@@ -3,13 +3,13 @@ import type { Term } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-export type SearchOptions = {
+type SearchOptions = {
   /** A set, or a family of them such as `heslo`. */
   readonly setSpec?: string;
   readonly limit: number;
 };
 
-export type SearchHit = {
+type SearchHit = {
   readonly term: Term;
   /** 1 is the name itself; less the further away. */
   readonly score: number;

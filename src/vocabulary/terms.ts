@@ -207,7 +207,7 @@ function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | nu
   vocabulary.sql('insert into area_boxes values (?, ?, ?, ?, ?)').run(term, box.minX, box.maxX, box.minY, box.maxY);
 }
 
-export type SetCount = { readonly setSpec: string; readonly terms: number; readonly gone: number };
+type SetCount = { readonly setSpec: string; readonly terms: number; readonly gone: number };
 
 export function countBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { t } from '../base/language.ts';
 
 /** V8 holds no longer string than 512 MiB; a page of that size is no page. */
-export const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** The bytes are not what the document or its sender says they are. */
 export class EncodingError extends Error {
@@ -15,7 +15,7 @@ export class EncodingError extends Error {
   }
 }
 
-export type DecodedText = {
+type DecodedText = {
   /** Without a byte order mark. */
   readonly text: string;
   /** The byte at which a character of `text` begins. */

@@ -1,65 +1,71 @@
 import { describe, expect, test } from 'vitest';
-import { findLines, smallestFind } from '../support/contract-find.ts';
+import type { HARVEST_QUIRKS } from '../../mock-server/oai/quirks.ts';
+import type { QUIRKS } from '../../mock-server/quirks.ts';
+import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { jpeg } from '../support/contract-photographs.ts';
-import { elementText, postFile } from '../support/contract-requests.ts';
+import { contentDigest, elementText, postFile } from '../support/contract-requests.ts';
 
 const wkt = (text: string) => findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });
+/** Those of harvesting have their tests in harvest-deployed.test.ts. */
+type WriteQuirk = Exclude<keyof typeof QUIRKS, keyof typeof HARVEST_QUIRKS>;
+
 const OTHER_EPSG = '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>';
 const twoFiles = [1, 2].map((number) => ({ name: 'file', fileName: `${number}.xml`, bytes: '<x/>' }));
 
 describe('Quirks of the deployed service (--deployed)', () => {
   const { mock, send, token } = useMock({ deployed: true });
 
-  test('import-repeated-file-part: the last part named file is used', async () => {
-    const { documentOf } = await import('../support/contract-find.ts');
-    const xml = documentOf(mock(), smallestFind());
-    const { contentDigest } = await import('../support/contract-requests.ts');
-    const last = { name: 'file', fileName: 'b.xml', bytes: xml };
-    const answer = await send('', {
-      parts: [...twoFiles, last, { name: 'other', fileName: 'c.xml', bytes: 'c' }],
-      digest: contentDigest(xml),
-    });
-    expect(answer.status, answer.text).toBe(201);
-  });
+  const QUIRK_TESTS: Readonly<Record<WriteQuirk, () => Promise<void>>> = {
+    'import-repeated-file-part': async () => {
+      const xml = documentOf(mock(), smallestFind());
+      const last = { name: 'file', fileName: 'b.xml', bytes: xml };
+      const answer = await send('', {
+        parts: [...twoFiles, last, { name: 'other', fileName: 'c.xml', bytes: 'c' }],
+        digest: contentDigest(xml),
+      });
+      expect(answer.status, answer.text).toBe(201);
+    },
+    'proxy-limit': async () => {
+      expect((await mock().control('GET', '/settings')).value).toMatchObject({
+        body_max_bytes: 262_144_000,
+        photo_max_bytes: 262_144_000,
+      });
+      await mock().control('PUT', '/settings', { body_max_bytes: 5000, photo_max_bytes: 5000 });
+      const bytes = jpeg(undefined, 'x'.repeat(4900));
+      const answer = await postFile(
+        mock(),
+        '/api/pas/nalez/C-202400101-N00007/upload-foto',
+        { name: 'file', fileName: 'a.jpg', bytes },
+        { token: token() },
+      );
+      expect([bytes.length < 5000, answer.status]).toEqual([true, 413]);
+    },
+    'millisecond-rates': async () => {
+      await mock().control('POST', '/clock', { frozen: true });
+      await mock().control('PUT', '/settings', {
+        rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
+      });
+      for (let count = 0; count < 3; count += 1) expect((await send(smallestFind())).status).toBe(201);
+    },
+    'wkt-copied': async () => {
+      for (const text of ['POINT (+15.17 49.84)', 'POINT (1.517e1 49.84)']) {
+        const answer = await send(wkt(text));
+        expect(answer.status, answer.text).toBe(201);
+        expect(elementText(answer.text, 'geom_sjtsk_wkt')).toBe('POINT (15.17 49.84)');
+      }
+    },
+    'wkt-third-number': async () => {
+      expect((await send(wkt('POINT Z (15.17 49.84 300)'))).status).toBe(500);
+      expect((await send(wkt('POINT M (15.17 49.84 300)'))).status).toBe(422);
+    },
+    'wkt-epsg-unread': async () => {
+      expect((await send(findLines(1, { geom_wkt: OTHER_EPSG }))).status).toBe(201);
+    },
+  };
 
-  test('proxy-limit: boundaries count, so that the largest allowed photograph is cut off by the proxy', async () => {
-    expect((await mock().control('GET', '/settings')).value).toMatchObject({
-      body_max_bytes: 262_144_000,
-      photo_max_bytes: 262_144_000,
-    });
-    await mock().control('PUT', '/settings', { body_max_bytes: 5000, photo_max_bytes: 5000 });
-    const bytes = jpeg(undefined, 'x'.repeat(4900));
-    const answer = await postFile(
-      mock(),
-      '/api/pas/nalez/C-202400101-N00007/upload-foto',
-      { name: 'file', fileName: 'a.jpg', bytes },
-      { token: token() },
-    );
-    expect([bytes.length < 5000, answer.status]).toEqual([true, 413]);
-  });
-
-  test('millisecond-rates: a rate per ms never refuses', async () => {
-    await mock().control('POST', '/clock', { frozen: true });
-    await mock().control('PUT', '/settings', {
-      rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
-    });
-    for (let count = 0; count < 3; count += 1) expect((await send(smallestFind())).status).toBe(201);
-  });
-
-  test.each(['POINT (+15.17 49.84)', 'POINT (1.517e1 49.84)'])('wkt-copied: of %s the numbers are copied', async (text) => {
-    const answer = await send(wkt(text));
-    expect(answer.status, answer.text).toBe(201);
-    expect(elementText(answer.text, 'geom_sjtsk_wkt')).toBe('POINT (15.17 49.84)');
-  });
-
-  test('wkt-third-number: a height fails at storage', async () => {
-    expect((await send(wkt('POINT Z (15.17 49.84 300)'))).status).toBe(500);
-    expect((await send(wkt('POINT M (15.17 49.84 300)'))).status).toBe(422);
-  });
-
-  test('wkt-epsg-unread: another EPSG attribute is not noticed', async () => {
-    expect((await send(findLines(1, { geom_wkt: OTHER_EPSG }))).status).toBe(201);
+  test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
+    await run();
   });
 });
 

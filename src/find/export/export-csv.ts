@@ -1,8 +1,8 @@
 import { BYTE_ORDER_MARK, csvCell } from '../../base/csv.ts';
 import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
 
-export const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
-export type Separator = keyof typeof SEPARATORS;
+const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
+type Separator = keyof typeof SEPARATORS;
 
 /**
  * A table that Excel and LibreOffice open as it is meant: marked as UTF-8, CRLF, formulas as texts. With semicolons it has

@@ -6,7 +6,7 @@ import type { ExportedPoint } from './exported-find.ts';
 /** A centimetre. */
 const DEGREE_DIGITS = 7;
 
-export type Wgs84Point = {
+type Wgs84Point = {
   /** Degrees. */
   readonly longitude: number;
   readonly latitude: number;

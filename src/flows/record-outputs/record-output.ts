@@ -3,7 +3,7 @@ import type { OaiRecord } from '../../oai/record.ts';
 import type { XmlDocument } from '../../xml/element.ts';
 
 /** What of a page is new or changed. */
-export type OutputPage = { readonly document: XmlDocument; readonly records: readonly OaiRecord[] };
+type OutputPage = { readonly document: XmlDocument; readonly records: readonly OaiRecord[] };
 
 /** Where the records of a harvest go. */
 export type RecordOutput = {

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** What the package offers, and what is started by its path. */
+const ENTRIES =
+  /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/exports\/|mock-server\/(server|main)\.ts|mock-server\/page\/page\.js|mock-server\/seed\/make-)/;
+
+/** Exports that only tests import, and why they are not written there. */
+const FOR_TESTS: Readonly<Record<string, string>> = {
+  'src/commands/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
+  'src/find/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
+  'src/find/input-file.ts#MAX_INPUT_BYTES': 'the limit that the test goes beyond',
+  'src/find/photograph.ts#PHOTO_MAX_BYTES': 'the limit that the test goes beyond',
+  'src/find/resolve-reference.ts#resolveTerm': 'one cell, without the field that leads to it',
+  'src/find/resolve-reference.ts#resolveFinder': 'one cell, without the field that leads to it',
+  'src/find/rules.ts#RULES': 'every rule must have its case',
+  'src/http/redis-pace-store.ts#fieldOf': 'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
+  'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
+  'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
+  'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
+  'mock-server/digest.ts#readContentDigest': 'headers are endless, and a request for each is not',
+  'mock-server/quirks.ts#QUIRKS': 'each difference must have its test',
+};
+
+const VALUES = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class)\s+(\w+)/gm;
+const DECLARED = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|type|interface)\s+(\w+)/gm;
+
+type Source = { readonly path: string; readonly text: string };
+
+const all = ['bin', 'src', 'mock-server', 'scripts', 'bench', 'test'].flatMap(filesBelow).map(read);
+const shipped = all.filter(({ path }) => /^(src|mock-server)\//.test(path));
+const fromAnywhere = usesIn(all);
+const fromShipped = usesIn(all.filter(({ path }) => !path.startsWith('test/')));
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => /\.(ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts') && statSync(join(ROOT, path)).isFile());
+}
+
+function read(path: string): Source {
+  return { path, text: readFileSync(join(ROOT, path), 'utf8') };
+}
+
+/** The file that an import names: programs that run the build name `dist/….js` for a file of `src`. */
+function targetOf(importer: string, name: string): string {
+  const path = relative(ROOT, resolve(ROOT, dirname(importer), name));
+  return path.startsWith('dist/') ? path.slice('dist/'.length).replace(/\.js$/, '.ts') : path;
+}
+
+/** `file#name` of all that these sources import from another file. */
+function usesIn(sources: readonly Source[]): ReadonlySet<string> {
+  const uses = sources.flatMap(({ path, text }) => {
+    const named = [...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g)].flatMap(
+      ([, names = '', file = '']) => namesIn(names).map((name) => `${targetOf(path, file)}#${name}`),
+    );
+    // Of a file that is loaded later, or whole, any name may be used that the text mentions.
+    const whole = [
+      ...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)|\bimport\s+\*\s+as\s+\w+\s+from\s+'(\.[^']+)'/g),
+    ].flatMap(([, later, star]) => {
+      const target = targetOf(path, later ?? star ?? '');
+      return exportsOf(target)
+        .filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+        .map((name) => `${target}#${name}`);
+    });
+    return [...named, ...whole];
+  });
+  return new Set(uses);
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map(
+      (each) =>
+        each
+          .trim()
+          .replace(/^type\s+/, '')
+          .split(/\s+as\s+/)[0] ?? '',
+    )
+    .filter((name) => name !== '');
+}
+
+function exportsOf(path: string, declared: RegExp = DECLARED): string[] {
+  const text = all.find((source) => source.path === path)?.text ?? '';
+  return [...text.matchAll(declared)].map(([, name = '']) => name);
+}
+
+test('every export is imported by another file', () => {
+  const dead = shipped
+    .filter(({ path }) => !ENTRIES.test(path))
+    .flatMap(({ path }) => exportsOf(path).map((name) => `${path}#${name}`))
+    .filter((name) => !fromAnywhere.has(name));
+  expect(dead).toEqual([]);
+});
+
+test('nothing is exported for tests alone without a reason', () => {
+  const forTests = shipped
+    .filter(({ path }) => !ENTRIES.test(path))
+    // A type that a test names belongs to a function that it calls.
+    .flatMap(({ path }) => exportsOf(path, VALUES).map((name) => `${path}#${name}`))
+    .filter((name) => fromAnywhere.has(name) && !fromShipped.has(name));
+  expect(forTests.filter((name) => FOR_TESTS[name] === undefined)).toEqual([]);
+  expect(Object.keys(FOR_TESTS).filter((name) => !forTests.includes(name))).toEqual([]);
+});
+
+test('every file is named by another one', () => {
+  const readByAll = [...all, read('package.json')];
+  const forgotten = all
+    .filter(({ path }) => !ENTRIES.test(path) && !path.endsWith('.test.ts'))
+    .filter(
+      ({ path }) => !readByAll.some((other) => other.path !== path && other.text.includes(basename(path).replace(/\.\w+$/, ''))),
+    )
+    .map(({ path }) => path);
+  expect(forgotten).toEqual([]);
+});
