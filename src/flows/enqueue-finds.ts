@@ -232,6 +232,7 @@ function addPhotographs(
   { outbox, profile, dryRun }: EnqueueContext,
   row: StoredFind | undefined,
 ): number {
+  if (photographs.length === 0) return 0;
   const known = new Set(row === undefined ? [] : knownDigests(outbox, row.id, profile));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
