@@ -66,6 +66,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       quiet: options.quiet === true,
       verbose: options.verbose === true,
       color: options.color !== false && wantsColor(environment, streams),
+      cursor: environment['TERM'] !== 'dumb',
     }),
     secrets: openSecrets(places.secretsFile, systemKeyring(environment)),
     config: readConfig,

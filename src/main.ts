@@ -7,6 +7,7 @@ import { commanderText } from './commands/commander-texts.ts';
 import { buildProgram } from './commands/program.ts';
 import type { World } from './context.ts';
 import { printable } from './ui/printable.ts';
+import { wrapped } from './ui/wrap.ts';
 
 /**
  * Runs the command line.
@@ -81,5 +82,6 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
 }
 
 function writeError({ streams }: World, text: string): void {
-  streams.stderr.write(`${text}\n`);
+  const columns = streams.stderr.isTTY === true ? streams.stderr.columns : undefined;
+  streams.stderr.write(`${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapped(text, columns)}\n`);
 }

@@ -9,7 +9,6 @@ import { findToResume, lastUnfinished } from '../flows/start-find.ts';
 import { LATEST, suggestValues } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds, renameFind } from '../outbox/finds.ts';
 import { printable } from '../ui/printable.ts';
-import { wrapped } from '../ui/wrap.ts';
 import type { AddOptions } from './add.ts';
 import { type Adding, EMPTY_FIND, savedText, savedValue } from './adding.ts';
 import { readMappingFile } from './mapping-file.ts';
@@ -21,7 +20,7 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
   const profile = context.profile();
   const prompt = await context.prompt();
   const columns = context.streams.stderr.columns ?? 80;
-  const say = (text: string): void => terminal.note(wrapped(printable(text), columns));
+  const say = (text: string): void => terminal.note(printable(text));
   const enteredNow = new Set<string>();
   const vocabulary = (await context.vocabulary()).source(profile.oaiBase ?? '');
   const mapping = readMappingFile(context);

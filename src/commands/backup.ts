@@ -36,7 +36,10 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const waiting = unsentPhotographs(outbox);
   const copies = waiting.filter(({ link }) => link === undefined);
   if (options.photos === true) {
-    await copyPhotographs(places.photosFolder, `${target}.photos`, copies);
+    const progress = terminal.progress(t`Copying photographs`);
+    await copyPhotographs(places.photosFolder, `${target}.photos`, copies, (done) =>
+      progress.update(done, copies.length),
+    ).finally(progress.end);
     const count = copies.length;
     terminal.line(
       ngettext(
@@ -85,10 +88,16 @@ function noFolder(target: string): FileError {
 type Kept = { readonly name: string; readonly sha512: Buffer };
 
 /** @throws DatabaseError when a photograph here is no longer what was queued */
-async function copyPhotographs(from: string, to: string, photographs: readonly Kept[]): Promise<void> {
+async function copyPhotographs(
+  from: string,
+  to: string,
+  photographs: readonly Kept[],
+  onProgress: (done: number) => void,
+): Promise<void> {
   const source = openContentStore(from);
   const copy = openContentStore(to);
-  for (const { name, sha512 } of photographs) {
+  for (const [index, { name, sha512 }] of photographs.entries()) {
+    onProgress(index);
     const path = source.pathOf(sha512);
     const copied = existsSync(path) ? await copy.add(path) : undefined;
     if (copied === undefined || !copied.sha512.equals(sha512)) {

@@ -16,8 +16,10 @@ import {
   failed,
   ok,
   type QueuedPhotograph,
+  unchecked,
   warning,
 } from '../flows/check-machine.ts';
+import { wasAcceptedNaming } from '../outbox/overview.ts';
 import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
@@ -42,7 +44,7 @@ export function register(program: Command, run: Runner): void {
 async function doctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
   const checks: Check[] = [];
   const add = (...more: readonly Check[]): void => {
-    for (const check of more) printCheck(context, check);
+    printChecks(context, more);
     checks.push(...more);
   };
   add(...machineChecks(context));
@@ -54,16 +56,51 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
       add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
     if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
-    if (options.offline !== true || profile.pacing === 'local') {
+    if (options.offline === true) {
+      if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+      const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
+      add(...unchecked(names, t`it needs a network`, t`Run \`pas doctor\` without --offline once there is one.`));
+    } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+      add(...(await serviceChecks(context, profile, sound)));
     }
-    if (options.offline !== true) add(...(await serviceChecks(context, profile)));
+  } else {
+    const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
+    add(...unchecked(names, t`there is no profile to check with`, t`Make one, and run \`pas doctor\` again: pas init`));
   }
-  const good = checks.every(({ level }) => level !== 'problem');
-  context.terminal.line();
-  context.terminal.line(good ? t`Ready to push.` : t`Not ready: see what is marked ✗.`);
-  context.terminal.value({ ok: good, checks: checks.map(({ todo, ...check }) => ({ ...check, todo: todo ?? null })) });
-  return good ? 'done' : 'dataRefused';
+  return conclude(context, checks);
+}
+
+/** Checks that nobody can make without a network. */
+const NEEDS_NETWORK: readonly string[] = ['service', 'clock', 'account', 'writing', 'schema', 'harvesting'];
+
+/** Where several things are wrong, what stops a push soonest says how the command ends. */
+const GRAVEST_FIRST: readonly ExitReason[] = [
+  'databaseTooNew',
+  'config',
+  'notAllowed',
+  'unavailable',
+  'oaiProtocol',
+  'outsideContract',
+];
+
+function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
+  const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
+  const good = reasons.length === 0;
+  const all = checks.every(({ level }) => level !== 'unchecked');
+  terminal.line();
+  terminal.line(
+    good
+      ? all
+        ? t`Ready to push.`
+        : t`Ready, as far as could be checked: see what is marked –.`
+      : t`Not ready: see what is marked ✗.`,
+  );
+  terminal.value({
+    ok: good,
+    checks: checks.map(({ name, level, message, todo }) => ({ name, level, message, todo: todo ?? null })),
+  });
+  return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
 
 function machineChecks({ places }: Context): Check[] {
@@ -120,14 +157,15 @@ async function vocabularyCheck(context: Context, profile: Profile): Promise<Chec
   return checkVocabulary(allHarvests(vocabulary), context.clock.now());
 }
 
-async function serviceChecks(context: Context, profile: Profile): Promise<Check[]> {
+async function serviceChecks(context: Context, profile: Profile, outboxIsSound: boolean): Promise<Check[]> {
   const { checkHarvesting, checkSchema, checkService } = await import('../flows/check-service.ts');
   const { send } = await context.connections();
   const checks: Check[] = [];
   try {
     const session = await openAccountSession(context);
     const pace = await openPace(context, profile, { tolerant: true });
-    const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart() };
+    const versionWasAccepted = outboxIsSound && (await wasVersionAccepted(context, profile));
+    const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart(), versionWasAccepted };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
     checks.push(failed('service', thrown));
@@ -135,6 +173,11 @@ async function serviceChecks(context: Context, profile: Profile): Promise<Check[
   if (profile.oaiBase !== undefined) return [...checks, await checkHarvesting(() => openHarvestClient(context))];
   const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
+}
+
+async function wasVersionAccepted(context: Context, { name, schemaBase, schemaVersion }: Profile): Promise<boolean> {
+  if (!existsSync(context.places.outboxFile)) return false;
+  return wasAcceptedNaming(await context.outbox(), name, `${schemaBase}/${schemaVersion}/`);
 }
 
 /** A check that could not even begin is a problem, not the end of the others. */
@@ -164,9 +207,19 @@ function attempt<T>(name: string, add: (check: Check) => void, work: () => T): T
   }
 }
 
+/** What was left unchecked for one reason stands in one line. */
+function printChecks(context: Context, checks: readonly Check[]): void {
+  const left = checks.filter(({ level }) => level === 'unchecked');
+  for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
+  const [first] = left;
+  if (first === undefined) return;
+  const names = left.map(({ name }) => name).join(', ');
+  printCheck(context, { ...first, name: '', message: t`not checked, since ${first.message}: ${names}` });
+}
+
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
   const { color } = terminal;
-  const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗') }[level];
-  terminal.line(`${mark} ${name.padEnd(15)} ${printable(message)}`);
-  if (todo !== undefined) terminal.line(`${' '.repeat(18)}→ ${printable(todo)}`);
+  const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
+  terminal.line(`${mark} ${name.padEnd(16)} ${printable(message)}`);
+  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

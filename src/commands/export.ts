@@ -5,6 +5,7 @@ import type { Context, GlobalOptions } from '../context.ts';
 import type { ExportedFind } from '../find/export/exported-find.ts';
 import { type ExportFilter, exportedFinds } from '../flows/exported-finds.ts';
 import { ENTRY_STATES, type EntryState } from '../outbox/entry.ts';
+import { countFinds } from '../outbox/overview.ts';
 import { databaseImage } from '../store/database.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -63,16 +64,20 @@ async function exportCommand(context: Context, names: readonly string[], options
     ...(options.state === undefined ? {} : { states: options.state }),
     ...(options.project === undefined ? {} : { project: options.project }),
   };
+  const total = filter.finds?.length ?? countFinds(outbox);
+  const progress = terminal.progress(t`Exporting`);
   let count = 0;
   const finds = function* (): Generator<ExportedFind> {
     for (const find of exportedFinds(outbox, profile, filter)) {
       count += 1;
+      progress.update(count, total);
       yield find;
     }
   };
   const parts = await render(context, format, finds(), options);
   if (toStdout) for (const part of parts) await writeOut(streams.stdout, part);
   else writeWholeFile(options.out ?? '', parts, options.force === true);
+  progress.end();
   const said = findCount(count);
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
   terminal.value({ format, file: toStdout ? null : options.out, finds: count });

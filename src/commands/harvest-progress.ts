@@ -17,9 +17,7 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
         current?.bar.end();
         current = { setSpec, bar: terminal.progress(setSpec) };
       }
-      const rate = `${Math.round(perSecond)}/s`;
-      const left = total === undefined || perSecond <= 0 ? undefined : duration((total - done) / perSecond);
-      current.bar.update(done, total, left === undefined ? rate : t`${rate}, ${left} left`);
+      current.bar.update(done, total, perSecond);
     },
     end: () => current?.bar.end(),
   };
@@ -29,12 +27,4 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
 export function leftOutText(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
   return t`Left out: ${record}, since ${reason}.`;
-}
-
-/** "42 s", "17 min", "3 h 20 min" */
-function duration(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds));
-  if (whole < 120) return `${whole} s`;
-  const minutes = Math.ceil(whole / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

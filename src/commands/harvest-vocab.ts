@@ -3,7 +3,6 @@ import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
-import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { leftOutText, progressPerSet } from './harvest-progress.ts';
@@ -44,7 +43,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);
-  for (const line of table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf))) terminal.line(line);
+  terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
   terminal.value({ sets: results.map(asJson) });
   return warnOfLosses(context, results) ? 'dataRefused' : 'done';
 }

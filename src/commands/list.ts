@@ -6,8 +6,6 @@ import { importOfFind } from '../outbox/entries.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { allFinds } from '../outbox/finds.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
-import { table } from '../ui/table.ts';
-import { printable } from '../ui/terminal.ts';
 import { standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -44,8 +42,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     labelOf(find.elements['druh_nalezu']),
     labelOf(find.elements['projekt']),
   ]);
-  for (const line of table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows))
-    context.terminal.line(printable(line));
+  context.terminal.table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
   context.terminal.value(
     finds.map(({ find, entry, pulled }) => ({
       find: find.id,

@@ -4,7 +4,6 @@ import type { Identity, ListPage, MetadataFormat, OaiSet } from '../oai/client.t
 import type { OaiHeader, OaiRecord } from '../oai/record.ts';
 import { elementJson, type Json, recordJson } from '../oai/record-json.ts';
 import type { RepeatedElements } from '../oai/repeated-elements.ts';
-import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 
 /** Answers of the harvesting interface, for people and as JSON. */
@@ -27,14 +26,14 @@ export function showIdentity({ terminal }: Context, identity: Identity): void {
 
 export function showFormats({ terminal }: Context, formats: readonly MetadataFormat[]): void {
   const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
-  for (const line of table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows)) terminal.line(line);
+  terminal.table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
   terminal.value({ formats });
 }
 
 export function showSets(context: Context, page: ListPage<OaiSet>): void {
   const { terminal } = context;
   const rows = page.items.map(({ setSpec, name }) => [setSpec, name].map(printable));
-  for (const line of table([t`SET`, t`NAME`], rows)) terminal.line(line);
+  terminal.table([t`SET`, t`NAME`], rows);
   const sets = page.items.map(({ setSpec, name, descriptions }) => ({
     set: setSpec,
     name,
@@ -49,7 +48,7 @@ export function showHeaders(context: Context, page: ListPage<OaiHeader>): void {
   const rows = page.items.map(({ identifier, datestamp, setSpecs, deleted }) =>
     [identifier, datestamp, setSpecs.join(' '), deleted ? t`deleted` : ''].map(printable),
   );
-  for (const line of table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows)) terminal.line(line);
+  terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
   const headers = page.items.map(({ identifier, datestamp, setSpecs, deleted }) => ({
     identifier,
     datestamp,

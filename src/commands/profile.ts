@@ -5,7 +5,6 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { countUnsent } from '../outbox/overview.ts';
-import { table } from '../ui/table.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -49,7 +48,7 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
     String(settings.username ?? ''),
     String(settings.base_url ?? ''),
   ]);
-  for (const line of table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows)) terminal.line(line);
+  terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
   terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
   return 'done';
 }

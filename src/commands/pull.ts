@@ -6,7 +6,6 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { Standing } from '../outbox/pulled.ts';
-import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -86,8 +85,7 @@ function print(context: Context, finds: readonly PulledFind[]): void {
   }
   const news = finds.filter(isNews);
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
-  const lines = news.length === 0 ? [] : table(header, news.map(rowOf));
-  for (const line of lines) terminal.line(printable(line));
+  if (news.length > 0) terminal.table(header, news.map(rowOf));
   const [sent, changed] = [finds.length, news.length];
   terminal.line(ngettext(msgid`${sent} sent find, ${changed} with news.`, `${sent} sent finds, ${changed} with news.`, sent));
   sayWhatIsAmiss(context, finds);

@@ -15,7 +15,6 @@ import {
   needingPerson,
   type Waiting,
 } from '../outbox/overview.ts';
-import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
@@ -50,7 +49,7 @@ async function status(context: Context): Promise<ExitReason> {
   terminal.line();
   const used = ENTRY_STATES.filter((state) => ENTRY_KINDS.some((kind) => counts[kind][state] > 0));
   const rows = ENTRY_KINDS.map((each) => [KIND_WORDS[each], ...used.map((state) => String(counts[each][state]))]);
-  for (const line of table(['', ...used.map((state) => STATE_WORDS[state])], rows)) terminal.line(line);
+  terminal.table(['', ...used.map((state) => STATE_WORDS[state])], rows);
   printWaiting(context, waiting);
   for (const step of STEPS) printStep(context, step, person);
   printGivenUp(context, givenUp);

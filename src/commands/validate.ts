@@ -48,7 +48,10 @@ async function validateFinds(context: Context, names: readonly string[], verdict
   const outbox = await context.outbox();
   const { name: profile } = context.profile();
   const check = await openValidation(context);
-  for (const stored of names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, profile, names)) {
+  const all = names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, profile, names);
+  const progress = context.terminal.progress(t`Checking`);
+  for (const [index, stored] of all.entries()) {
+    progress.update(index, all.length);
     const find = asFind(stored);
     const validated = check(find);
     note(
@@ -58,6 +61,7 @@ async function validateFinds(context: Context, names: readonly string[], verdict
     const content = contentOf(find, validated);
     outbox.change(() => bringUpToDate(outbox, profile, stored.id, content));
   }
+  progress.end();
 }
 
 /** As the entry is at this moment: a push may have taken it since the find was read. */

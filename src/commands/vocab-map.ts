@@ -6,8 +6,6 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { type MappingRow, mappingText } from '../find/mapping.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
-import { table } from '../ui/table.ts';
-import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { readMappingFile, writeResult } from './mapping-file.ts';
 import { registerImport } from './vocab-map-import.ts';
@@ -51,7 +49,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const set = options.set === undefined ? undefined : setArgument(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
   const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
-  for (const line of table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines)) terminal.line(printable(line));
+  terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
     terminal.note(t`Nothing is mapped yet. Begin with \`pas vocab map suggest TERMS.csv\`.`);

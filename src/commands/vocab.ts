@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { allHarvests } from '../vocabulary/harvests.ts';
 import { searchTerms } from '../vocabulary/search.ts';
@@ -83,8 +82,7 @@ function print({ terminal }: Context, terms: readonly Term[]): void {
     term.labelEn ?? '',
     term.gone === null ? '' : GONE_WORDS[term.gone],
   ]);
-  const lines = rows.length === 0 ? [] : table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
-  for (const line of lines) terminal.line(printable(line));
+  if (rows.length > 0) terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }
 
 async function sets(context: Context): Promise<ExitReason> {
@@ -93,7 +91,7 @@ async function sets(context: Context): Promise<ExitReason> {
   const counts = countBySet(vocabulary);
   const harvests = allHarvests(vocabulary);
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
-  for (const line of table([t`SET`, t`ENTRIES`, t`GONE`], rows)) terminal.line(line);
+  terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
     const completed = isoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;

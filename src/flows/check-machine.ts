@@ -1,29 +1,46 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PasError } from '../base/errors.ts';
+import { type ExitReason, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 
-/** One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long. */
+/**
+ * One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long; of what is
+ * unchecked nobody knows.
+ */
 export type Check = {
   /** Stable, kebab-case, for programs. */
   readonly name: string;
-  readonly level: 'ok' | 'warning' | 'problem';
+  readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
   readonly message: string;
   /** What to do about it; undefined when all is well. */
   readonly todo?: string;
+  /** How a command ends that meets this problem. */
+  readonly reason?: ExitReason;
 };
 
 export const ok = (name: string, message: string): Check => ({ name, level: 'ok', message });
 export const warning = (name: string, message: string, todo: string): Check => ({ name, level: 'warning', message, todo });
-export const problem = (name: string, message: string, todo: string): Check => ({ name, level: 'problem', message, todo });
+export const problem = (name: string, message: string, todo: string, reason: ExitReason = 'dataRefused'): Check => ({
+  name,
+  level: 'problem',
+  message,
+  todo,
+  reason,
+});
+
+/** @param message why these could not be looked at */
+export function unchecked(names: readonly string[], message: string, todo: string): Check[] {
+  return names.map((name) => ({ name, level: 'unchecked', message, todo }));
+}
 
 /** What stopped a check, as the check's result. */
 export function failed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`);
+  return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`, error.exitReason);
 }
 
 const OLDEST_NODE = 20;
@@ -67,12 +84,20 @@ function nearestExisting(path: string): string {
 /** Whatever holds finds or secrets is for its owner alone: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
   if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
-  const open = places.filter((path) => existsSync(path)).flatMap(openToOthers);
+  const there = places.filter((path) => existsSync(path));
+  const command = `chmod -R u+rwX,go-rwx ${there.map(shellWord).join(' ')}`;
+  let open: readonly string[];
+  try {
+    open = there.flatMap(openToOthers);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
+    return problem('permissions', t`${thrown.path} cannot be read.`, command);
+  }
   const [first] = open;
   if (first === undefined) return ok('permissions', t`files and folders are readable by you alone`);
   const more = open.length - 1;
   const message = more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
-  return problem('permissions', message, `chmod -R go-rwx ${places.join(' ')}`);
+  return problem('permissions', message, command);
 }
 
 function openToOthers(path: string): string[] {

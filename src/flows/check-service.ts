@@ -11,7 +11,7 @@ import { readErrorBody } from '../pas-api/error-body.ts';
 import { accessProbe, userInfoRequest } from '../pas-api/requests.ts';
 import { authorised, type Session } from '../pas-api/session.ts';
 import type { Harvest } from '../vocabulary/harvests.ts';
-import { type Check, failed, ok, problem, warning } from './check-machine.ts';
+import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
 import { readAccount } from './read-account.ts';
 
 type ServiceToCheck = {
@@ -24,9 +24,13 @@ type ServiceToCheck = {
   readonly clock: Clock;
   /** Waits for a slot, as a write would: the probe counts against the service's interval. */
   readonly depart: () => Promise<Slot>;
+  /** Whether an import of this schema version was ever accepted here. */
+  readonly versionWasAccepted: boolean;
 };
 
 const MOST_CLOCK_ERROR_MS = 60_000;
+
+export const WHEN_THERE_IS_A_NETWORK = t`Run \`pas doctor\` when the service can be reached.`;
 
 /** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
@@ -37,7 +41,11 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     answer = await send(userInfoRequest(baseUrl));
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return [problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, t`Check the network. The queue is kept.`)];
+    const todo = t`Check the network. The queue is kept.`;
+    return [
+      problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
+      ...unchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
+    ];
   }
   const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
@@ -47,7 +55,8 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
     return [...reached, who, await checkAccess(service)];
   } catch (thrown) {
-    return [...reached, failed('account', thrown)];
+    const left = unchecked(['writing'], t`nobody is signed in`, t`Run \`pas login\`.`);
+    return [...reached, failed('account', thrown), ...left];
   }
 }
 
@@ -63,9 +72,14 @@ async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): 
       case 429:
         return ok('writing', t`the write interface lets this account in`);
       case 403:
-        return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`);
+        return problem(
+          'writing',
+          t`The account or address is refused${said}.`,
+          t`Ask the operator of the service.`,
+          'notAllowed',
+        );
       case 503:
-        return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`);
+        return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
       default:
         return warning(
           'writing',
@@ -75,7 +89,7 @@ async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): 
     }
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`);
+    return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`, 'unavailable');
   } finally {
     slot.giveBack();
   }
@@ -99,9 +113,15 @@ function checkClock(response: HttpResponse, atMs: number): Check {
  * Which schema a deployment accepts is known for sure only at the first import. But a version that pas cannot check
  * offline, or that is not at the profile's schema location, is wrong already.
  */
-export async function checkSchema({ schemaBase, schemaVersion, prefix, send }: ServiceToCheck): Promise<Check> {
+export async function checkSchema(service: ServiceToCheck): Promise<Check> {
+  const { schemaBase, schemaVersion, prefix, send, versionWasAccepted } = service;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
-    return problem('schema', t`pas does not know schema version ${schemaVersion}.`, t`Correct schema_version in the profile.`);
+    return problem(
+      'schema',
+      t`pas does not know schema version ${schemaVersion}.`,
+      t`Correct schema_version in the profile.`,
+      'config',
+    );
   }
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
   const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
@@ -111,6 +131,8 @@ export async function checkSchema({ schemaBase, schemaVersion, prefix, send }: S
     if (!body.toString('utf8').includes(`${schemaBase}/${schemaVersion}/`)) {
       return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
     }
+    if (versionWasAccepted)
+      return ok('schema', t`${schemaVersion}, found at its location; the service has accepted imports with it`);
     return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;

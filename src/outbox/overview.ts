@@ -96,3 +96,11 @@ export function countElsewhere(outbox: Outbox, profile: string): number {
     .get({ profile }) as { count: number };
   return row.count;
 }
+
+/** Whether the service accepted a document that names this, such as the namespace of a schema version. */
+export function wasAcceptedNaming(outbox: Outbox, profile: string, text: string): boolean {
+  const found = outbox
+    .sql(`select 1 from entries where profile = ? and kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
+    .get(profile, Buffer.from(text));
+  return found !== undefined;
+}

@@ -1,7 +1,11 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { printable } from './printable.ts';
+import { type Bar, makeBar, NO_PROGRESS, type Progress } from './progress.ts';
+import { table } from './table.ts';
+import { wrapped } from './wrap.ts';
 
 export { printable } from './printable.ts';
+export type { Progress } from './progress.ts';
 
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
@@ -14,12 +18,8 @@ type TerminalOptions = {
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: boolean;
-};
-
-export type Progress = {
-  /** `note` stands behind the bar, for example a rate. */
-  update(done: number, total: number | undefined, note?: string): void;
-  end(): void;
+  /** The terminal can move its cursor. */
+  readonly cursor: boolean;
 };
 
 /** Results go to stdout, everything else to stderr. */
@@ -30,6 +30,8 @@ export type Terminal = {
   readonly columns: number;
   /** A line of the result, for people; nothing under `--json`. */
   line(text?: string): void;
+  /** A table of the result, for people; as wide as the terminal at most. */
+  table(header: readonly string[], rows: readonly (readonly string[])[]): void;
   /** One JSON value as the result; nothing without `--json`. */
   value(value: unknown): void;
   /** What happens meanwhile; nothing under `--quiet`. */
@@ -44,15 +46,26 @@ export type Terminal = {
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
   // Texts of others are escaped where they are put in; this is the net below. It lets only our own colours through.
-  const write = (stream: NodeJS.WriteStream, text: string) =>
-    stream.write(`${options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text)}\n`);
+  const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text));
+  let bar: Bar | undefined;
+  // What goes into a file or another program is never broken into lines.
+  const write = (stream: NodeJS.WriteStream, text: string): void => {
+    if (stream.isTTY === true) bar?.hide();
+    const columns = stream.isTTY === true ? stream.columns : undefined;
+    stream.write(`${columns === undefined || columns === 0 ? safe(text) : wrapped(safe(text), columns)}\n`);
+  };
+  const line = (text = ''): void => {
+    if (!options.json) write(streams.stdout, text);
+  };
   return {
     json: options.json,
     color,
     interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
     columns: streams.stdout.columns ?? 100,
-    line: (text = '') => {
-      if (!options.json) write(streams.stdout, text);
+    line,
+    table: (header, rows) => {
+      const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
+      for (const text of table(header, cells, streams.stdout.isTTY === true ? streams.stdout.columns : undefined)) line(text);
     },
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));
@@ -64,28 +77,12 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
       if (options.verbose) write(streams.stderr, color.dim(text));
     },
     warn: (text) => write(streams.stderr, color.yellow(text)),
-    progress: (label) => makeProgress(streams.stderr, label, options.quiet || options.json),
-  };
-}
-
-const BAR_WIDTH = 24;
-const REDRAW_MS = 80;
-
-/** A bar on a terminal; silence elsewhere, since a log of bars helps nobody. */
-function makeProgress(stream: NodeJS.WriteStream, label: string, silent: boolean): Progress {
-  if (silent || stream.isTTY !== true) return { update: () => {}, end: () => {} };
-  let drawnAt = 0;
-  const draw = (text: string) => stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
-  return {
-    update(done, total, note = '') {
-      if (Date.now() - drawnAt < REDRAW_MS && done !== total) return;
-      drawnAt = Date.now();
-      const filled = total === undefined || total === 0 ? 0 : Math.round((Math.min(done, total) / total) * BAR_WIDTH);
-      const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} `;
-      draw(`${label} ${bar}${done}${total === undefined ? '' : `/${total}`} ${note}`);
-    },
-    end: () => {
-      draw('');
+    progress: (label) => {
+      // A log of bars helps nobody.
+      const silent = options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
+      if (silent) return NO_PROGRESS;
+      bar = makeBar(streams.stderr, label, Date.now);
+      return bar;
     },
   };
 }

@@ -60,6 +60,22 @@ test('all is well: every line says so, and nothing was changed at the service', 
   expect({ finds: after.finds, photos: after.photos }).toEqual({ finds: before.finds, photos: before.photos });
 });
 
+test('every check has its place in the JSON, whether it could be made or not', async () => {
+  const names = async (...flags: string[]) => (await diagnose(home, ...flags)).report.checks.map(({ name }) => name);
+  const online = await names();
+  expect(await names('--offline')).toEqual(online);
+  expect(new Set(online).size).toBe(online.length);
+});
+
+test('a schema version that the service took imports of is said to be accepted', async () => {
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const said = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
+  expect(await said()).toMatch(/shows at the first one/);
+  await expectDone(home.pas('push'));
+  expect(await said()).toMatch(/has accepted imports with it/);
+});
+
 test('what is wrong with the machine is named with what to do', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('p.png', tinyPng(1));
@@ -68,19 +84,19 @@ test('what is wrong with the machine is named with what to do', async () => {
   chmodSync(join(home.folder, 'pas', 'outbox.sqlite'), 0o644);
   const { code, levels, report } = await diagnose(home, '--offline');
   expect(levels).toMatchObject({ permissions: 'problem', photographs: 'problem', outbox: 'ok', 'vocabulary-age': 'warning' });
-  expect(levels).not.toHaveProperty('service');
+  expect(levels).toMatchObject({ service: 'unchecked', clock: 'unchecked', account: 'unchecked', harvesting: 'unchecked' });
   expect(report.checks.filter(({ level, todo }) => level !== 'ok' && todo === null)).toEqual([]);
   expect(code).toBe(3);
 });
 
 test.each([
-  ['a closed interface', { access_mode: 'closed' }, 'writing'],
-  ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 'writing'],
-])('%s is a problem of writing, while the account is fine', async (_name, settings, problem) => {
+  ['a closed interface', { access_mode: 'closed' }, 5],
+  ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
+])('%s is a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
   await service.control('PUT', '/settings', settings);
   const { code, levels } = await diagnose(home);
-  expect(levels).toMatchObject({ service: 'ok', account: 'ok', [problem]: 'problem' });
-  expect(code).toBe(3);
+  expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
+  expect(code).toBe(exitCode);
 });
 
 test('a clock that is off, a role with limits and a wrong schema location are said', async () => {
@@ -94,12 +110,16 @@ test('a clock that is off, a role with limits and a wrong schema location are sa
 
 test('nobody signed in, a service out of reach, no profile: each is one problem and not the end of the check', async () => {
   const stranger = makeHome();
-  expect((await diagnose(stranger)).levels).toMatchObject({ profile: 'problem', node: 'ok' });
+  const empty = await diagnose(stranger);
+  expect(empty.levels).toMatchObject({ profile: 'problem', node: 'ok', service: 'unchecked' });
+  expect(empty.code).toBe(12);
   const address = ['--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/s'];
   await expectDone(stranger.pas('init', '--kind', 'training', '--username', 'a', ...address));
   const offline = await diagnose(stranger);
-  expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', harvesting: 'warning' });
-  expect(offline.code).toBe(3);
+  expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', account: 'unchecked', harvesting: 'warning' });
+  expect(offline.code).toBe(5);
+  const text = (await stranger.pas('doctor')).stdout;
+  expect(text).toMatch(/^– +not checked, since the service cannot be reached: clock, account, writing$/m);
   await expectDone(
     stranger.pas(
       'init',
@@ -113,7 +133,9 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
       service.schema_base,
     ),
   );
-  expect((await diagnose(stranger)).levels).toMatchObject({ service: 'ok', account: 'problem' });
+  const unknown = await diagnose(stranger);
+  expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
+  expect(unknown.code).toBe(4);
 });
 
 test('a server that is not the service is told from one', async () => {

@@ -1,0 +1,65 @@
+import { t } from '../base/language.ts';
+import { cutTo } from './width.ts';
+
+export type Progress = {
+  /**
+   * @param total undefined while nobody knows it
+   * @param perSecond the rate of late; without it, the mean since the beginning
+   */
+  update(done: number, total: number | undefined, perSecond?: number): void;
+  end(): void;
+};
+
+export const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
+
+const BAR_WIDTH = 24;
+const REDRAW_MS = 80;
+/** What is over sooner needs no bar, and a rate of less time is none. */
+const FIRST_AFTER_MS = 500;
+
+/** A bar that makes room for what is written meanwhile, and is drawn again below it. */
+export type Bar = Progress & { hide(): void };
+
+/** A bar in the terminal's last line, with the rate and the time left. */
+export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, label: string, now: () => number): Bar {
+  const startedAt = now();
+  let drawnAt: number | undefined;
+  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (stream.columns ?? 80) - 1)}`);
+  const clear = (): void => {
+    if (drawnAt !== undefined) draw('');
+    drawnAt = undefined;
+  };
+  return {
+    update(done, total, perSecond) {
+      const at = now();
+      if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && done !== total)) return;
+      drawnAt = at;
+      const rate = perSecond ?? (done * 1000) / (at - startedAt);
+      draw([label, barOf(done, total), noteOf(done, total, rate)].filter((part) => part !== '').join(' '));
+    },
+    hide: clear,
+    end: clear,
+  };
+}
+
+function barOf(done: number, total: number | undefined): string {
+  if (total === undefined) return String(done);
+  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * BAR_WIDTH);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${done}/${total}`;
+}
+
+function noteOf(done: number, total: number | undefined, perSecond: number): string {
+  if (perSecond <= 0) return '';
+  const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
+  if (total === undefined || done >= total) return rate;
+  const left = duration((total - done) / perSecond);
+  return t`${rate}, ${left} left`;
+}
+
+/** "42 s", "17 min", "3 h 20 min" */
+function duration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 120) return `${whole} s`;
+  const minutes = Math.ceil(whole / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

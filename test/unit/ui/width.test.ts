@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { makeBar } from '../../../src/ui/progress.ts';
+import { table } from '../../../src/ui/table.ts';
+import { cutTo, displayWidth } from '../../../src/ui/width.ts';
+import { wrapped } from '../../../src/ui/wrap.ts';
+
+describe('the width of a text', () => {
+  test.each([
+    ['zlomek nádoby', 13],
+    ['zlomek nádoby'.normalize('NFD'), 13],
+    ['青銅', 4],
+    ['ﾊﾆﾜ', 3],
+    ['🏺', 2],
+    ['👩‍🔬', 2],
+    ['a\u200bb', 2],
+    ['\u001b[31m✗\u001b[39m', 1],
+    ['', 0],
+  ])('%j takes the cells that a terminal gives it', (text, cells) => {
+    expect(displayWidth(text)).toBe(cells);
+  });
+
+  test('a text that is cut is never wider than it may be, and never ends inside a letter', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, cells) => {
+        expect(displayWidth(cutTo(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
+      }),
+    );
+    expect(cutTo('nádoba'.normalize('NFD'), 3)).toBe(`${'ná'.normalize('NFD')}…`);
+  });
+});
+
+describe('a table', () => {
+  const header = ['FIND', 'OBJECT', 'IDENTIFIER'];
+  const rows = [
+    ['K-1', 'zlomek nádoby z mladší doby bronzové', 'C-202400101-N00001'],
+    ['K-002', 'přeslen'.normalize('NFD'), ''],
+  ];
+
+  test('aligns by what is seen', () => {
+    expect(table(header, rows)).toEqual([
+      'FIND   OBJECT                                IDENTIFIER',
+      'K-1    zlomek nádoby z mladší doby bronzové  C-202400101-N00001',
+      `K-002  ${'přeslen'.normalize('NFD')}`,
+    ]);
+  });
+
+  test('cuts words, and no code, to fit the terminal', () => {
+    const lines = table(header, rows, 44);
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(44);
+    expect(lines[1]).toBe('K-1    zlomek nádoby z…   C-202400101-N00001');
+  });
+
+  test('becomes a paragraph a row where the terminal is too narrow for its columns', () => {
+    expect(table(header, rows, 30)).toEqual([
+      'FIND        K-1',
+      'OBJECT      zlomek nádoby z mladší doby bronzové',
+      'IDENTIFIER  C-202400101-N00001',
+      '',
+      'FIND        K-002',
+      `OBJECT      ${'přeslen'.normalize('NFD')}`,
+    ]);
+  });
+});
+
+describe('a line that is too long', () => {
+  test('is broken between words and goes on under its text', () => {
+    expect(wrapped('✗ disk             20 MiB free in the folder', 40)).toBe(
+      '✗ disk             20 MiB free in the\n                   folder',
+    );
+    expect(wrapped('  - one two three', 9)).toBe('  - one\n  two\n  three');
+  });
+
+  test('keeps a command whole, which somebody may copy', () => {
+    expect(wrapped('Run `pas vocab map check` now', 16)).toBe('Run\n`pas vocab map check`\nnow');
+    expect(wrapped('    pas edit KH24-001 --set element=value', 20)).toBe('    pas edit KH24-001 --set element=value');
+  });
+
+  test('loses no word', () => {
+    const line = fc.array(fc.stringMatching(/^[a-zěščř]{1,12}$/), { minLength: 1 }).map((words) => words.join(' '));
+    fc.assert(
+      fc.property(line, fc.integer({ min: 12, max: 60 }), (text, columns) => {
+        const lines = wrapped(text, columns).split('\n');
+        expect(lines.join(' ')).toBe(text);
+        expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
+      }),
+    );
+  });
+});
+
+test('a bar shows the rate and the time left, in one line of the terminal, and is gone at the end', () => {
+  let atMs = 0;
+  let written = '';
+  const stream = {
+    columns: 60,
+    write: (text: string) => {
+      written += text;
+      return true;
+    },
+  };
+  const bar = makeBar(stream, 'Importing', () => atMs);
+  bar.update(1, 100);
+  expect(written).toBe('');
+  atMs = 2000;
+  bar.update(50, 100);
+  expect(written).toContain('Importing ████████████░░░░░░░░░░░░ 50/100 25/s, 2 s left');
+  atMs = 3000;
+  bar.update(60, undefined);
+  expect(written).toContain('Importing 60 20/s');
+  bar.end();
+  expect(written.endsWith('\r\u001b[2K')).toBe(true);
+});
