@@ -166,7 +166,7 @@ test('kill -9 while sending leaves nothing that is sent twice', async () => {
 });
 
 test('a second push of the same outbox is refused with 11 and the holder’s number', async () => {
-  await service.control('PUT', '/settings', { latency_ms: 400 });
+  await service.control('PUT', '/settings', { latency_ms: 4000 });
   const running = home.start('push');
   await untilRequests(1);
   const second = await home.pas('push', '--json');
