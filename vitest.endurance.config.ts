@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 // Kills, cut lines, full disks and nonsense met by whole processes: many starts of pas, so it has a run of its own.
 export default defineConfig({
-  test: { include: ['test/endurance/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2 },
+  test: { include: ['test/endurance/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000, pool: 'forks', maxWorkers: 2 },
 });
