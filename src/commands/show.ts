@@ -119,7 +119,10 @@ function printAtService({ terminal }: Context, { pulled, record, changes }: AtSe
 
 function valueText(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'id' in value) {
-    return 'text' in value && value.text !== '' ? `${String(value.text)} (${String(value.id)})` : String(value.id);
+    const [id, text] = [String(value.id), 'text' in value ? String(value.text) : ''];
+    // A person by name has no identifier yet.
+    if (id === ':tba') return text;
+    return text === '' || text === id ? id : `${text} (${id})`;
   }
   return String(value);
 }
