@@ -11,6 +11,7 @@ export type AddOptions = GlobalOptions & {
   readonly pointFrom?: string;
   readonly photo?: readonly string[];
   readonly link?: boolean;
+  readonly stripGps?: boolean;
   readonly draft?: boolean;
   readonly resume?: string | true;
 };
@@ -31,6 +32,7 @@ export function register(program: Command, run: Runner): void {
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
     .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .option('--draft', t`keep the find as a draft, however complete`)
     .option('--resume [find]', t`go on with an unfinished find, the last one unless named`)
     .action((options: AddOptions) => run(options, (context) => add(context, options)));

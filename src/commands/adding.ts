@@ -50,7 +50,7 @@ export async function openAdding(context: Context, options: AddOptions): Promise
   const profile = context.profile();
   const outbox = await context.outbox();
   const validation = await openValidationContext(context);
-  const keeping = photographKeeping(context, options.link === true);
+  const keeping = photographKeeping(context, options);
   const references = {
     resolveReference: rememberReferences(validation.lookupTerm ?? (() => ({ kind: 'not-harvested' }))),
     resolvePhoto: photoResolver(context.cwd),

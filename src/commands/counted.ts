@@ -21,3 +21,12 @@ export function recordCount(count: number): string {
 export function requestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
+
+/** A sentence of its own. */
+export function strippedText(count: number): string {
+  return ngettext(
+    msgid`The place was taken out of ${count} photograph.`,
+    `The place was taken out of ${count} photographs.`,
+    count,
+  );
+}

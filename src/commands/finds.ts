@@ -39,8 +39,10 @@ export async function openLookups(context: Context, profile: Profile) {
   return { lookupTerm: withMapping(lookupTerm, readMappingFile(context)), lookupArea };
 }
 
-export function photographKeeping(context: Context, link: boolean): PhotographKeeping {
-  return keepingPhotographs(context.places.photosFolder, { maxBytes: context.profile().photoMaxBytes, link });
+export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
+
+export function photographKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
+  return keepingPhotographs(context.places.photosFolder, { maxBytes: context.profile().photoMaxBytes, link, stripGps });
 }
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */

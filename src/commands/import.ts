@@ -15,11 +15,13 @@ import { defineCommand, type Runner } from './command.ts';
 import { otherService } from './copy-from-others.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
+import { foldPlaces } from './fold-places.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 
 type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;
   readonly link?: boolean;
+  readonly stripGps?: boolean;
   readonly photos?: string;
   readonly sheet?: string;
   readonly layer?: string;
@@ -38,6 +40,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--dry-run', t`say what would happen and change nothing`)
     .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
     .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
@@ -78,7 +81,7 @@ export async function importTables(context: Context, files: readonly string[], o
       outbox,
       profile: profile.name,
       validate,
-      ...photographKeeping(context, options.link === true),
+      ...photographKeeping(context, options),
       isOtherService: otherService(context),
       dryRun: options.dryRun === true,
       onProgress: (done) => progress.update(done, table.rowCount),
@@ -100,7 +103,7 @@ function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
 }
 
 function printSummary({ terminal }: Context, finds: readonly Enqueued[], issues: readonly Issue[], dryRun: boolean): void {
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
   const drafts = finds.filter((find) => !find.ready).length;

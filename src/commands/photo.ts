@@ -6,10 +6,14 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { photographKeeping } from './finds.ts';
+import { strippedText } from './counted.ts';
+import { type KeepingFlags, photographKeeping } from './finds.ts';
+import { foldPlaces } from './fold-places.ts';
+import { wholeNumber } from './list.ts';
+import type { MatchFlags } from './photo-match.ts';
 import { announceInstance } from './service.ts';
 
-type PhotoOptions = GlobalOptions & { readonly link?: boolean };
+type PhotoOptions = GlobalOptions & KeepingFlags;
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
@@ -19,8 +23,31 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
   })
     .option('--link', t`keep a reference instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
+    );
+  defineCommand(parent, {
+    name: 'match <folder>',
+    summary: t`Find out which finds the photographs of a folder show, by name, place and time, and queue them: the sure ones at once, the others when asked.`,
+    examples: [
+      'pas photo match /media/card/DCIM --recursive --dry-run',
+      'pas photo match ./photos --strip-gps',
+      'pas photo match ./photos --yes --likely --within 10',
+    ],
+  })
+    .option('--recursive', t`look into the folders in it, too`)
+    .option('--within <metres>', t`how far from a find's point a photograph may be taken (default: 25)`, wholeNumber)
+    .option('--yes', t`ask nothing: queue the sure matches`)
+    .option('--likely', t`queue the likely matches as well`)
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--link', t`keep a reference instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .action((folder: string, options: MatchFlags) =>
+      run(options, async (context) => {
+        const { matchPhotos } = await import('./photo-match.ts');
+        return matchPhotos(context, folder, options);
+      }),
     );
 }
 
@@ -29,18 +56,24 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const outbox = await context.outbox();
   const target = targetOf(outbox, context.profile().name, find);
   announceInstance(context);
-  const keeping = photographKeeping(context, options.link === true);
+  const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];
   let queued = 0;
+  let stripped = 0;
   for (const file of files) {
     const inspected = await keeping.inspectPhotograph(file);
     issues.push(...inspected.issues);
     if (inspected.photograph === undefined || hasErrors(inspected.issues)) continue;
-    const change = enqueuePhoto(outbox, target, await keeping.keepPhotograph(file, inspected.photograph.mimeType));
-    if (change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
-    else queued += 1;
+    const photograph = await keeping.keepPhotograph(inspected.photograph);
+    const change = enqueuePhoto(outbox, target, photograph);
+    if (change === 'kept') {
+      terminal.note(t`${file} is queued for ${find} already, or sent.`);
+      continue;
+    }
+    queued += 1;
+    if (photograph.isStripped === true) stripped += 1;
   }
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
   const all = files.length;
   terminal.line(
     ngettext(
@@ -49,6 +82,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
       all,
     ),
   );
-  terminal.value({ find, queued, issues: issues.map(issueValue) });
+  if (stripped > 0) terminal.line(strippedText(stripped));
+  terminal.value({ find, queued, gps_stripped: stripped, issues: issues.map(issueValue) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -139,7 +139,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       if (photograph === undefined || hasErrors(issues)) {
         throw new FileError(path, issues.map(({ message }) => message).join(' '));
       }
-      return enqueuePhoto(outbox, target, await keeping.keepPhotograph(path, photograph.mimeType));
+      return enqueuePhoto(outbox, target, await keeping.keepPhotograph(photograph));
     },
     push: ({ kinds = ENTRY_KINDS, limit, signal, onEvent } = {}) => {
       const never = new AbortController();

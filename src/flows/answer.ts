@@ -75,14 +75,16 @@ function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer
 
 async function readPhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const photos: string[] = [];
+  const remarks: string[] = [];
   for (const name of text.split(';').map(withoutQuotes)) {
     if (name === '') continue;
     const path = resolve(context.folder, name);
     const { issues } = await context.inspectPhotograph(path);
     if (hasErrors(issues)) return { problem: messages(issues) };
     photos.push(path);
+    remarks.push(...issues.map(({ message }) => message));
   }
-  return { find: { ...find, photos: [...new Set(photos)] }, remarks: [] };
+  return { find: { ...find, photos: [...new Set(photos)] }, remarks };
 }
 
 async function readPoint(text: string, find: Find, context: AnswerContext): Promise<Answer> {

@@ -10,9 +10,10 @@ import {
   replacePhoto,
   type Target,
 } from '../outbox/entries.ts';
-import type { Entry, Photograph } from '../outbox/entry.ts';
+import type { Entry, PhotoEntry } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Kept } from './kept-photographs.ts';
 
 /** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
@@ -60,25 +61,42 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
   });
 }
 
-export type PhotoChange = 'queued' | 'requeued' | 'kept';
+export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
 /**
- * Queues a photograph, unless the same bytes are queued or sent for this record already. One that was refused is queued
- * again: whoever asks for it has mended what was wrong.
+ * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused is
+ * queued again: whoever asks for it has mended what was wrong.
  */
-export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Photograph): PhotoChange {
+export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept): PhotoChange {
   return outbox.change(() => {
-    const same = entriesOf(outbox, target).find(
-      (entry) => entry.kind === 'photo' && entry.state !== 'dropped' && entry.photograph.sha512.equals(photograph.sha512),
-    );
-    if (same?.state === 'refused') {
-      replacePhoto(outbox, same, photograph);
+    const same = entriesOf(outbox, target).filter((entry) => entry.state !== 'dropped' && isSamePhotograph(entry, photograph));
+    const [first] = same;
+    if (first?.state === 'refused') {
+      replacePhoto(outbox, first, photograph);
       return 'requeued';
     }
-    if (same !== undefined) return 'kept';
+    if (first !== undefined) return replaceTwin(outbox, same, photograph) ? 'replaced' : 'kept';
     addPhoto(outbox, asItIsNow(outbox, target), photograph);
     return 'queued';
   });
+}
+
+function isSamePhotograph(entry: Entry, { sha512, twinSha512Hex }: Kept): entry is PhotoEntry {
+  if (entry.kind !== 'photo') return false;
+  return entry.photograph.sha512.equals(sha512) || entry.photograph.sha512.toString('hex') === twinSha512Hex;
+}
+
+/** Where the photograph waits unsent with its place, and is wanted without, it waits without from now on. */
+export function replaceTwin(outbox: Outbox, entries: readonly Entry[], photograph: Kept): boolean {
+  if (photograph.isStripped !== true) return false;
+  const twin = entries.find((entry) => entry.state === 'queued' && isTwin(entry, photograph));
+  if (twin === undefined) return false;
+  replacePhoto(outbox, twin, photograph);
+  return true;
+}
+
+function isTwin(entry: Entry, { twinSha512Hex }: Kept): boolean {
+  return entry.kind === 'photo' && entry.photograph.sha512.toString('hex') === twinSha512Hex;
 }
 
 /** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Find } from '../find/find.ts';
-import type { InspectedPhotograph } from '../find/photograph.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import type { ValidatedFind } from '../find/validate.ts';
@@ -17,19 +16,18 @@ import {
   sentUnderOthers,
   wasGivenUp,
 } from '../outbox/entries.ts';
-import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
+import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { replaceTwin } from './enqueue-change.ts';
+import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 
-export type EnqueueContext = {
+export type EnqueueContext = PhotographKeeping & {
   readonly outbox: Outbox;
   readonly profile: string;
   readonly validate: (find: Find) => ValidatedFind;
-  readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
-  /** Keeps what is needed to send the photograph later: a copy, or where it lies. */
-  readonly keepPhotograph: (path: string, mediaType: string) => Promise<Photograph>;
   /** Whether another profile is known to write to another service, so that the same find is to be made in both. */
   readonly isOtherService: (profile: string) => boolean;
   /** Say what would happen, and change nothing. */
@@ -96,13 +94,13 @@ function* batchesOf(finds: Iterable<Find>): Generator<readonly Find[]> {
 type PreparedFind = {
   readonly find: Find;
   readonly content: ImportContent;
-  readonly photographs: readonly Photograph[];
+  readonly photographs: readonly Kept[];
   readonly issues: readonly Issue[];
 };
 
 async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFind> {
   const validated = context.validate(find);
-  const photographs: Photograph[] = [];
+  const photographs: Kept[] = [];
   const photoIssues: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
@@ -111,12 +109,13 @@ async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFin
     photographs.push(
       context.dryRun
         ? {
+            ...photograph,
             name: path,
             mediaType: photograph.mimeType,
             sha512: Buffer.from(photograph.sha512Hex, 'hex'),
             sizeBytes: photograph.sizeBytes,
           }
-        : await context.keepPhotograph(path, photograph.mimeType),
+        : await context.keepPhotograph(photograph),
     );
   }
   return { find, content: contentOf(find, validated), photographs, issues: [...validated.issues, ...photoIssues] };
@@ -236,11 +235,12 @@ function addPhotographs(
   const known = new Set(row === undefined ? [] : knownDigests(outbox, row.id, profile));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
-    return !known.has(digest) && known.add(digest);
+    return !known.has(digest) && !known.has(photograph.twinSha512Hex ?? digest) && known.add(digest);
   });
   if (!dryRun && row !== undefined) {
     const identCely = importOfFind(outbox, row.id, profile)?.identCely ?? null;
     for (const photograph of fresh) addPhoto(outbox, { profile, findId: row.id, identCely }, photograph);
+    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, row.id, profile), photograph);
   }
   return fresh.length;
 }

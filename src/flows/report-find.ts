@@ -153,7 +153,7 @@ function guarded(sources: FindSources, elements: FindElements, record: Harvested
 }
 
 /** Undefined where there is no point, or none that both systems can express. */
-function placeOf(elements: FindElements): Place | undefined {
+export function placeOf(elements: FindElements): Place | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
   const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;

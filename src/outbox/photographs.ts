@@ -12,3 +12,8 @@ export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
     (entry) => entry.kind === 'photo',
   );
 }
+
+/** All of a profile's photographs, those that were given up included. */
+export function photoEntries(outbox: Outbox, profile: string): PhotoEntry[] {
+  return selectEntries(outbox, `kind = 'photo' and profile = :profile`, { profile }).filter((entry) => entry.kind === 'photo');
+}

@@ -7,8 +7,11 @@ import { toDatabaseError } from './database.ts';
 
 /** Copies of files, each named by its SHA-512, so that the same file is kept once and a damaged one shows. */
 type ContentStore = {
-  /** @throws DatabaseError when the disk refuses; @throws Error when the source cannot be read */
-  add(sourcePath: string): Promise<StoredContent>;
+  /**
+   * @param source a file's path, or the bytes themselves
+   * @throws DatabaseError when the disk refuses; @throws Error when the source cannot be read
+   */
+  add(source: string | Readable): Promise<StoredContent>;
   pathOf(sha512: Buffer): string;
   open(sha512: Buffer): Readable;
 };
@@ -23,11 +26,11 @@ export function openContentStore(folder: string): ContentStore {
   return {
     pathOf,
     open: (sha512) => createReadStream(pathOf(sha512)),
-    async add(sourcePath) {
+    async add(source) {
       const draft = join(folder, `${randomUUID()}.tmp`);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        const content = await copyHashed(sourcePath, draft);
+        const content = await copyHashed(typeof source === 'string' ? createReadStream(source) : source, draft);
         const place = pathOf(content.sha512);
         if (existsSync(place)) {
           await rm(draft);
@@ -45,12 +48,12 @@ export function openContentStore(folder: string): ContentStore {
 }
 
 /** On disk, not only in the cache, before it gets its name: what has a name is whole. */
-async function copyHashed(sourcePath: string, targetPath: string): Promise<StoredContent> {
+async function copyHashed(source: Readable, targetPath: string): Promise<StoredContent> {
   const hash = createHash('sha512');
   let sizeBytes = 0;
   const target = await open(targetPath, 'wx', 0o600);
   try {
-    for await (const chunk of createReadStream(sourcePath)) {
+    for await (const chunk of source) {
       const bytes = chunk as Buffer;
       hash.update(bytes);
       sizeBytes += bytes.length;

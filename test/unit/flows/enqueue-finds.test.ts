@@ -23,9 +23,9 @@ function context(outbox: Outbox): EnqueueContext {
       },
       issues: [],
     }),
-    keepPhotograph: async (path, mediaType) => ({
+    keepPhotograph: async ({ path, mimeType }) => ({
       name: path,
-      mediaType,
+      mediaType: mimeType,
       sha512: sha512Of(Buffer.from(path)),
       sizeBytes: path.length,
     }),

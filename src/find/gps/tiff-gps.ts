@@ -1,0 +1,125 @@
+import { type GpsTrace, NO_GPS, together } from './gps-trace.ts';
+import { removeXmpGps } from './xmp-gps.ts';
+
+/** TIFF 6.0 and EXIF 2.32: an EXIF block is a TIFF file without a picture. */
+const GPS_POINTER = 0x8825;
+const EXIF_POINTER = 0x8769;
+const SUB_DIRECTORIES = 0x014a;
+const XMP = 0x02bc;
+const LATITUDE = 2;
+const LONGITUDE = 4;
+const DESTINATION_LATITUDE = 0x14;
+const DESTINATION_LONGITUDE = 0x16;
+const TELLING: readonly number[] = [LATITUDE, LONGITUDE, DESTINATION_LATITUDE, DESTINATION_LONGITUDE];
+const LAST_GPS_TAG = 0x1f;
+const ENTRY_BYTES = 12;
+/** Bytes of one value, by the type's number. */
+const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+/** A file of many pages has a directory each; a broken one may claim any number. */
+const MOST_DIRECTORIES = 20_000;
+/** No value of a GPS directory is longer; what claims to be is not believed. */
+const MOST_VALUE_BYTES = 65_536;
+
+type Reader = { readonly u16: (at: number) => number; readonly u32: (at: number) => number };
+type Writer = { readonly setU16: (value: number, at: number) => void };
+type Tiff = Reader & Writer & { readonly bytes: Buffer };
+
+/**
+ * Takes the GPS directories out of a TIFF structure, and their pointers and the GPS properties of its XMP. Nothing else is moved or
+ * changed, and the length stays.
+ * @param bytes changed in place
+ */
+export function removeTiffGps(bytes: Buffer): GpsTrace {
+  const tiff = openTiff(bytes);
+  if (tiff === undefined) return NO_GPS;
+  let trace = NO_GPS;
+  const waiting = [tiff.u32(4)];
+  const seen = new Set<number>();
+  for (let at = waiting.pop(); at !== undefined && seen.size < MOST_DIRECTORIES; at = waiting.pop()) {
+    if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
+    seen.add(at);
+    trace = together(trace, removeFromDirectory(tiff, at, waiting));
+  }
+  return trace;
+}
+
+function openTiff(bytes: Buffer): Tiff | undefined {
+  if (bytes.length < 8) return undefined;
+  const order = bytes.toString('latin1', 0, 2);
+  if (order !== 'II' && order !== 'MM') return undefined;
+  const little = order === 'II';
+  const tiff: Tiff = {
+    bytes,
+    u16: (at) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
+    u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
+    setU16: (value, at) => void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+  };
+  return tiff.u16(2) === 42 ? tiff : undefined;
+}
+
+/** How many entries of the directory are there; fewer than it says where the file is cut off. */
+function entriesAt({ bytes, u16 }: Tiff, at: number): number {
+  return Math.min(u16(at), Math.floor((bytes.length - at - 2) / ENTRY_BYTES));
+}
+
+function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrace {
+  const { bytes, u16, u32 } = tiff;
+  let trace = NO_GPS;
+  let count = entriesAt(tiff, at);
+  for (let index = 0; index < count; ) {
+    const entry = at + 2 + index * ENTRY_BYTES;
+    const [tag, value] = [u16(entry), u32(entry + 8)];
+    if (tag === GPS_POINTER) {
+      trace = together(trace, { found: true, tells: clearGpsDirectory(tiff, value) });
+      const end = Math.min(bytes.length, at + 2 + u16(at) * ENTRY_BYTES + 4);
+      bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
+      bytes.fill(0, end - ENTRY_BYTES, end);
+      count -= 1;
+      tiff.setU16(u16(at) - 1, at);
+      continue;
+    }
+    if (tag === EXIF_POINTER) waiting.push(value);
+    if (tag === SUB_DIRECTORIES) waiting.push(...subDirectories(tiff, entry));
+    if (tag === XMP) trace = together(trace, removeFromXmp(tiff, entry));
+    index += 1;
+  }
+  const next = at + 2 + count * ENTRY_BYTES;
+  if (u16(at) === count && next + 4 <= bytes.length) waiting.push(u32(next));
+  return trace;
+}
+
+/**
+ * The bytes are overwritten, so that they are not only out of reach. What the pointer leads to is touched only where it is certainly a
+ * GPS directory: in a broken file it may be the picture.
+ * @returns whether it told a place
+ */
+function clearGpsDirectory(tiff: Tiff, at: number): boolean {
+  const { bytes, u16, u32 } = tiff;
+  if (at < 8 || at + 2 > bytes.length) return false;
+  const count = entriesAt(tiff, at);
+  const entries = Array.from({ length: count }, (_, index) => at + 2 + index * ENTRY_BYTES);
+  const isGps = (entry: number): boolean => u16(entry) <= LAST_GPS_TAG && (TYPE_BYTES[u16(entry + 2)] ?? 0) > 0;
+  if (count === 0 || count > LAST_GPS_TAG + 1 || !entries.every(isGps)) return false;
+  const tells = entries.some((entry) => TELLING.includes(u16(entry)));
+  for (const entry of entries) {
+    const lengthBytes = (TYPE_BYTES[u16(entry + 2)] ?? 0) * u32(entry + 4);
+    const value = u32(entry + 8);
+    if (lengthBytes > 4 && lengthBytes <= MOST_VALUE_BYTES && value >= 8 && value < bytes.length)
+      bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
+  }
+  bytes.fill(0, at, at + 2 + count * ENTRY_BYTES);
+  return tells;
+}
+
+function subDirectories({ bytes, u32 }: Tiff, entry: number): number[] {
+  const count = u32(entry + 4);
+  if (count === 1) return [u32(entry + 8)];
+  const at = u32(entry + 8);
+  const there = Math.max(0, Math.min(count, 64, Math.floor((bytes.length - at) / 4)));
+  return Array.from({ length: there }, (_, index) => u32(at + index * 4));
+}
+
+function removeFromXmp({ bytes, u32 }: Tiff, entry: number): GpsTrace {
+  const [count, at] = [u32(entry + 4), u32(entry + 8)];
+  return at < 8 || at >= bytes.length ? NO_GPS : removeXmpGps(bytes.subarray(at, at + count));
+}

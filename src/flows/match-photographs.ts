@@ -1,0 +1,159 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { FileError, messageOf } from '../base/errors.ts';
+import type { Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { FindElements } from '../find/find.ts';
+import { type Match, type MatchableFind, type MatchOptions, matchPhotographs, type Shot } from '../find/match-photographs.ts';
+import { type PhotoExif, readPhotoExif } from '../find/photo-exif.ts';
+import { importOfFind, wasGivenUp } from '../outbox/entries.ts';
+import type { PhotoEntry } from '../outbox/entry.ts';
+import { allFinds } from '../outbox/finds.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { photoEntries } from '../outbox/photographs.ts';
+import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
+import { placeOf } from './report-find.ts';
+
+/** What is to be done with one file of the folder. */
+export type FileFate = { readonly file: string; readonly path: string } & (
+  | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
+  /** Queued, sent or given up before: the entries that say so. */
+  | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[] }
+  /** The same picture lies in the folder twice. */
+  | { readonly kind: 'copy'; readonly of: string }
+  /** The service would refuse it; the issues say why. */
+  | { readonly kind: 'refused' }
+);
+
+export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
+
+export type MatchSources = MatchOptions & {
+  readonly outbox: Outbox;
+  readonly profile: string;
+  readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
+  /** A camera's clock without an offset, such as `2024-05-06T07:08:09` → milliseconds since 1970 UTC. */
+  readonly localToMs: (local: string) => number;
+  readonly recursive: boolean;
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/**
+ * Looks at every file of a folder and says which find it shows; changes nothing.
+ * @throws FileError where the folder cannot be read
+ */
+export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
+  const files = await filesIn(folder, sources.recursive);
+  const known = entriesByDigest(photoEntries(sources.outbox, sources.profile));
+  const issues: Issue[] = [];
+  const fates = new Map<string, FileFate>();
+  const shots: { readonly shot: Shot; readonly path: string; readonly photograph: Sendable }[] = [];
+  const fileOfDigest = new Map<string, string>();
+  for (const [index, file] of files.entries()) {
+    sources.onProgress(index, files.length);
+    const path = join(folder, file);
+    const inspected = await sources.inspectPhotograph(path);
+    const { photograph } = inspected;
+    if (photograph === undefined) {
+      // What is no photograph is found on every card: that is worth saying, and no mistake.
+      issues.push(
+        ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? { ...issue, severity: 'warning' as const } : issue)),
+      );
+      fates.set(file, { file, path, kind: 'refused' });
+      continue;
+    }
+    const digests = [photograph.sha512Hex, ...(photograph.twinSha512Hex === undefined ? [] : [photograph.twinSha512Hex])];
+    const entries = digests.flatMap((digest) => known.get(digest) ?? []);
+    if (entries.length > 0) {
+      fates.set(file, { file, path, kind: 'known', entries });
+      continue;
+    }
+    const copyOf = digests.map((digest) => fileOfDigest.get(digest)).find((other) => other !== undefined);
+    if (copyOf !== undefined) {
+      fates.set(file, { file, path, kind: 'copy', of: copyOf });
+      continue;
+    }
+    issues.push(...inspected.issues);
+    for (const digest of digests) fileOfDigest.set(digest, file);
+    shots.push({ shot: shotOf(file, await exifIn(path), sources.localToMs), path, photograph });
+  }
+  const matches = matchPhotographs(
+    shots.map(({ shot }) => shot),
+    matchableFinds(sources),
+    sources,
+  );
+  for (const [index, match] of matches.entries()) {
+    const seen = shots[index];
+    if (seen !== undefined)
+      fates.set(match.file, { file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph });
+  }
+  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+}
+
+/** Relative paths with `/`, in the order of their numbers; without what is hidden. */
+async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true, recursive });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .filter((file) => !file.split('/').some((part) => part.startsWith('.')))
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  } catch (thrown) {
+    const problem = messageOf(thrown);
+    throw new FileError(folder, t`The folder of photographs ${folder} cannot be read: ${problem}`, { cause: thrown });
+  }
+}
+
+function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {
+  const byDigest = new Map<string, PhotoEntry[]>();
+  for (const entry of entries) {
+    const digest = entry.photograph.sha512.toString('hex');
+    const before = byDigest.get(digest);
+    if (before === undefined) byDigest.set(digest, [entry]);
+    else before.push(entry);
+  }
+  return byDigest;
+}
+
+/** What cannot be read a second time says nothing more than its name. */
+async function exifIn(path: string): Promise<PhotoExif> {
+  try {
+    return await readPhotoExif(path);
+  } catch {
+    return {};
+  }
+}
+
+function shotOf(file: string, { place, taken }: PhotoExif, localToMs: MatchSources['localToMs']): Shot {
+  return {
+    file,
+    ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),
+    ...(taken === undefined
+      ? {}
+      : {
+          takenOn: taken.local.slice(0, 10),
+          takenMs:
+            taken.offsetMinutes === undefined
+              ? localToMs(taken.local)
+              : Date.parse(`${taken.local}Z`) - taken.offsetMinutes * 60_000,
+        }),
+  };
+}
+
+/** Finds that a photograph can be queued for. Those of tables were all entered at once, which tells nothing. */
+function matchableFinds({ outbox, profile }: MatchSources): MatchableFind[] {
+  return [...allFinds(outbox)]
+    .filter(({ id }) => !wasGivenUp(outbox, id, profile))
+    .map(({ id, localId, elements, sourceFile, createdAt }) => {
+      const { datum_nalezu: foundOn } = elements as FindElements;
+      const identCely = importOfFind(outbox, id, profile)?.identCely ?? undefined;
+      const place = placeOf(elements as FindElements)?.wgs84;
+      return {
+        localId,
+        ...(identCely === undefined ? {} : { identCely }),
+        ...(foundOn === undefined ? {} : { foundOn }),
+        ...(sourceFile === null ? { enteredMs: createdAt } : {}),
+        ...(place === undefined ? {} : { place }),
+      };
+    });
+}
