@@ -11,7 +11,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
-import { photographCount, strippedText } from './counted.ts';
+import { strippedText } from './counted.ts';
 import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { findOf, rowOf } from './match-words.ts';
@@ -116,16 +116,20 @@ async function queue({ context, outbox, keeping, tally }: Queueing, fate: Matche
 function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, stripped }: Tally, options: MatchFlags): void {
   const { terminal } = context;
   const isDry = options.dryRun === true;
-  const [done, all] = [queued.size, photographCount(fates.length)];
+  const [done, all] = [queued.size, fates.length];
   const finds = new Set(queued.values()).size;
   terminal.line(
     isDry
       ? ngettext(
-          msgid`Would queue ${done} of ${all}, for ${finds} find.`,
-          `Would queue ${done} of ${all}, for ${finds} finds.`,
+          msgid`Would queue ${done} of ${all} files, for ${finds} find.`,
+          `Would queue ${done} of ${all} files, for ${finds} finds.`,
           finds,
         )
-      : ngettext(msgid`Queued ${done} of ${all}, for ${finds} find.`, `Queued ${done} of ${all}, for ${finds} finds.`, finds),
+      : ngettext(
+          msgid`Queued ${done} of ${all} files, for ${finds} find.`,
+          `Queued ${done} of ${all} files, for ${finds} finds.`,
+          finds,
+        ),
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
   printLeft(context, fates, queued, options);
@@ -134,7 +138,7 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
     dry_run: isDry,
     queued: done,
     gps_stripped: stripped,
-    files: fates.map((fate) => valueOf(fate, queued.get(fate.file))),
+    files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
     issues: issues.map(issueValue),
   });
 }
@@ -177,7 +181,7 @@ function printLeft(
   }
 }
 
-function valueOf(fate: FileFate, queuedFor: string | undefined): Record<string, unknown> {
+function fateValue(fate: FileFate, queuedFor: string | undefined): Record<string, unknown> {
   const nothing = { find: null, confidence: null, reasons: [], candidates: [], known: [], copy_of: null };
   switch (fate.kind) {
     case 'matched': {

@@ -12,7 +12,10 @@ export type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly B
 
 type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
 
-/** Chunks with a place are written anew; the others, the picture among them, stay as they are. */
+/**
+ * Chunks with a place are written anew; the others, the picture among them, stay as they are.
+ * @param bytes changed in place where the last chunk is cut off
+ */
 export function removePngGps(bytes: Buffer): ScrubbedPng {
   let trace = NO_GPS;
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
@@ -20,6 +23,7 @@ export function removePngGps(bytes: Buffer): ScrubbedPng {
   while (at + FRAME_BYTES <= bytes.length) {
     const end = at + FRAME_BYTES + bytes.readUInt32BE(at);
     const type = bytes.toString('latin1', at + 4, at + 8);
+    if (end > bytes.length && type === 'eXIf') trace = together(trace, removeTiffGps(bytes.subarray(at + 8)));
     if (end > bytes.length || type === 'IEND') break;
     const scrub = SCRUBBED_BY[type];
     const scrubbed = scrub?.(Buffer.from(bytes.subarray(at + 8, end - 4)));

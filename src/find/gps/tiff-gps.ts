@@ -12,6 +12,7 @@ const DESTINATION_LATITUDE = 0x14;
 const DESTINATION_LONGITUDE = 0x16;
 const TELLING: readonly number[] = [LATITUDE, LONGITUDE, DESTINATION_LATITUDE, DESTINATION_LONGITUDE];
 const LAST_GPS_TAG = 0x1f;
+const BIG_TIFF = 43;
 const ENTRY_BYTES = 12;
 /** Bytes of one value, by the type's number. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
@@ -54,7 +55,8 @@ function openTiff(bytes: Buffer): Tiff | undefined {
     u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
     setU16: (value, at) => void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
   };
-  return tiff.u16(2) === 42 ? tiff : undefined;
+  // Readers do not insist on the number that is to stand here. That of a TIFF with long addresses is laid out otherwise.
+  return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
 }
 
 /** How many entries of the directory are there; fewer than it says where the file is cut off. */
