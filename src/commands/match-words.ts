@@ -10,7 +10,7 @@ export const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
   sure: t`sure`,
   likely: t`likely`,
   doubtful: t`doubtful`,
-  none: t`none`,
+  none: '–',
 };
 
 export function reasonsText({ reasons }: Pick<Match, 'reasons'>): string {

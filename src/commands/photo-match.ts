@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
@@ -38,7 +37,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   const outbox = await context.outbox();
   const keeping = photographKeeping(context, options);
   const progress = terminal.progress(t`Looking at the photographs`);
-  const found = await matchFolder(resolve(context.cwd, folder), {
+  const found = await matchFolder(folder, {
     outbox,
     profile: context.profile().name,
     inspectPhotograph: keeping.inspectPhotograph,
@@ -196,6 +195,6 @@ function fateValue(fate: FileFate, queuedFor: string | undefined): Record<string
     case 'copy':
       return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };
     case 'refused':
-      return { file: fate.file, action: 'refused', ...nothing };
+      return { file: fate.file, action: 'refused', ...nothing, reasons: fate.rules.map((kind) => ({ kind })) };
   }
 }

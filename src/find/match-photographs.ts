@@ -12,6 +12,8 @@ export type Shot = {
   readonly takenOn?: string;
   /** Longitude and latitude. */
   readonly place?: Point;
+  /** It is queued or sent for this find already: it only says what others show that were taken beside it. */
+  readonly knownFor?: string;
 };
 
 export type MatchableFind = {
@@ -81,8 +83,12 @@ export function matchPhotographs(shots: readonly Shot[], finds: readonly Matchab
   const index = indexNames(
     finds.map((find) => ({ find, ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely] })),
   );
-  const matches = shots.map((shot) => byName(shot, index, options) ?? byEvidence(shot, finds, options));
+  const matches = shots.map((shot) => settled(shot) ?? byName(shot, index, options) ?? byEvidence(shot, finds, options));
   return besideOthers(shots, matches);
+}
+
+function settled({ file, knownFor }: Shot): Match | undefined {
+  return knownFor === undefined ? undefined : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
 function byName(shot: Shot, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {

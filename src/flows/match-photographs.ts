@@ -4,7 +4,14 @@ import { FileError, messageOf } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { FindElements } from '../find/find.ts';
-import { type Match, type MatchableFind, type MatchOptions, matchPhotographs, type Shot } from '../find/match-photographs.ts';
+import {
+  type Confidence,
+  type Match,
+  type MatchableFind,
+  type MatchOptions,
+  matchPhotographs,
+  type Shot,
+} from '../find/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../find/photo-exif.ts';
 import { importOfFind, wasGivenUp } from '../outbox/entries.ts';
 import type { PhotoEntry } from '../outbox/entry.ts';
@@ -21,9 +28,11 @@ export type FileFate = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[] }
   /** The same picture lies in the folder twice. */
   | { readonly kind: 'copy'; readonly of: string }
-  /** The service would refuse it; the issues say why. */
-  | { readonly kind: 'refused' }
+  /** The service would refuse it; the issues say why, by these rules. */
+  | { readonly kind: 'refused'; readonly rules: readonly string[] }
 );
+
+type MatchedFile = FileFate & { readonly kind: 'matched' };
 
 export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
 
@@ -43,11 +52,11 @@ export type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const files = await filesIn(folder, sources.recursive);
-  const known = entriesByDigest(photoEntries(sources.outbox, sources.profile));
+  const byDigest = entriesByDigest(photoEntries(sources.outbox, sources.profile));
   const issues: Issue[] = [];
+  const known: Shot[] = [];
   const fates = new Map<string, FileFate>();
   const shots: { readonly shot: Shot; readonly path: string; readonly photograph: Sendable }[] = [];
-  const fileOfDigest = new Map<string, string>();
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
     const path = join(folder, file);
@@ -58,35 +67,46 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       issues.push(
         ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? { ...issue, severity: 'warning' as const } : issue)),
       );
-      fates.set(file, { file, path, kind: 'refused' });
+      fates.set(file, { file, path, kind: 'refused', rules: inspected.issues.map(({ rule }) => rule) });
       continue;
     }
     const digests = [photograph.sha512Hex, ...(photograph.twinSha512Hex === undefined ? [] : [photograph.twinSha512Hex])];
-    const entries = digests.flatMap((digest) => known.get(digest) ?? []);
+    const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries });
-      continue;
-    }
-    const copyOf = digests.map((digest) => fileOfDigest.get(digest)).find((other) => other !== undefined);
-    if (copyOf !== undefined) {
-      fates.set(file, { file, path, kind: 'copy', of: copyOf });
+      const [first] = entries;
+      if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path), sources.localToMs), knownFor: first.localId });
       continue;
     }
     issues.push(...inspected.issues);
-    for (const digest of digests) fileOfDigest.set(digest, file);
     shots.push({ shot: shotOf(file, await exifIn(path), sources.localToMs), path, photograph });
   }
-  const matches = matchPhotographs(
-    shots.map(({ shot }) => shot),
-    matchableFinds(sources),
-    sources,
-  );
-  for (const [index, match] of matches.entries()) {
+  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...known], matchableFinds(sources), sources);
+  const matched = matches.flatMap((match, index): MatchedFile[] => {
     const seen = shots[index];
-    if (seen !== undefined)
-      fates.set(match.file, { file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph });
-  }
+    return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
+  });
+  for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+}
+
+const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
+
+/** Of one picture under several names the best match counts, and others only where they surely name another find. */
+function withCopies(matched: readonly MatchedFile[]): FileFate[] {
+  const best = new Map<string, MatchedFile>();
+  const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
+  const keyOf = ({ photograph: { sha512Hex, twinSha512Hex } }: MatchedFile): string =>
+    [sha512Hex, twinSha512Hex ?? ''].sort().join();
+  for (const fate of matched) {
+    const before = best.get(keyOf(fate));
+    if (before === undefined || rank(fate) < rank(before)) best.set(keyOf(fate), fate);
+  }
+  return matched.map((fate) => {
+    const first = best.get(keyOf(fate)) ?? fate;
+    const isOwn = first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
+    return isOwn ? fate : { file: fate.file, path: fate.path, kind: 'copy', of: first.file };
+  });
 }
 
 /** Relative paths with `/`, in the order of their numbers; without what is hidden. */

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type MatchableFind, matchPhotographs, type Shot } from '../../../src/find/match-photographs.ts';
+import { findsInName, indexNames } from '../../../src/find/name-match.ts';
+
+function said(name: string, ...ids: string[]): string[] {
+  return findsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, isLoose }) =>
+    isLoose ? `${find}?` : find,
+  );
+}
+
+describe('the find that a name says', () => {
+  test.each([
+    ['K-12', ['K-1', 'K-12'], ['K-12']],
+    ['K-1', ['K-1', 'K-12'], ['K-1']],
+    ['K-12', ['K-1'], []],
+    ['k_012', ['K-12'], ['K-12']],
+    ['K12', ['K-012'], ['K-012']],
+    ['K 12 (2)', ['K-12'], ['K-12']],
+    ['K-12-1', ['K-12'], ['K-12']],
+    ['K-12_detail', ['K-12'], ['K-12']],
+    ['detail K-12', ['K-12'], ['K-12']],
+    ['K-12-1', ['K-12', 'K-12-1'], ['K-12-1']],
+    ['K-12a', ['K-12', 'K-12a'], ['K-12a']],
+    ['K-12b', ['K-12', 'K-12a'], ['K-12?']],
+    ['2K-12', ['K-12'], ['K-12?']],
+    ['NÁLEZ-7', ['nalez 7'], ['nalez 7']],
+    ['C-202400101-N00012', ['C-202400101-N00012', 'N-12'], ['C-202400101-N00012']],
+    ['C202400101N00012F01', ['C-202400101-N00012'], ['C-202400101-N00012']],
+    ['K-1', ['K-1', 'k 01'], ['K-1']],
+    ['K1', ['K-1', 'k 01'], ['K-1', 'k 01']],
+    ['K-1 and K-2', ['K-1', 'K-2'], ['K-1', 'K-2']],
+    ['12', ['12'], ['12']],
+    ['0012_2', ['12'], ['12']],
+    ['IMG_0012', ['12'], []],
+    ['DSC00012', ['12'], []],
+    ['find 12', ['12'], ['12?']],
+    ['12-05-2024', ['12'], ['12?']],
+    ['20240512_120102', ['12'], []],
+    ['', ['K-1'], []],
+  ])('%s, of %j: %j', (name, ids, found) => {
+    expect(said(name, ...ids)).toEqual(found);
+  });
+
+  test('is never that of a shorter number, whatever stands around it', () => {
+    const number = fc.integer({ min: 1, max: 9999 });
+    const separator = fc.constantFrom('-', '_', ' ', '', '-000', '.');
+    const suffix = fc.constantFrom('', '-1', '_detail', ' (2)', '_IMG_0001');
+    fc.assert(
+      fc.property(number, fc.uniqueArray(number, { maxLength: 20 }), separator, suffix, (wanted, others, between, behind) => {
+        const ids = [...new Set([wanted, ...others])].map((each) => `K-${each}`);
+        expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([`K-${wanted}`]);
+      }),
+    );
+  });
+
+  test('is looked for in any name without throwing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string()), (name, ids) => Array.isArray(said(name, ...ids))),
+    );
+  });
+});
+
+const DAY = '2024-05-06';
+const NOON = Date.parse('2024-05-06T12:00:00Z');
+const MINUTE = 60_000;
+const HERE = [16.6, 49.2] as const;
+/** Metres to the east of HERE. */
+const east = (metres: number) => [16.6 + metres / 73_000, 49.2] as const;
+
+function matched(shot: Partial<Shot>, ...finds: readonly MatchableFind[]) {
+  const [match] = matchPhotographs([{ file: 'IMG_0001.jpg', ...shot }], finds, { withinM: 25 });
+  const { file: _file, ...rest } = match ?? { file: '' };
+  return rest;
+}
+
+describe('a photograph that its name says nothing of', () => {
+  test('is likely of the one find near by, of its day', () => {
+    const finds = [
+      { localId: 'K-1', foundOn: DAY, place: east(2) },
+      { localId: 'K-2', foundOn: DAY, place: east(60) },
+    ];
+    const match = matched({ place: HERE, takenOn: DAY }, ...finds);
+    expect(match).toMatchObject({ confidence: 'likely', find: 'K-1' });
+    expect(match).toMatchObject({ reasons: [{ kind: 'distance', metres: expect.closeTo(2, 0) }, { kind: 'same-day' }] });
+  });
+
+  test('is doubtful where two finds lie as near, and both are offered', () => {
+    const finds = [
+      { localId: 'K-1', foundOn: DAY, place: east(-6) },
+      { localId: 'K-2', foundOn: DAY, place: east(5) },
+    ];
+    expect(matched({ place: HERE, takenOn: DAY }, ...finds)).toMatchObject({
+      confidence: 'doubtful',
+      find: 'K-2',
+      candidates: ['K-2', 'K-1'],
+    });
+  });
+
+  test('is doubtful near a find of another day, and of no find beyond the limit', () => {
+    const find = { localId: 'K-1', foundOn: '2024-05-01', place: east(2) };
+    expect(matched({ place: HERE, takenOn: DAY }, find)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
+    expect(matched({ place: HERE }, { localId: 'K-1', place: east(26) })).toMatchObject({ confidence: 'none', candidates: [] });
+  });
+
+  test('is likely of the find that was entered as it was taken', () => {
+    const finds = [
+      { localId: 'K-1', foundOn: DAY, enteredMs: NOON - 40 * MINUTE },
+      { localId: 'K-2', foundOn: DAY, enteredMs: NOON + 3 * MINUTE },
+    ];
+    expect(matched({ takenMs: NOON, takenOn: DAY }, ...finds)).toEqual({
+      confidence: 'likely',
+      find: 'K-2',
+      reasons: [{ kind: 'entered', minutes: -3 }, { kind: 'same-day' }],
+      candidates: ['K-2', 'K-1'],
+    });
+  });
+
+  test('is doubtful where place and time speak for different finds', () => {
+    const finds = [
+      { localId: 'K-1', foundOn: DAY, place: east(2), enteredMs: NOON - 300 * MINUTE },
+      { localId: 'K-2', foundOn: DAY, place: east(90), enteredMs: NOON + MINUTE },
+    ];
+    expect(matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({ confidence: 'doubtful' });
+  });
+
+  test('is of no find where only the day speaks, for several; and doubtful where for one', () => {
+    const [one, two] = [
+      { localId: 'K-1', foundOn: DAY },
+      { localId: 'K-2', foundOn: DAY },
+    ];
+    expect(matched({ takenOn: DAY }, one, two)).toMatchObject({ confidence: 'none', candidates: ['K-1', 'K-2'] });
+    expect(matched({ takenOn: DAY }, one)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
+  });
+
+  test('is doubtful beside one whose find is known by its name, or was known before', () => {
+    const shots: Shot[] = [
+      { file: 'K-1.jpg', takenMs: NOON },
+      { file: 'IMG_2.jpg', takenMs: NOON + 40_000 },
+      { file: 'IMG_3.jpg', takenMs: NOON + 400_000 },
+      { file: 'IMG_4.jpg', takenMs: NOON + 420_000, knownFor: 'K-7' },
+    ];
+    const [, second, third] = matchPhotographs(shots, [{ localId: 'K-1' }], { withinM: 25 });
+    expect(second).toMatchObject({
+      confidence: 'doubtful',
+      find: 'K-1',
+      reasons: [{ kind: 'next-to', file: 'K-1.jpg', seconds: 40 }],
+    });
+    expect(third).toMatchObject({ confidence: 'doubtful', find: 'K-7' });
+  });
+
+  test('is never sure, whatever place and time say', () => {
+    const spot = fc.record({
+      place: fc.tuple(fc.double({ min: 16.599, max: 16.601, noNaN: true }), fc.double({ min: 49.199, max: 49.201, noNaN: true })),
+      enteredMs: fc.integer({ min: NOON - 100 * MINUTE, max: NOON + 100 * MINUTE }),
+      foundOn: fc.constantFrom(DAY, '2024-05-07'),
+    });
+    fc.assert(
+      fc.property(fc.array(spot, { maxLength: 8 }), (spots) => {
+        const finds = spots.map((each, index) => ({ ...each, localId: `K-${index}` }));
+        const match = matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds);
+        expect(match).not.toMatchObject({ confidence: 'sure' });
+      }),
+    );
+  });
+});
+
+describe('a photograph that is named after a find', () => {
+  const find: MatchableFind = { localId: 'K-1', identCely: 'C-202400101-N00007', foundOn: DAY, place: HERE };
+
+  test('is surely of it, by either of its numbers, and from its folder as well', () => {
+    expect(matched({ file: 'k1_2.jpg', takenOn: DAY }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
+    expect(matched({ file: 'C-202400101-N00007.jpg' }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
+    expect(matched({ file: 'trench/K-1/IMG_2.jpg' }, find)).toMatchObject({
+      confidence: 'sure',
+      find: 'K-1',
+      reasons: [{ kind: 'folder', id: 'K-1' }],
+    });
+  });
+
+  test('is only likely of it when taken before it was found, or far away', () => {
+    expect(matched({ file: 'K-1.jpg', takenOn: '2024-05-05' }, find)).toMatchObject({ confidence: 'likely' });
+    expect(matched({ file: 'K-1.jpg', takenOn: '2024-06-05' }, find)).toMatchObject({ confidence: 'sure' });
+    expect(matched({ file: 'K-1.jpg', place: east(700) }, find)).toMatchObject({ confidence: 'likely' });
+  });
+
+  test('is surely of it although the clock of the camera was never set', () => {
+    expect(matched({ file: 'K-1.jpg', takenOn: '2000-01-01' }, find)).toMatchObject({ confidence: 'sure' });
+  });
+
+  test('and after another one as well is doubtful, with both offered', () => {
+    expect(matched({ file: 'K-1 K-2.jpg' }, find, { localId: 'K-2' })).toMatchObject({
+      confidence: 'doubtful',
+      candidates: ['K-1', 'K-2'],
+    });
+  });
+});
