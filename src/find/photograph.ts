@@ -5,7 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 
-type Photograph = {
+export type Photograph = {
   readonly path: string;
   readonly sizeBytes: number;
   /** Detected from the bytes. */
