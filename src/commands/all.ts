@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Runner } from './command.ts';
+import { addExamplesOfGroups, type Runner } from './command.ts';
 
 type CommandModule = { readonly register: (program: Command, run: Runner) => void };
 
@@ -51,4 +51,5 @@ export function isCommand(word: string): boolean {
 export async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
+  addExamplesOfGroups(program);
 }

@@ -31,6 +31,20 @@ export function defineCommand(
   const command = program.command(definition.name).description(definition.summary);
   withGlobalOptions(command);
   EXAMPLES.set(command, definition.examples);
-  command.addHelpText('after', `\n${t`Examples:`}\n${definition.examples.map((example) => `  $ ${example}`).join('\n')}`);
+  command.addHelpText('after', `\n${examplesHelp(definition.examples)}`);
   return command;
+}
+
+export function examplesHelp(examples: readonly string[]): string {
+  return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
+}
+
+/** Shows, on the page of a command that only has others under it, an example of the first of them. */
+export function addExamplesOfGroups(program: Command): void {
+  for (const command of program.commands) {
+    if (command.commands.length === 0) continue;
+    addExamplesOfGroups(command);
+    const examples = command.commands.flatMap((child) => examplesOf(child).slice(0, command.commands.length === 1 ? 2 : 1));
+    if (examples.length > 0) command.addHelpText('after', `\n${examplesHelp(examples.slice(0, 3))}`);
+  }
 }

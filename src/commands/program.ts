@@ -5,8 +5,9 @@ import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../ui/printable.ts';
 import type { Streams } from '../ui/terminal.ts';
 import { isCommand, registerCommands } from './all.ts';
-import type { Runner } from './command.ts';
+import { examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
+import { helpItem } from './help-item.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
 type Outputs = {
@@ -41,13 +42,18 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
     .helpCommand('help [command]', t`display help for command`)
     .showSuggestionAfterError()
     .showHelpAfterError(t`(run with --help for usage)`)
-    .configureHelp({ helpWidth: Math.min(stdout.columns ?? 100, 120), showGlobalOptions: false, ...HELP_TEXTS })
+    .configureHelp({
+      helpWidth: Math.min(stdout.columns ?? 100, 120),
+      showGlobalOptions: false,
+      formatItem: helpItem,
+      ...HELP_TEXTS,
+    })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(printable(text)),
       outputError: (text, write) => write(`${commanderText(text.trimEnd())}\n`),
     })
-    .addHelpText('after', exitCodeHelp())
+    .addHelpText('after', `\n${examplesHelp(['pas demo', 'pas help import'])}\n${exitCodeHelp()}`)
     .exitOverride();
 }
 

@@ -14,8 +14,8 @@ export function wrapped(text: string, columns: number): string {
 function wrapLine(line: string, columns: number): string {
   if (displayWidth(line) <= columns || COMMAND.test(line)) return line;
   const head = HEAD.exec(line)?.[0] ?? '';
-  const begun = displayWidth(head);
-  const indent = begun <= columns / 2 ? begun : Math.min(begun, 4);
+  const blanks = head.length - head.trimStart().length;
+  const indent = [displayWidth(head), blanks].find((cells) => cells <= columns / 2) ?? 4;
   const lines: string[] = [];
   let current = head;
   let isEmpty = true;
@@ -32,5 +32,5 @@ function wrapLine(line: string, columns: number): string {
 /** A line that is typed as it stands. */
 const COMMAND = /^ +(?:\$ )?(?:pas|chmod|source) /;
 /** Blanks, a mark, and a label with a gap behind it. */
-const HEAD = /^ *(?:(?:\u001b\[\d+m)*[✓✗!–→](?:\u001b\[\d+m)* )?(?:\S+ {2,})?/;
+const HEAD = /^ *(?:(?:\u001b\[\d+m)*[✓✗!–→](?:\u001b\[\d+m)* )?(?:\S* {2,})?/;
 const WORD = /( *)((?:`[^`]*`|[^ ])+)/g;

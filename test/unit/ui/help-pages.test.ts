@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { examplesOf } from '../../../src/commands/command.ts';
+import { buildWholeProgram } from '../../../src/commands/program.ts';
+import { displayWidth } from '../../../src/ui/width.ts';
+
+const silent = { write: () => true };
+
+async function commandsAt(columns: number): Promise<Command[]> {
+  const below = (command: Command): Command[] => [command, ...command.commands.flatMap(below)];
+  return below(await buildWholeProgram({ stdout: { ...silent, columns }, stderr: silent })).filter(
+    (command) => !command.name().startsWith('__'),
+  );
+}
+
+test('no help page is wider than a terminal of 80 or of 40 columns, but for a flag that is longer itself', async () => {
+  for (const columns of [80, 40]) {
+    const tooWide = (await commandsAt(columns)).flatMap((command) =>
+      command
+        .helpInformation()
+        .split('\n')
+        .filter((line) => displayWidth(line) > columns && line.trim().includes('  ')),
+    );
+    expect(tooWide).toEqual([]);
+  }
+});
+
+test('every command has two examples', async () => {
+  const bare = (await commandsAt(80)).filter((command) => command.commands.length === 0 && examplesOf(command).length < 2);
+  expect(bare.map((command) => command.name())).toEqual([]);
+});
