@@ -7,6 +7,7 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { type Cells, cellsOf, editText, readEditText, withChanges } from '../find/edit-text.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { FindElements } from '../find/find.ts';
+import { settingsOrRefusal } from '../find/settings.ts';
 import { type CellChange, type EditContext, type Edited, editableImport, editFind } from '../flows/edit-find.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
@@ -48,21 +49,13 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const given: EditContext = { outbox, profile: profile.name, lookupTerm, validate: await openValidation(context) };
   const before = cellsOf(stored.elements as FindElements, lookupTerm);
   if (options.set !== undefined)
-    return finish(context, stored, editFind(given, stored, before, withChanges(before, setCells(options.set))));
+    return finish(context, stored, editFind(given, stored, before, withChanges(before, cellsSet(options.set))));
   if (options.ask === true) return finish(context, stored, editFind(given, stored, before, await askedCells(context, before)));
   return editInEditor(context, given, stored, before, options.discard === true);
 }
 
-function setCells(pairs: readonly string[]): Cells {
-  return new Map(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1)
-        throw new UsageError(t`"${pair}" is no element=value.`, { hint: t`Such as --set hloubka=20, or --set depth_cm=20.` });
-      const element = canonicalName(pair.slice(0, at).trim());
-      return [element, pair.slice(at + 1)];
-    }),
-  );
+function cellsSet(texts: readonly string[]): Cells {
+  return new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value]));
 }
 
 /** Aliases would stand beside the element that they mean. */

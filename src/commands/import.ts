@@ -7,7 +7,7 @@ import type { Find } from '../find/find.ts';
 import type { MappedRow } from '../find/map-row.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
-import { readConstant, withConstants } from '../find/with-constants.ts';
+import { readConstants, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
@@ -55,7 +55,7 @@ function gather(value: string, before: readonly string[] = []): readonly string[
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const profile = context.profile();
-  const constants = (options.set ?? []).map(readConstant);
+  const constants = readConstants(options.set ?? []);
   const sheet = options.sheet ?? options.layer;
   const { lookupTerm } = await openLookups(context, profile);
   const validate = await openValidation(context);

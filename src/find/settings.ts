@@ -1,3 +1,4 @@
+import { UsageError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn, readColumns } from './columns.ts';
@@ -14,6 +15,15 @@ export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
   if (at <= 0) return errorIssue('setting-form', t`"${text}" is not element=value. Write for example depth_cm=35.`);
   return settingOf(text.slice(0, at).trim(), text.slice(at + 1).trim());
+}
+
+/** @throws UsageError where one is not of this form, or no element is called so */
+export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] {
+  return texts.map((text) => {
+    const parsed = parseSetting(text);
+    if ('rule' in parsed) throw new UsageError(parsed.message);
+    return parsed;
+  });
 }
 
 export function settingOf(given: string, value: string): Setting | Issue {

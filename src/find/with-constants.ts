@@ -1,34 +1,31 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { COLUMN_NAMES, meaningOfColumn } from './columns.ts';
-import { foldName, nearestNames } from './names.ts';
+import { meaningOfColumn } from './columns.ts';
+import { type Setting, settingsOrRefusal } from './settings.ts';
 import type { Table, TableRow } from './table.ts';
 
-/** What a table leaves out, such as the project of all its finds: column name and text. */
-export type Constant = readonly [column: string, text: string];
+/** Each find has its own. */
+const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 
 /**
- * `stav=1` → a constant.
+ * What a table leaves out, such as the project of all its finds: `stav=1`.
  *
- * @throws UsageError where it is not of this form, or the column is not known
+ * @throws UsageError where one is not of this form, or not for all finds
  */
-export function readConstant(setting: string): Constant {
-  const at = setting.indexOf('=');
-  const column = at === -1 ? setting : setting.slice(0, at).trim();
-  if (at === -1) throw new UsageError(t`"${setting}" has no value. Write element=value, such as projekt=C-202400101.`);
-  const meaning = meaningOfColumn(column);
-  if (meaning !== undefined && meaning !== 'local_id' && meaning !== 'ident_cely') return [meaning, setting.slice(at + 1).trim()];
-  const nearest = nearestNames(foldName(column), COLUMN_NAMES).join(', ');
-  throw new UsageError(t`"${column}" cannot be set for all finds of a table.`, nearest === '' ? {} : { hint: nearest });
+export function readConstants(texts: readonly string[]): readonly Setting[] {
+  const constants = settingsOrRefusal(texts);
+  const own = constants.find(({ name }) => OF_ONE_FIND.includes(name));
+  if (own !== undefined) throw new UsageError(t`"${own.given}" cannot be set for all finds of a table.`);
+  return constants;
 }
 
 /** The same table with these texts in the columns that it does not have, and in the cells that it leaves empty. */
-export function withConstants(table: Table, constants: readonly Constant[]): Table {
+export function withConstants(table: Table, constants: readonly Setting[]): Table {
   if (constants.length === 0) return table;
   const header = [...table.header];
-  const places = constants.map(([column, text]) => {
-    const known = header.findIndex((name) => meaningOfColumn(name) === column);
-    return [known === -1 ? header.push(column) - 1 : known, text] as const;
+  const places = constants.map(({ name, value }) => {
+    const known = header.findIndex((column) => meaningOfColumn(column) === name);
+    return [known === -1 ? header.push(name) - 1 : known, value] as const;
   });
   const filled = (row: TableRow): TableRow => {
     const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];

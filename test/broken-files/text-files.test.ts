@@ -3,11 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { readFinds } from '../support/read-finds.ts';
 
-const CONSTANTS = [
-  ['projekt', 'C-202400101'],
-  ['stav', '1'],
-  ['pristupnost', 'HES-000867'],
-] as const;
+const CONSTANTS = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000867'];
 
 /** `rule row element-or-column`, of errors only. */
 async function errorsOf(name: string): Promise<string[]> {

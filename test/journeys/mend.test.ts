@@ -89,7 +89,7 @@ describe('a draft', () => {
     const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
     expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
     expect(LEFT()).toEqual([]);
-    expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stdout).toMatch(/hloubka/);
+    expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stderr).toMatch(/Did you mean hloubka/);
     expect((await home.pas('edit', 'D 1')).stderr).toMatch(/--set element=value/);
   });
 });

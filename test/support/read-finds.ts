@@ -4,11 +4,11 @@ import type { Find } from '../../src/find/find.ts';
 import { mapTable } from '../../src/find/map-table.ts';
 import { readTableBytes } from '../../src/find/read-table.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { type Constant, withConstants } from '../../src/find/with-constants.ts';
+import { readConstants, withConstants } from '../../src/find/with-constants.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 
-export type ReadFindsOptions = { readonly sheet?: string; readonly constants?: readonly Constant[]; readonly checked?: boolean };
+export type ReadFindsOptions = { readonly sheet?: string; readonly constants?: readonly string[]; readonly checked?: boolean };
 
 /** What `pas import` takes from a file, with what it has against it, where nothing was harvested. */
 export async function readFinds(
@@ -17,7 +17,7 @@ export async function readFinds(
   options: ReadFindsOptions = {},
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
-  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), constants);
+  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), readConstants(constants));
   const { issues, rows } = mapTable(table, {
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: `/season/${name}` }),

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { readConstants, withConstants } from '../../../src/find/with-constants.ts';
+
+test('constants fill the cells that a table leaves empty, and the columns that it does not have', () => {
+  const rows = [
+    { row: 1, line: 2, cells: ['', 'a = b'] },
+    { row: 2, line: 3, cells: ['C-1', ''] },
+  ];
+  const table = { file: 'finds.csv', header: ['Projekt', 'note'], rows, rowCount: 2, issues: [] };
+  const filled = withConstants(table, readConstants(['project=C-2', 'poznámka=x=y', 'stav=1']));
+  expect(filled.header).toEqual(['Projekt', 'note', 'stav']);
+  expect([...filled.rows].map(({ cells }) => cells)).toEqual([
+    ['C-2', 'a = b', '1'],
+    ['C-1', 'x=y', '1'],
+  ]);
+});
+
+test.each([
+  ['stav', /"stav" is not element=value/],
+  ['=1', /"=1" is not element=value/],
+  ['hlubka=1', /no element hlubka.*Did you mean hloubka/],
+  ['local_id=K-1', /"local_id" cannot be set for all finds/],
+  ['IDENT_CELY=C-1', /"IDENT_CELY" cannot be set for all finds/],
+])('"%s" is no constant', (text, message) => {
+  expect(() => readConstants([text])).toThrow(message);
+});
