@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { tokenOf } from './contract-requests.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -26,6 +27,8 @@ export type Home = {
   readonly env: NodeJS.ProcessEnv;
   /** The same home with another environment. */
   with(more: NodeJS.ProcessEnv): Home;
+  /** Another home that holds the same, which costs no process. */
+  copy(): Home;
 };
 
 export type Started = { readonly child: ChildProcess; readonly ended: Promise<Run>; stdout(): string; stderr(): string };
@@ -50,6 +53,11 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
     env,
     start,
     with: (changes) => makeHome({ ...more, ...changes }, folder),
+    copy() {
+      const other = makeHome(more);
+      cpSync(folder, other.folder, { recursive: true });
+      return other;
+    },
     file(name, content) {
       const path = join(folder, name);
       mkdirSync(join(path, '..'), { recursive: true });
@@ -82,8 +90,29 @@ function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: stri
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** A home that is signed in at the mock server. */
+const signedInHomes = new Map<string, Promise<Home>>();
+
+/**
+ * A home that is signed in at the mock server. The first of a kind is made by `pas`; the next ones are copies of it, with the token that
+ * the server gives now.
+ */
 export async function signedIn(service: Service, user = 'archaeologist', more: readonly string[] = []): Promise<Home> {
+  const kind = JSON.stringify([service.base_url, service.oai_base, user, ...more]);
+  const first = signedInHomes.get(kind);
+  if (first === undefined) {
+    const made = makeSignedIn(service, user, more);
+    signedInHomes.set(kind, made);
+    return (await made).copy();
+  }
+  const home = (await first).copy();
+  const secrets = join(home.folder, 'pas', 'secrets.json');
+  const { mock } = JSON.parse(readFileSync(secrets, 'utf8')) as { mock: Record<string, string> };
+  const token = await tokenOf({ url: service.base_url }, user);
+  writeFileSync(secrets, JSON.stringify({ mock: { ...mock, token } }));
+  return home;
+}
+
+async function makeSignedIn(service: Service, user: string, more: readonly string[]): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: user });
   await expectDone(
     home.pas(

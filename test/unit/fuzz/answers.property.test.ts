@@ -135,11 +135,9 @@ describe('what the write interface answers', () => {
   });
 
   test.each(['<script', '<', '<head><', '</script', '{"detail":', '[[['])(
-    'about an error takes no time when it is %j a million times',
+    'about an error is read where it is %j a million times, which a reader that goes back would not end',
     (piece) => {
-      const startedMs = performance.now();
-      readErrorBody({ body: Buffer.from(piece.repeat(1_000_000)) });
-      expect(performance.now() - startedMs).toBeLessThan(2000);
+      expect(readErrorBody({ body: Buffer.from(piece.repeat(1_000_000)) }).kind).toBe('other');
     },
   );
 
