@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { defineCommand, type Runner } from './command.ts';
+import { collect, defineCommand, type Runner } from './command.ts';
 
 export type AddOptions = GlobalOptions & {
   readonly set?: readonly string[];
@@ -36,10 +36,6 @@ export function register(program: Command, run: Runner): void {
     .option('--draft', t`keep the find as a draft, however complete`)
     .option('--resume [find]', t`go on with an unfinished find, the last one unless named`)
     .action((options: AddOptions) => run(options, (context) => add(context, options)));
-}
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
 }
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {

@@ -48,3 +48,8 @@ export function addExamplesOfGroups(program: Command): void {
     if (examples.length > 0) command.addHelpText('after', `\n${examplesHelp(examples.slice(0, 3))}`);
   }
 }
+
+/** Of a flag that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

@@ -14,7 +14,7 @@ import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
-import { defineCommand, type Runner } from './command.ts';
+import { collect, defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
 import { editFile } from './edit-file.ts';
 import { asFind, findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
@@ -31,10 +31,6 @@ export function register(program: Command, run: Runner): void {
     .option('--ask', t`ask for each element in turn`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
     .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
-}
-
-function collect(value: string, all: readonly string[] = []): readonly string[] {
-  return [...all, value];
 }
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {

@@ -11,7 +11,7 @@ import { readConstants, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
-import { defineCommand, type Runner } from './command.ts';
+import { collect, defineCommand, type Runner } from './command.ts';
 import { otherService } from './copy-from-others.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
@@ -44,12 +44,8 @@ export function register(program: Command, run: Runner): void {
     .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
     .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
-    .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, gather)
+    .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, collect)
     .action((files: string[], options: ImportOptions) => run(options, (context) => importTables(context, files, options)));
-}
-
-function gather(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
