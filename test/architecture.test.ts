@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   exifreader: /^src\/find\/(thumbnail|photo-exif)\.ts$/,
   'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
   'write-excel-file': /^src\/find\/export\/export-xlsx\.ts$/,
-  sharp: /^src\/find\/[\w-]+\.ts$/,
+  sharp: /^src\/find\/thumbnail\.ts$/,
   undici: /^src\/http\/send\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
   'p-retry': /^src\/http\/retry\.ts$/,
@@ -131,6 +131,27 @@ test('client and mock server share no code', () => {
       .map(({ target }) => `${path} -> ${target}`),
   );
   expect(crossing).toEqual([]);
+});
+
+test('the tables of this test name nothing that is gone', () => {
+  expect(Object.keys(LAYER_OF_FOLDER).filter((name) => !existsSync(join(ROOT, 'src', name)))).toEqual([]);
+  expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  const unused = Object.entries(HOME_OF_PACKAGE).filter(
+    ([name, home]) =>
+      !ours.some(({ path, imports }) => home.test(path) && imports.some(({ target }) => packageOf(target) === name)),
+  );
+  expect(unused.map(([name]) => name)).toEqual([]);
+});
+
+test('the page on the architecture names files and folders that there are', () => {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const named = [...page.matchAll(/(?<![\w/.-])[\w-]+(?:\/[\w-]+)*\.(?:ts|js)\b/g)].map(([name]) => name);
+  const folders = [...page.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
+  );
+  const gone = [...named, ...folders].filter((name) => ![name, join('src', name)].some((path) => existsSync(join(ROOT, path))));
+  expect(named.length).toBeGreaterThan(15);
+  expect(gone).toEqual([]);
 });
 
 test('no two files import one another, in however many steps', () => {
