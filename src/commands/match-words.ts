@@ -6,7 +6,7 @@ import { STATE_WORDS } from '../outbox/entry-words.ts';
 
 /** What people read of a match; programs read the codes. */
 
-export const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
+const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
   sure: t`sure`,
   likely: t`likely`,
   doubtful: t`doubtful`,

@@ -9,7 +9,7 @@ import type { Offer } from '../ui/prompt.ts';
 import { printable } from '../ui/terminal.ts';
 import { reasonsText } from './match-words.ts';
 
-export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
+type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
 
 /** What is asked about matches that are not sure. */
 export type Questions = {

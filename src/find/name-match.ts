@@ -3,7 +3,7 @@ import { foldName } from './names.ts';
 /** A word, or a number without its leading zeros, as it stands in a name. */
 type Token = { readonly text: string /** Nothing stands between it and the token before. */; readonly isAttached: boolean };
 
-export type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
+type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
 export type NameMatch<T> = {
   readonly find: T;

@@ -8,7 +8,7 @@ export type PhotoExif = {
   readonly taken?: TakenAt;
 };
 
-export type TakenAt = {
+type TakenAt = {
   /** By the camera's clock: `2024-05-06T07:08:09` */
   readonly local: string;
   /** What that clock is ahead of UTC, where the camera says so. */
@@ -24,7 +24,7 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
 }
 
 /** @param bytes the beginning of a photograph */
-export async function exifOf(bytes: Buffer): Promise<PhotoExif> {
+async function exifOf(bytes: Buffer): Promise<PhotoExif> {
   const { default: reader } = await import('exifreader');
   try {
     const tags = reader.load(bytes, { expanded: true });

@@ -30,7 +30,7 @@ type ServiceToCheck = {
 
 const MOST_CLOCK_ERROR_MS = 60_000;
 
-export const WHEN_THERE_IS_A_NETWORK = t`Run \`pas doctor\` when the service can be reached.`;
+const WHEN_THERE_IS_A_NETWORK = t`Run \`pas doctor\` when the service can be reached.`;
 
 /** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {

@@ -31,7 +31,7 @@ export type PhotographKeeping = {
   readonly keepPhotograph: (photograph: Sendable) => Promise<Kept>;
 };
 
-export type KeepingOptions = {
+type KeepingOptions = {
   readonly maxBytes: number;
   /** Keep where they lie instead of a copy. Those whose place is taken out are copied nevertheless. */
   readonly link: boolean;

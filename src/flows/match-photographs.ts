@@ -36,7 +36,7 @@ type MatchedFile = FileFate & { readonly kind: 'matched' };
 
 export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
 
-export type MatchSources = MatchOptions & {
+type MatchSources = MatchOptions & {
   readonly outbox: Outbox;
   readonly profile: string;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];

@@ -8,7 +8,7 @@ const FRAME_BYTES = 12;
 /** A text that unpacks to more is no description of a picture. */
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
-export type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
+type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
 type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
 

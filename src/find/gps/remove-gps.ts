@@ -4,7 +4,7 @@ import { removePngGps } from './png-gps.ts';
 import { removeTiffGps } from './tiff-gps.ts';
 
 /** `parts` make up the photograph without its place, one after the other. */
-export type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
+type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
 /** Types whose place can be taken out here. Of the others (HEIC, HEIF) it is left as it is. */
 const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
