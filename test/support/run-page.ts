@@ -7,8 +7,9 @@ import { makeHome, PROJECT } from './run-pas.ts';
 /** A block of commands with what the page says that they print; undefined where it shows nothing. */
 export type PageBlock = { readonly commands: string; readonly shown: string | undefined; readonly printed: string };
 
-/** Where the pages' mock listens; while they are tested it listens elsewhere. */
+/** Where the pages' mock listens, and its training instance; while they are tested they listen elsewhere. */
 const PORT_OF_PAGES = '8099';
+const TRAINING_PORT_OF_PAGES = '8098';
 
 /**
  * Runs the `sh` blocks of a page one after another in one shell, as a reader types them: in an empty home, with `pas` on
@@ -18,7 +19,9 @@ const PORT_OF_PAGES = '8099';
  */
 export async function runPage(page: string, heading?: string): Promise<PageBlock[]> {
   const port = await freePort();
-  const text = sectionOf(readFileSync(join(PROJECT, page), 'utf8'), heading).replaceAll(PORT_OF_PAGES, port);
+  const text = sectionOf(readFileSync(join(PROJECT, page), 'utf8'), heading)
+    .replaceAll(PORT_OF_PAGES, port)
+    .replaceAll(TRAINING_PORT_OF_PAGES, await freePort());
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*^```text\n([\s\S]*?)^```$)?/gm)].map(
     ([, commands = '', shown]) => ({
       commands,
