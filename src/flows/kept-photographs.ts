@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { messageOf, UsageError } from '../base/errors.ts';
@@ -52,10 +52,10 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
   const content = openContentStore(folder);
   return {
     async inspectPhotograph(path) {
+      const tooLarge = await problemOfForm(path, maxBytes);
+      if (tooLarge !== undefined) return { issues: [tooLarge] };
       const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
       if (photograph === undefined) return { issues };
-      const tooLarge = problemOfForm(photograph, maxBytes);
-      if (tooLarge !== undefined) return { issues: [...issues, tooLarge] };
       let gps: PhotoGps;
       try {
         gps = await lookForGps(path, photograph.mimeType);
@@ -103,9 +103,14 @@ function unchanged(path: string, sha512Hex: string, kept: Kept): Kept {
 }
 
 /** The service counts the whole request: a photograph that just fits is refused for the few hundred bytes around it. */
-function problemOfForm({ path, sizeBytes, mimeType }: PhotographFile, maxBytes: number): Issue | undefined {
-  const part = { fileName: basename(path), contentType: mimeType };
-  const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, part);
+async function problemOfForm(path: string, maxBytes: number): Promise<Issue | undefined> {
+  const sizeBytes = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  // What is larger by itself, or cannot be looked at, is refused as that.
+  if (sizeBytes > maxBytes) return undefined;
+  const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, { fileName: basename(path), contentType: 'image/jpeg' });
   const most = Math.max(maxBytes, PHOTO_MAX_BYTES);
   if (lengthBytes <= most) return undefined;
   return errorIssue(

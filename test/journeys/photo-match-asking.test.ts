@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { placedPhotograph } from '../support/placed-photograph.ts';
+import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
+import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+
+let home: Home;
+const NOWHERE = 'http://127.0.0.1:9';
+/** Of the day of the finds; K-3 lies here. */
+const [taken, place] = ['2024:06:01 10:00:00', [14.40101, 50.08] as const];
+
+/** One photograph of each kind of match, and no network. */
+beforeEach(async () => {
+  home = makeHome();
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
+      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
+    ),
+  );
+  await home.pas('import', writeSeason(home, 3));
+  home.file('card/k_01.jpg', await placedPhotograph('jpeg', { shade: 1, taken }));
+  home.file('card/IMG_0003.jpg', await placedPhotograph('jpeg', { shade: 2, taken, place }));
+  home.file('card/K-1 K-2.jpg', await placedPhotograph('jpeg', { shade: 3, taken }));
+  home.file('card/P1010009.jpg', await placedPhotograph('jpeg', { shade: 4, taken: '2024:07:01 10:00:00' }));
+});
+
+/** The names of the photographs that wait, by find. */
+async function queued(): Promise<Record<string, string[]>> {
+  type Shown = { entries: { kind: string; photo?: string }[] };
+  const ofFind = async (find: string): Promise<[string, string[]]> => {
+    const { entries } = await home.json<Shown>('show', find);
+    return [find, entries.flatMap(({ photo }) => (photo === undefined ? [] : [photo])).sort()];
+  };
+  return Object.fromEntries(await Promise.all(['K-1', 'K-2', 'K-3'].map(ofFind)));
+}
+
+describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', () => {
+  test('in English: the likely ones at once, then a find for each doubtful one', async () => {
+    await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
+    const table = await terminal.waitForText('Queue the 1 likely match as well? Otherwise it is asked about.');
+    expect(table).toMatch(/K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/);
+    expect(table).toMatch(/k_01\.jpg +K-1 +sure +named K-1, on its day/);
+    expect(table).toMatch(/IMG_0003\.jpg +K-3 +likely +\d m from it, on its day/);
+    await terminal.press('Enter');
+    await terminal.waitForText('(1/1) K-1 K-2.jpg, named after several: K-1, K-2, on its day. Which find?');
+    await terminal.press('Down', 'Enter');
+    const end = await terminal.waitForText('Queued 3 of 4 files, for 3 finds.');
+    expect(end).toContain('Nothing says which find 1 photograph shows');
+    expect(await terminal.ended()).toBe(0);
+    expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['K-1 K-2.jpg'], 'K-3': ['IMG_0003.jpg'] });
+  });
+
+  test('v češtině: pravděpodobné se odmítnou, jedna dostane jiný nález a druhá se vynechá', async () => {
+    const czech = home.with({ PAS_LANG: 'cs' });
+    await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, { columns: 110 });
+    const table = await terminal.waitForText('Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni zeptám.');
+    expect(table).toMatch(/K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/);
+    await terminal.type('n');
+    await terminal.press('Enter');
+    await terminal.waitForText(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
+    await terminal.type('k-2');
+    await terminal.waitForText(/❯ K-2/);
+    await terminal.press('Enter');
+    await terminal.waitForText('(2/2) K-1 K-2.jpg');
+    await terminal.press('Down', 'Down', 'Enter');
+    const end = await terminal.waitForText('Do fronty zařazeno: 2 (souborů celkem 4), k 2 nálezům.');
+    expect(end).toContain('Údaje o místě (GPS) byly odstraněny z 1 fotografie.');
+    expect(end).toContain('Zbývá 1 nejistá shoda');
+    expect(await terminal.ended()).toBe(0);
+    expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['IMG_0003.jpg'], 'K-3': [] });
+  });
+
+  test('and Ctrl-C keeps what was queued before', async () => {
+    await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
+    await terminal.waitForText('Queue the 1 likely match');
+    await terminal.press('C-c');
+    expect(await terminal.ended()).toBe(130);
+    expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': [], 'K-3': [] });
+  });
+});

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+});
+
+type MatchedFile = {
+  file: string;
+  action: string;
+  find: string | null;
+  confidence: string | null;
+  known: { find: string; state: string }[];
+};
+type Matched = { queued: number; gps_stripped: number; files: MatchedFile[]; issues: { rule: string; severity: string }[] };
+
+/** Finds K-1 to K-4 lie 36 m apart, and are of this day. */
+const TAKEN = '2024:06:01 10:00:00';
+const NEAR_K3 = [14.40102, 50.08001] as const;
+
+/** A card as it comes out of a camera that writes places. */
+async function writeCard(): Promise<string> {
+  home.file('card/k_01.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
+  home.file(
+    'card/K-02 detail (2).jpg',
+    await placedPhotograph('jpeg', { shade: 2, place: [14.4005, 50.08], xmp: placedXmp(), taken: TAKEN }),
+  );
+  home.file('card/trench/IMG_0003.tif', await placedPhotograph('tiff', { shade: 3, place: NEAR_K3, taken: TAKEN }));
+  home.file('card/IMG_0004.png', await placedPhotograph('png', { shade: 4, place: [15, 50], taken: '2024:06:09 10:00:00' }));
+  home.file('card/IMG_0005.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
+  home.file('card/notes.txt', 'mud');
+  return join(home.folder, 'card');
+}
+
+function decision({ files }: Matched): Record<string, string> {
+  return Object.fromEntries(files.map(({ file, action, find, confidence }) => [file, [action, find, confidence].join(' ')]));
+}
+
+/** What the service has under each find's record: the names that the files came with, and their digests. */
+async function atService(): Promise<Record<string, { readonly name: string; readonly sha512: string }[]>> {
+  const listed = await home.json<{ local_id: string; ident_cely: string }[]>('list');
+  const records: Record<string, { name: string; sha512: string }[]> = {};
+  for (const { local_id: localId, ident_cely: ident } of listed) {
+    const query = new URLSearchParams({
+      verb: 'GetRecord',
+      identifier: `${service.oai_base}/id/${ident}`,
+      metadataPrefix: 'oai_svc',
+    });
+    const authorization = `Basic ${Buffer.from('archaeologist:archaeologist').toString('base64')}`;
+    const text = await (await fetch(`${service.oai_base}/oai?${query}`, { headers: { authorization } })).text();
+    records[localId] = [...text.matchAll(/<svc:soubor[ >][\s\S]*?<\/svc:soubor>/g)].map(([file]) => ({
+      name: /<svc:poznamka>(.*?)</.exec(file)?.[1] ?? '',
+      sha512: /<svc:sha_512>(.*?)</.exec(file)?.[1] ?? '',
+    }));
+  }
+  return records;
+}
+
+function digest(bytes: Buffer): string {
+  return createHash('sha512').update(bytes).digest('hex');
+}
+
+test('a card is matched, pushed, and lies under the right records without its places', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 4)));
+  const card = await writeCard();
+  const original = readFileSync(join(card, 'K-02 detail (2).jpg'));
+
+  const planned = await home.json<Matched>('photo', 'match', card, '--recursive', '--dry-run');
+  expect(decision(planned)).toEqual({
+    'k_01.jpg': 'queued K-1 sure',
+    'K-02 detail (2).jpg': 'queued K-2 sure',
+    'trench/IMG_0003.tif': 'left K-3 likely',
+    'IMG_0004.png': 'left  none',
+    'IMG_0005.jpg': 'copy  ',
+    'notes.txt': 'refused  ',
+  });
+  expect(planned.issues.map(({ rule, severity }) => `${severity} ${rule}`).sort()).toEqual([
+    'warning photo-gps',
+    'warning photo-gps',
+    'warning photo-gps',
+    'warning photo-type',
+  ]);
+
+  const done = await home.json<Matched>('photo', 'match', card, '--recursive', '--likely', '--strip-gps');
+  expect(done).toMatchObject({ queued: 3, gps_stripped: 2 });
+  await expectDone(home.pas('push'));
+  const records = await atService();
+  expect(Object.fromEntries(Object.entries(records).map(([find, files]) => [find, files.map(({ name }) => name)]))).toEqual({
+    'K-1': ['k_01.jpg'],
+    'K-2': ['K-02 detail (2).jpg'],
+    'K-3': ['IMG_0003.tif'],
+    'K-4': [],
+  });
+  expect(readFileSync(join(card, 'K-02 detail (2).jpg')).equals(original)).toBe(true);
+  expect(records['K-1']?.[0]?.sha512).toBe(digest(readFileSync(join(card, 'k_01.jpg'))));
+  expect(records['K-2']?.[0]?.sha512).not.toBe(digest(original));
+
+  const again = await home.json<Matched>('photo', 'match', card, '--recursive', '--likely');
+  expect(again.queued).toBe(0);
+  expect(again.files.find(({ file }) => file === 'K-02 detail (2).jpg')).toMatchObject({
+    action: 'known',
+    known: [{ find: 'K-2', state: 'accepted' }],
+  });
+});
+
+test('a stripped photograph whose answer was lost is found by its digest, since the service stores just these bytes', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
+  await expectDone(home.pas('photo', 'add', 'K-1', photograph, '--strip-gps'));
+  await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
+  await home.pas('push');
+  type Shown = { entries: { kind: string; state: string; evidence: { basis: string }[] }[] };
+  const { entries } = await home.json<Shown>('show', 'K-1');
+  expect(entries.find(({ kind }) => kind === 'photo')).toMatchObject({ state: 'accepted', evidence: [{ basis: 'same-digest' }] });
+  expect((await atService())['K-1']).toHaveLength(1);
+});
+
+describe('one photograph with and without its place', () => {
+  const add = (...flags: string[]) => home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
+  });
+
+  test('is queued once: the one without replaces the one that waits, and is not replaced by it', async () => {
+    const withPlace = await add();
+    expect(withPlace.stdout).toContain('tells where it was taken (GPS)');
+    const without = await add('--strip-gps');
+    expect(without.stdout).toContain('The place was taken out of 1 photograph.');
+    expect(without.stdout).not.toContain('tells where');
+    expect((await add()).stdout).toContain('0 of 1 photograph queued');
+    await expectDone(home.pas('push'));
+    const files = (await atService())['K-1'];
+    expect(files).toHaveLength(1);
+    expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
+  });
+
+  test('is not sent a second time once it was sent', async () => {
+    await add();
+    await expectDone(home.pas('push'));
+    expect((await add('--strip-gps')).stdout).toContain('0 of 1 photograph queued');
+  });
+
+  test('is one for tables, too', async () => {
+    const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
+    const photos = async (...flags: string[]) => (await home.json<{ photos: number }>('import', table, ...flags)).photos;
+    expect(await photos('--strip-gps')).toBe(1);
+    expect(await photos()).toBe(0);
+  });
+});
+
+test('a folder without photographs, and no folder, are told', async () => {
+  mkdirSync(join(home.folder, 'empty'));
+  const empty = await home.pas('photo', 'match', 'empty');
+  expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('There are no files in this folder.') });
+  expect(await home.pas('photo', 'match', 'nowhere')).toMatchObject({ code: 2 });
+});
+
+test('what is cut off, empty or too large is named, and the others are queued', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  const whole = await placedPhotograph('jpeg', { place: NEAR_K3, taken: TAKEN });
+  home.file('card/K-1.jpg', whole.subarray(0, 300));
+  home.file('card/K-2.jpg', '');
+  home.file('card/K-2 b.png', tinyPng(7));
+  const { code, stdout } = await home.pas('photo', 'match', 'card', '--strip-gps');
+  expect(code).toBe(3);
+  expect(stdout).toContain('card/K-2.jpg is empty');
+  expect(stdout).toContain('Queued 2 of 3 files, for 2 finds.');
+});

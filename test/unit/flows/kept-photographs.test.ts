@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PHOTO_MAX_BYTES } from '../../../src/find/photograph.ts';
+import { type KeepingOptions, keepingPhotographs } from '../../../src/flows/kept-photographs.ts';
+import { heicWith } from '../../support/heic.ts';
+import { placedPhotograph } from '../../support/placed-photograph.ts';
+
+let folder = '';
+const at = (name: string): string => join(folder, name);
+const keeping = (options: Partial<KeepingOptions> = {}) =>
+  keepingPhotographs(at('kept'), { maxBytes: PHOTO_MAX_BYTES, link: false, ...options });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pas-kept-'));
+  const jpeg = await placedPhotograph('jpeg', { place: [16.6, 49.2] });
+  writeFileSync(at('placed.jpg'), jpeg);
+  const exifAt = jpeg.indexOf('Exif\0\0', 0, 'latin1') + 6;
+  writeFileSync(at('placed.heic'), heicWith(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8))));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a photograph that tells its place', () => {
+  test('is pointed out, and not when the place is taken out', async () => {
+    const looked = await keeping().inspectPhotograph(at('placed.jpg'));
+    expect(looked.issues).toMatchObject([{ rule: 'photo-gps', severity: 'warning' }]);
+    const stripped = await keeping({ stripGps: true }).inspectPhotograph(at('placed.jpg'));
+    expect(stripped.issues).toEqual([]);
+    expect(stripped.photograph).toMatchObject({ isStripped: true, twinSha512Hex: looked.photograph?.sha512Hex });
+    expect(looked.photograph?.twinSha512Hex).toBe(stripped.photograph?.sha512Hex);
+  });
+
+  test('is copied without it even where others are linked, and the file stays as it was', async () => {
+    const before = readFileSync(at('placed.jpg'));
+    const stripping = keeping({ stripGps: true, link: true });
+    const { photograph } = await stripping.inspectPhotograph(at('placed.jpg'));
+    if (photograph === undefined) throw new Error('not taken');
+    const kept = await stripping.keepPhotograph(photograph);
+    expect(kept.link).toBeUndefined();
+    expect(kept.sha512.toString('hex')).toBe(photograph.sha512Hex);
+    expect(readFileSync(at('placed.jpg')).equals(before)).toBe(true);
+  });
+
+  test('and changed since it was looked at is not kept', async () => {
+    writeFileSync(at('changing.jpg'), readFileSync(at('placed.jpg')));
+    const stripping = keeping({ stripGps: true });
+    const { photograph } = await stripping.inspectPhotograph(at('changing.jpg'));
+    if (photograph === undefined) throw new Error('not taken');
+    writeFileSync(at('changing.jpg'), await placedPhotograph('jpeg', { shade: 9, place: [16.6, 49.2] }));
+    await expect(stripping.keepPhotograph(photograph)).rejects.toThrow('changed while it was read');
+  });
+
+  test('as HEIC is pointed out as one whose place stays, with --strip-gps as well', async () => {
+    for (const stripGps of [false, true]) {
+      const { photograph, issues } = await keeping({ stripGps }).inspectPhotograph(at('placed.heic'));
+      expect(photograph?.isStripped).toBeUndefined();
+      expect(issues).toMatchObject([{ rule: 'photo-gps-kept', severity: 'warning' }]);
+    }
+  });
+});
+
+test('a photograph that fits by itself, but not with its form, is refused', async () => {
+  writeFileSync(at('large.jpg'), Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'));
+  truncateSync(at('large.jpg'), PHOTO_MAX_BYTES - 100);
+  const { photograph, issues } = await keeping().inspectPhotograph(at('large.jpg'));
+  expect(photograph).toBeUndefined();
+  expect(issues).toMatchObject([{ rule: 'photo-too-large', message: expect.stringContaining('its form included') }]);
+});
