@@ -22,6 +22,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   find: t`find`,
   'find-or-file': t`find-or-file`,
   folder: t`folder`,
+  metres: t`metres`,
   form: t`form`,
   format: t`format`,
   identifier: t`identifier`,

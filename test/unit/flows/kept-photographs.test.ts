@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PHOTO_MAX_BYTES } from '../../../src/find/photograph.ts';
-import { type KeepingOptions, keepingPhotographs } from '../../../src/flows/kept-photographs.ts';
+import { keepingPhotographs } from '../../../src/flows/kept-photographs.ts';
 import { heicWith } from '../../support/heic.ts';
 import { placedPhotograph } from '../../support/placed-photograph.ts';
 
 let folder = '';
 const at = (name: string): string => join(folder, name);
-const keeping = (options: Partial<KeepingOptions> = {}) =>
+const keeping = (options: Partial<Parameters<typeof keepingPhotographs>[1]> = {}) =>
   keepingPhotographs(at('kept'), { maxBytes: PHOTO_MAX_BYTES, link: false, ...options });
 
 beforeAll(async () => {
