@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { parse, stringify, type TomlTable } from 'smol-toml';
 import { ConfigError, messageOf } from './base/errors.ts';
 import { t } from './base/language.ts';
 import { type DefaultsFile, defaultsTable, NO_DEFAULTS, readDefaults } from './find/defaults.ts';
 import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
 import type { Environment, Places } from './places.ts';
 import { writePrivateFile } from './store/files.ts';
+import { parseToml, type TomlTable, tomlText } from './store/toml.ts';
 
 /** One deployment and account. */
 export type Profile = {
@@ -90,7 +90,7 @@ export function readConfigFile(path: string): ConfigFile {
   }
   let table: TomlTable;
   try {
-    table = parse(text);
+    table = parseToml(text);
   } catch (thrown) {
     // The parser quotes the lines around its error.
     const why = withoutRedisPasswords(messageOf(thrown).trim());
@@ -116,7 +116,7 @@ export function readConfigFile(path: string): ConfigFile {
 
 export function writeConfigFile(path: string, config: ConfigFile): void {
   const { defaults = NO_DEFAULTS } = config;
-  const text = stringify({
+  const text = tomlText({
     ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
     profiles: Object.fromEntries(
       [...config.profiles].map(([name, settings]) => {

@@ -38,7 +38,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/find\/(thumbnail|photo-exif)\.ts$/,
   'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
-  'write-excel-file': /^src\/find\/export\/export-xlsx\.ts$/,
+  'write-excel-file': /^src\/find\/export\/write-workbook\.ts$/,
   sharp: /^src\/find\/thumbnail\.ts$/,
   undici: /^src\/http\/send\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
@@ -49,7 +49,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   inquirer: /^src\/ui\/prompt\.ts$/,
   'csv-parse': /^src\/find\/csv-table\.ts$/,
   'file-type': /^src\/find\/photograph\.ts$/,
-  'smol-toml': /^src\/config\.ts$/,
+  'smol-toml': /^src\/store\/toml\.ts$/,
   commander: /^src\/(main|commands\/[\w-]+)\.ts$/,
 };
 

@@ -14,7 +14,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { findCount, numberCount, photographCount } from './counted.ts';
 import { harvestVocab } from './harvest-vocab.ts';
 import { openHarvestClient } from './harvesting.ts';
-import { importTables } from './import.ts';
+import { importTables } from './import-tables.ts';
 import { init } from './init.ts';
 import { login } from './login.ts';
 import { pushCommand } from './push.ts';

@@ -4,6 +4,7 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { registerNumberImport } from './number-import.ts';
 import { announceInstance } from './service.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -13,6 +14,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue a registration number. It is sent once the find has its identifier.`,
     examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77'"],
   }).action((find: string, value: string, options: GlobalOptions) => run(options, (context) => set(context, find, value)));
+  registerNumberImport(parent, run);
 }
 
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {

@@ -55,7 +55,9 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
   table.header.forEach((header, index) => {
-    const name = meaningOfColumn(header);
+    const called = table.names?.[index];
+    if (called === '') return;
+    const name = meaningOfColumn(called ?? header);
     const where = { ...headerPlaceOf(table), column: header };
     if (name === undefined) issues.push(...strangeColumn(table, header, index));
     else if (positions.has(name))
@@ -104,8 +106,9 @@ function strangeColumn(table: Table, header: string, index: number): Issue[] {
   }
   const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
   const known = COLUMN_NAMES.join(', ');
-  const advice =
+  const rename =
     nearest === '' ? t`Rename it to one of the known columns, or take it out: ${known}.` : t`Did you mean ${nearest}?`;
+  const advice = table.names === undefined ? rename : t`Say in the column map what it is: an element, or "ignore".`;
   return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
 }
 

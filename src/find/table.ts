@@ -6,6 +6,8 @@ import type { PointText } from './geometry.ts';
 export type Table = TablePlace & {
   /** Names of the columns. */
   readonly header: readonly string[];
+  /** What a column map says that the columns are: a name that pas understands, or '' for one that is left out. */
+  readonly names?: readonly string[];
   /** As a spreadsheet numbers it; absent where no row of the file holds the names. */
   readonly headerRow?: number;
   /**
@@ -46,7 +48,7 @@ export type TableRow = {
 export type RowPoint = PointText & { readonly system: GeomSystem };
 
 /** Merged into the issues that are found about a row. */
-type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
+export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
 
 export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
   return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };

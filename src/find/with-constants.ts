@@ -23,9 +23,12 @@ export function readConstants(texts: readonly string[]): readonly Setting[] {
 export function withConstants(table: Table, constants: readonly Setting[]): Table {
   if (constants.length === 0) return table;
   const header = [...table.header];
+  const names = [...(table.names ?? header)];
   const places = constants.map(({ name, value }) => {
-    const known = header.findIndex((column) => meaningOfColumn(column) === name);
-    return [known === -1 ? header.push(name) - 1 : known, value] as const;
+    const known = names.findIndex((column) => meaningOfColumn(column) === name);
+    if (known !== -1) return [known, value] as const;
+    names.push(name);
+    return [header.push(name) - 1, value] as const;
   });
   const filled = (row: TableRow): TableRow => {
     const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
@@ -35,5 +38,5 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) yield filled(row);
   };
-  return { ...table, header, rows: { [Symbol.iterator]: rows } };
+  return { ...table, header, ...(table.names === undefined ? {} : { names }), rows: { [Symbol.iterator]: rows } };
 }

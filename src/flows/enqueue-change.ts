@@ -10,7 +10,7 @@ import {
   replacePhoto,
   type Target,
 } from '../outbox/entries.ts';
-import type { Entry, PhotoEntry } from '../outbox/entry.ts';
+import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Kept } from './kept-photographs.ts';
@@ -28,13 +28,32 @@ export function targetOf(outbox: Outbox, profile: string, find: string): Target 
   if (stored !== undefined) {
     return { profile, findId: stored.id, identCely: importOfFind(outbox, stored.id, profile)?.identCely ?? null };
   }
-  if (LOOKS_LIKE_IDENT.test(find)) return { profile, findId: null, identCely: find };
+  if (looksLikeIdent(find)) return { profile, findId: null, identCely: find };
   throw new UsageError(t`There is no find ${find}.`, {
     hint: t`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
   });
 }
 
+export function looksLikeIdent(text: string): boolean {
+  return LOOKS_LIKE_IDENT.test(text);
+}
+
 export type NumberChange = 'queued' | 'replaced' | 'kept';
+
+/** What queueing this number would come to. */
+export function numberChange(outbox: Outbox, target: Target, value: string): NumberChange {
+  return changeOf(lastNumber(outbox, target), value);
+}
+
+function lastNumber(outbox: Outbox, target: Target): NumberEntry | undefined {
+  const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');
+  return numbers.filter((entry) => entry.state !== 'dropped').at(-1);
+}
+
+function changeOf(last: NumberEntry | undefined, value: string): NumberChange {
+  if (last?.value === value && last.state !== 'refused') return 'kept';
+  return last?.state === 'queued' || last?.state === 'refused' ? 'replaced' : 'queued';
+}
 
 /**
  * Queues a registration number; one that waits unsent for the same find is replaced.
@@ -49,15 +68,11 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
     throw new UsageError(t`The registration number has ${characters} characters; the service takes ${MOST_NUMBER_CHARACTERS}.`);
   }
   return outbox.change(() => {
-    const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');
-    const last = numbers.filter((entry) => entry.state !== 'dropped').at(-1);
-    if (last !== undefined && last.value === value && last.state !== 'refused') return 'kept';
-    if (last !== undefined && (last.state === 'queued' || last.state === 'refused')) {
-      replaceNumber(outbox, last, value);
-      return 'replaced';
-    }
-    addNumber(outbox, asItIsNow(outbox, target), value);
-    return 'queued';
+    const last = lastNumber(outbox, target);
+    const change = changeOf(last, value);
+    if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value);
+    if (change === 'queued') addNumber(outbox, asItIsNow(outbox, target), value);
+    return change;
   });
 }
 

@@ -1,11 +1,10 @@
-import write, { type Cell } from 'write-excel-file/node';
-import { spreadsheetNumber } from '../plain-number.ts';
 import { wordOf } from './export-csv.ts';
 import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
+import { type Cell, headingCell, numberCell, textCell, workbookBytes } from './write-workbook.ts';
 
 /** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
 export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
-  const header = EXPORT_COLUMNS.map((value): Cell => ({ value, type: String, fontWeight: 'bold' }));
+  const header = EXPORT_COLUMNS.map(headingCell);
   const rows: Cell[][] = [header];
   for (const find of finds) {
     const values = valuesOf(find);
@@ -21,7 +20,7 @@ export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer>
       }),
     );
   }
-  return write(rows, { sheet: 'finds', stickyRowsCount: 1 }).toBuffer();
+  return workbookBytes(rows, 'finds');
 }
 
 function cellOf(name: string, value: ExportValue | undefined): Cell {
@@ -31,26 +30,9 @@ function cellOf(name: string, value: ExportValue | undefined): Cell {
   if (name === 'datum_nalezu' && /^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(word)) {
     return { value: new Date(`${word}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
   }
-  return { value: literal(word), type: String };
-}
-
-/**
- * In a workbook `_x0041_` stands for a letter. A text that looks like that is written so itself, and so is what the library
- * would leave out: non-characters, halves of pairs, and the sign for something unreadable. It also mistakes the names of an
- * object's own functions, such as `toString`, for texts that it has met.
- */
-function literal(text: string): string {
-  const written = text
-    .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
-    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escaped);
-  return written in {} ? escaped(written.slice(0, 1)) + written.slice(1) : written;
-}
-
-function escaped(character: string): string {
-  const codes = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
+  return textCell(word);
 }
 
 function coordinateCell(text: string): Cell {
-  return spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : { value: text, type: String };
+  return numberCell(text) ?? textCell(text);
 }

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import { hasErrors } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { Context, GlobalOptions } from '../context.ts';
+import { readNumbers } from '../find/read-numbers.ts';
+import { enqueueNumbers } from '../flows/enqueue-numbers.ts';
+import { issueValue, printIssues } from '../ui/issues.ts';
+import { defineCommand, type Runner } from './command.ts';
+import { numberCount } from './counted.ts';
+import { readTableOrInput } from './mapping-file.ts';
+import { announceInstance } from './service.ts';
+
+type NumberImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
+
+export function registerNumberImport(parent: Command, run: Runner): void {
+  defineCommand(parent, {
+    name: 'import <table>',
+    summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
+    examples: ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
+  })
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
+    .action((file: string, options: NumberImportOptions) => run(options, (context) => importNumbers(context, file, options)));
+}
+
+async function importNumbers(context: Context, file: string, options: NumberImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outbox();
+  announceInstance(context);
+  const dryRun = options.dryRun === true;
+  const { rows, issues: unreadable } = readNumbers(
+    await readTableOrInput(context, file, options.sheet === undefined ? {} : { sheet: options.sheet }),
+  );
+  const { numbers, issues: found } = enqueueNumbers(outbox, context.profile().name, rows, { dryRun });
+  const issues = [...unreadable, ...found];
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
+  const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
+  const all = numberCount(numbers.length);
+  terminal.line(
+    dryRun
+      ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
+      : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
+  );
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number\` when there is a network.`);
+  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issues.map(issueValue) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

@@ -1,0 +1,169 @@
+import { alternatives } from '../../base/enumeration.ts';
+import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { readToml, type TomlTable, tomlScalar } from '../../store/toml.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../columns.ts';
+import { foldName, nearestNames } from '../names.ts';
+import type { Setting } from '../settings.ts';
+import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, NAME_ORDERS, type ReadColumn } from './column-rule.ts';
+import { isDateForm } from './date-form.ts';
+
+/** What a column may say beside its element, and of which elements. */
+const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>> = {
+  unit: { of: ['hloubka'], choices: DEPTH_UNITS },
+  date: { of: ['datum_nalezu'] },
+  year_only: { of: ['datum_nalezu'], choices: ['note'] },
+  name: { of: ['nalezce'], choices: NAME_ORDERS },
+  sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
+  form: { of: ['wkt'], choices: ['position'] },
+  label: { of: JOINED },
+  separator: { of: ['photos'] },
+};
+
+const KEYS = ['version', 'local_id', 'fixed', 'columns'];
+const NOT_FIXED: readonly ColumnName[] = ['local_id', 'ident_cely', 'photos'];
+
+/** The only version of the file that there is. */
+export const MAP_VERSION = 1;
+
+type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
+
+/** A column map from its text; every fault of it is an issue with its place in the file, and there is no map then. */
+export function readColumnMap(file: string, text: string): ColumnMapReading {
+  const toml = readToml(text.replace(/^\uFEFF/, ''));
+  if (toml.kind === 'fault') {
+    const message = t`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
+    return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
+  }
+  const issues: Issue[] = [];
+  const report: Report = (rule, message, column) =>
+    void issues.push(errorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
+  const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
+  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
+    const known = KEYS.join(', ');
+    report('map-key', t`"${key}" is unknown here. Known are ${known}.`);
+  }
+  if (version !== MAP_VERSION) report('map-version', t`The first setting must be version = ${MAP_VERSION}.`);
+  if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
+    report('map-local-id', t`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
+  const map: ColumnMap = {
+    file,
+    columns: readColumns(tableOf(columns, 'columns', report), report),
+    fixed: readFixed(tableOf(fixed, 'fixed', report), report),
+    ...(typeof localId === 'string' ? { localId } : {}),
+  };
+  refuseTwice(map, report);
+  return hasErrors(issues) ? { issues } : { map, issues };
+}
+
+type Report = (rule: string, message: string, column?: string) => void;
+
+function tableOf(value: unknown, key: string, report: Report): TomlTable {
+  if (isTable(value)) return value;
+  report('map-key', t`${key} must be a part of its own, which begins with [${key}].`);
+  return {};
+}
+
+function readColumns(columns: TomlTable, report: Report): Map<string, ColumnRule> {
+  const rules = new Map<string, ColumnRule>();
+  const forms = new Set<string>();
+  for (const [key, value] of Object.entries(columns)) {
+    if (forms.has(keyForm(key))) report('map-column-twice', t`The column stands twice. Keep one of them.`, key);
+    forms.add(keyForm(key));
+    const rule = readRule(key, value, report);
+    if (rule !== undefined) rules.set(key, rule);
+  }
+  return rules;
+}
+
+function readRule(key: string, value: unknown, report: Report): ColumnRule | undefined {
+  if (!isTable(value)) return ruleOf(key, value, {}, report);
+  const { element, ...options } = value;
+  return ruleOf(key, element, options, report);
+}
+
+function ruleOf(key: string, named: unknown, { values, ...options }: TomlTable, report: Report): ColumnRule | undefined {
+  if (named === 'ignore') return { kind: 'ignored' };
+  const element = typeof named === 'string' ? elementNamed(named, key, report) : undefined;
+  if (typeof named !== 'string') report('map-element', t`Write an element, such as "hloubka", or "ignore".`, key);
+  if (element === undefined) return undefined;
+  const read = readOptions(element, options, key, report);
+  const own = readValues(values, key, report);
+  return { kind: 'read', element, ...read, ...(own === undefined ? {} : { values: own }) };
+}
+
+function elementNamed(name: string, key: string, report: Report): ColumnName | undefined {
+  const element = meaningOfColumn(name);
+  if (element !== undefined) return element;
+  const nearest = alternatives(nearestNames(foldName(name), COLUMN_NAMES));
+  const known = COLUMN_NAMES.join(', ');
+  const advice = nearest === '' ? t`There are: ${known}; or "ignore".` : t`Did you mean ${nearest}?`;
+  report('map-element', t`There is no element ${name}. ${advice}`, key);
+  return undefined;
+}
+
+function readOptions(element: ColumnName, options: TomlTable, key: string, report: Report): Partial<ReadColumn> {
+  const read: Record<string, string> = {};
+  for (const [name, given] of Object.entries(options)) {
+    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+    const of = option?.of.join(', ') ?? '';
+    const known = Object.keys(OPTIONS).join(', ');
+    const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
+    if (option === undefined) report('map-option', t`"${name}" is unknown here. Known are element, values, ${known}.`, key);
+    else if (!option.of.includes(element)) report('map-option', t`${name} can be said of ${of} only, not of ${element}.`, key);
+    else if (typeof given !== 'string' || given === '') report('map-option', t`${name} must be a text in quotation marks.`, key);
+    else if (option.choices?.includes(given) === false) report('map-option', t`${name} is "${given}". Write ${choices}.`, key);
+    else if (name === 'date' && !isDateForm(given)) {
+      report(
+        'map-date',
+        t`"${given}" is no form of a date. Write d, m and yyyy as they stand in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        key,
+      );
+    } else read[name === 'year_only' ? 'yearOnly' : name] = given;
+  }
+  return read;
+}
+
+function readValues(values: unknown, key: string, report: Report): Record<string, string> | undefined {
+  if (values === undefined) return undefined;
+  const entries = isTable(values) ? Object.entries(values).map(([own, meant]) => [own, tomlScalar(meant)] as const) : [];
+  if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
+    return Object.fromEntries(entries.map(([own, meant]) => [own, meant ?? '']));
+  }
+  report('map-values', t`values must be of the form { "what stands in the table" = "what is meant" }.`, key);
+  return undefined;
+}
+
+function readFixed(fixed: TomlTable, report: Report): Setting[] {
+  return Object.entries(fixed).flatMap(([key, value]) => {
+    const element = elementNamed(key, key, report);
+    const text = tomlScalar(value)?.trim();
+    if (element === undefined) return [];
+    if (NOT_FIXED.includes(element)) report('map-fixed', t`${element} belongs to one find alone and cannot be fixed.`, key);
+    else if (text === undefined || text === '') report('map-fixed', t`${key} needs a text between quotation marks.`, key);
+    else return [{ name: element, given: key, value: text }];
+    return [];
+  });
+}
+
+/** Where two columns mean the same, one would get lost. */
+function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): void {
+  const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
+  for (const [key, rule] of columns) {
+    if (rule.kind === 'ignored') continue;
+    const other = first.get(rule.element);
+    const joined = JOINED.join(', ');
+    if (other === undefined) first.set(rule.element, key);
+    else if (!JOINED.includes(rule.element)) {
+      const message = t`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
+      report('map-element-twice', message, key);
+    }
+  }
+  const names = fixed.map(({ name }) => name);
+  for (const name of names.filter((each, index) => names.indexOf(each) !== index))
+    report('map-element-twice', t`${name} is fixed twice. Keep one of them.`, name);
+}
+
+function isTable(value: unknown): value is TomlTable {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}

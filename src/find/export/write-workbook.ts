@@ -1,0 +1,39 @@
+import write, { type Cell } from 'write-excel-file/node';
+import { spreadsheetNumber } from '../plain-number.ts';
+
+export type { Cell };
+
+/** A workbook of one sheet; the first row stays in sight. */
+export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
+  return write(rows, { sheet, stickyRowsCount: 1 }).toBuffer();
+}
+
+export function headingCell(text: string): Cell {
+  return { value: literal(text), type: String, fontWeight: 'bold' };
+}
+
+export function textCell(text: string): Cell {
+  return { value: literal(text), type: String };
+}
+
+/** Undefined for a text that is no number, or would lose digits as one. */
+export function numberCell(text: string): Cell | undefined {
+  return text !== '' && spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
+}
+
+/**
+ * In a workbook `_x0041_` stands for a letter. A text that looks like that is written so itself, and so is what the library
+ * would leave out: non-characters, halves of pairs, and the sign for something unreadable. It also mistakes the names of an
+ * object's own functions, such as `toString`, for texts that it has met.
+ */
+function literal(text: string): string {
+  const written = text
+    .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
+    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escaped);
+  return written in {} ? escaped(written.slice(0, 1)) + written.slice(1) : written;
+}
+
+function escaped(character: string): string {
+  const codes = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
+}

@@ -1,0 +1,149 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+
+/** The whole way of a museum's own table, as examples/museum has it. */
+
+const EXAMPLE = join(PROJECT, 'examples', 'museum');
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab'));
+  for (const name of readdirSync(EXAMPLE)) copyFileSync(join(EXAMPLE, name), join(home.folder, name));
+});
+afterAll(() => service?.stop());
+
+const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
+
+type Imported = { added: number; updated: number; unchanged: number; invalid: number; drafts: number };
+type Numbers = {
+  queued: number;
+  replaced: number;
+  unchanged: number;
+  issues: { rule: string; row: number | null; find: string | null }[];
+};
+
+describe('the example of a museum', () => {
+  test('has the column map that the wizard writes for its table', async () => {
+    const given = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
+    const args = ['import', 'nalezy.csv', '--wizard', '--yes', ...given, '--map', 'made.toml', '--json'];
+    const run = await home.with({ PAS_LANG: 'cs' }).pas(...args);
+    expect([run.code, JSON.parse(run.stdout)]).toMatchObject([0, { undecided: [], rows: 40, fixed: { geom_system: '5514' } }]);
+    expect(read('made.toml')).toBe(read('nalezy.map.toml'));
+    expect(read('nalezy.terms.csv')).toContain('specifikace;ker.');
+    expect((await home.pas(...args)).code).toBe(2);
+  });
+
+  test('without what every find needs the map is written, and the exit code says that it is not done', async () => {
+    const run = await home.pas('import', 'nalezy.csv', '--wizard', '--yes', '--map', 'open.toml', '--json');
+    expect(run.code).toBe(3);
+    expect(JSON.parse(run.stdout)).toMatchObject({ map: 'open.toml', undecided: ['projekt', 'pristupnost'] });
+    expect(read('open.toml')).toContain('\n# projekt = ""\n');
+    expect((await home.pas('import', 'nalezy.csv', '--wizard')).stderr).toContain('--wizard --yes');
+  });
+
+  test('is imported, mended by the copy that says what is wrong, sent, and gets its numbers later', async () => {
+    await expectDone(home.pas('vocab', 'map', 'import', 'own-terms.csv'));
+    const map = ['--map', 'nalezy.map.toml'];
+    const dry = await home.pas('import', 'nalezy.csv', ...map, '--dry-run', '--issues-to', 'mend.xlsx', '--json');
+    expect([dry.code, JSON.parse(dry.stdout)]).toMatchObject([3, { dry_run: true, added: 39, invalid: 1, drafts: 0 }]);
+    const first = await home.pas('import', 'nalezy.csv', ...map, '--issues-to', 'mend.csv', '--only-bad', '--json');
+    expect(JSON.parse(first.stdout)).toMatchObject({ added: 39, invalid: 1 });
+    const [header = '', row = '', ...more] = read('mend.csv').trimEnd().split('\r\n');
+    expect(header).toContain('issues;inv. č.;předmět');
+    expect(row).toMatch(/^"✗ hloubka: ""0,3–0,5"" is not a whole number.*A 112\/21/);
+    expect(more).toEqual([]);
+    expect((await home.pas('import', 'nalezy.csv', ...map, '--issues-to', 'mend.csv')).code).toBe(2);
+
+    home.file('mended.csv', read('mend.csv').replace(';0,3–0,5;', ';0,4;'));
+    expect(await home.json<Imported>('import', 'mended.csv', ...map)).toMatchObject({ added: 1, invalid: 0 });
+    expect(await home.json<Imported>('import', 'mend.xlsx', ...map)).toMatchObject({ unchanged: 39, added: 0, updated: 0 });
+
+    const { elements } = await home.json<{ elements: Record<string, unknown> }>('show', 'A 108/21');
+    expect(elements).toMatchObject({
+      hloubka: 15,
+      nalezce: { text: 'Novák, Jan' },
+      poznamka: 'datum nál.: 2019',
+      geom_sjtsk_wkt: 'POINT (-694270.14 -1076036.94)',
+    });
+    expect(elements['datum_nalezu']).toBeUndefined();
+
+    expect((await home.pas('push')).code).toBe(0);
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv', '--dry-run')).toMatchObject({ queued: 12 });
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 12, unchanged: 0, issues: [] });
+    expect((await home.pas('push')).code).toBe(0);
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 0, replaced: 0, unchanged: 12 });
+    const status = await home.json<{ entries: { number: Record<string, number> } }>('status');
+    expect(status.entries.number).toMatchObject({ accepted: 12 });
+  }, 90_000);
+
+  test('a table of numbers says by its rows what is wrong, and queues the rest', async () => {
+    home.file(
+      'odd-numbers.csv',
+      [
+        'local_id;ident_cely;ev. č.',
+        'A 105/21;; MMK A 1/2025 ',
+        'A 106/21;;MMK A 1/2025',
+        'A 107/21;;MMK A 2200/2024',
+        'nikdo;;MMK A 3/2025',
+        ';C-202400101-N99999;MMK A 4/2025',
+        'A 108/21;C-202400101-N99999;MMK A 5/2025',
+        'A 110/21;;MMK A 6/2025',
+        'A 110/21;;MMK A 7/2025',
+        `A 111/21;;${'x'.repeat(256)}`,
+        'A 112/21;;',
+        ';;MMK A 8/2025',
+      ].join('\n'),
+    );
+    const run = await home.pas('number', 'import', 'odd-numbers.csv', '--json');
+    const report = JSON.parse(run.stdout) as Numbers;
+    expect([run.code, report.queued]).toEqual([3, 4]);
+    expect(
+      report.issues.map(({ rule, row }) => `${row} ${rule}`).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
+    ).toEqual([
+      '3 number-used',
+      '4 number-used',
+      '5 number-find',
+      '7 number-find',
+      '9 number-twice',
+      '10 number-length',
+      '11 number-empty',
+      '12 number-find',
+    ]);
+    expect(run.stdout).toContain('also the number of A 105/21');
+    expect(run.stdout).toContain('also the number of A 101/21');
+    const again = JSON.parse((await home.pas('number', 'import', 'odd-numbers.csv', '--json')).stdout) as Numbers;
+    expect(again).toMatchObject({ queued: 0, replaced: 0, unchanged: 4 });
+  });
+});
+
+test('what looks like a formula is text in the copy, and reads back as it was', async () => {
+  const rows = ['č.;popis;Y', '1;=HYPERLINK("http://x");-694201,69', '1;+420 1;-5'];
+  home.file('formula.csv', rows.join('\n'));
+  home.file('formula.toml', 'version = 1\n[columns]\n"č." = "local_id"\npopis = "poznamka"\nY = "ignore"\n');
+  const args = ['import', 'formula.csv', '--map', 'formula.toml', '--dry-run', '--issues-to'];
+  expect((await home.pas(...args, 'formula-issues.csv')).code).toBe(3);
+  const [, first = '', second = ''] = read('formula-issues.csv').split('\r\n');
+  expect(first).toMatch(/;1;"'=HYPERLINK\(""http:\/\/x""\)";-694201,69$/);
+  expect(second).toMatch(/^"✗ Rows 2 and 3 .*;1;'\+420 1;-5$/);
+});
+
+test('a broken map, or a copy that cannot be made, stops before anything is done', async () => {
+  home.file('broken.toml', 'version = 1\n[columns]\n"inv. č." = "lokal_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n');
+  const run = await home.pas('import', 'nalezy.csv', '--map', 'broken.toml');
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('There is no element lokal_id. Did you mean local_id?');
+  home.file('fixed.toml', 'version = 1\n[columns]\n"inv. č." = "local_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n');
+  const fixed = await home.pas('import', 'nalezy.csv', '--map', 'fixed.toml');
+  expect([fixed.code, fixed.stderr.match(/✗/g)?.length]).toEqual([2, 2]);
+  expect((await home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv')).code).toBe(2);
+  expect((await home.pas('import', 'nalezy.csv', '--only-bad')).code).toBe(2);
+  expect((await home.pas('import', 'nalezy.csv', '--map', 'missing.toml')).code).toBe(2);
+  expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
+});

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { startTerminal, type TerminalSession, whyNoTerminal } from '../support/terminal-session.ts';
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  if (whyNoTerminal !== undefined) return;
+  service = await startMockProcess('--min-interval', '1');
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab'));
+});
+afterAll(() => service?.stop());
+beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
+
+async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
+  await terminal.waitForText(`? ${question}`);
+  if (text !== '') await terminal.type(text);
+  if (seen !== '') await terminal.waitForText(seen);
+  await terminal.press('Enter');
+}
+
+const TALL = { columns: 100, rows: 60 };
+
+test('in English: a column is changed, what is missing is asked, the map is written and the table imported', async () => {
+  home.file('bags.csv', 'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n');
+  await using terminal = await startTerminal(['import', 'bags.csv', '--wizard'], home, TALL);
+  await answer(terminal, 'Take all of it', 'weight', '❯ weight → not read');
+  await answer(terminal, 'What is "weight"?', 'poznamka', '❯ poznamka');
+  await answer(terminal, 'Take all of it', 'what', '❯ what → not read');
+  await answer(terminal, 'What is "what"?', 'druh_nalezu', '❯ druh_nalezu');
+  await answer(terminal, 'Take all of it', '', '❯ Take all of it');
+  await answer(terminal, 'projekt of every find', 'C-202400101', '❯ C-202400101');
+  await answer(terminal, 'geom_system of every find', '4326');
+  await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
+  await terminal.waitForText('3 rows: 2 ready to send, 0 incomplete, 1 that cannot be read.');
+  await answer(terminal, 'Go on?', 'now', '❯ Write the column map and import now');
+  await terminal.waitForText('Imported 2 finds: 2 added');
+  expect(await terminal.ended()).toBe(3);
+  const history = await terminal.history();
+  expect(history).toContain('0.15–0.40: probably metres');
+  expect(history).toContain('? bag → local_id');
+  expect(history).toContain('odd thing (1×)');
+  expect(history).toContain('pas vocab map suggest bags.terms.csv');
+  expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain('"depth" = { element = "hloubka", unit = "m" }');
+  expect(await home.json<unknown[]>('list')).toHaveLength(2);
+});
+
+test('in Czech: everything is taken by Enter', async () => {
+  home.file('nalezy.csv', 'inv. č.;předmět;X;Y;pozn.\n7;spona;1076185,62;694201,69;\n8;mince;1076190,10;694198,12;zlomek\n');
+  await using terminal = await startTerminal(['import', 'nalezy.csv', '--wizard'], home.with({ PAS_LANG: 'cs' }), TALL);
+  await answer(terminal, 'Převzít všechno', '', '❯ Převzít všechno');
+  await answer(terminal, 'projekt u všech nálezů', 'C-202400101', '❯ C-202400101');
+  await answer(terminal, 'pristupnost u všech nálezů', 'arche', '❯ archeolog');
+  await terminal.waitForText('2 řádky: připraveno k odeslání 2, neúplných 0, nečitelných 0.');
+  await answer(terminal, 'Pokračovat?', '', '❯ Zapsat předpis sloupců');
+  await terminal.waitForText('Zapsáno: nalezy.map.toml');
+  expect(await terminal.ended()).toBe(0);
+  expect(await terminal.history()).toContain('ve známých katastrálních územích leží 2 z 2 ověřených bodů');
+  const map = readFileSync(join(home.folder, 'nalezy.map.toml'), 'utf8');
+  expect(map).toContain('"Y" = { element = "geom_x", sign = "minus" }');
+  expect(map).toContain('pristupnost = ');
+});
+
+test('stopped, interrupted or killed in the middle, nothing is written', async () => {
+  home.file('third.csv', 'inv. č.;předmět\n7;spona\n');
+  const before = readdirSync(home.folder);
+  await using stopped = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
+  await answer(stopped, 'Take all of it', 'stop', '❯ Stop');
+  expect(await stopped.ended()).toBe(130);
+  await using interrupted = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
+  await interrupted.waitForText('? Take all of it');
+  await interrupted.press('C-c');
+  expect(await interrupted.ended()).toBe(130);
+  await using killed = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
+  await answer(killed, 'Take all of it', '', '❯ Take all of it');
+  await killed.waitForText('? projekt of every find');
+  await killed.kill();
+  expect(readdirSync(home.folder)).toEqual(before);
+  expect(existsSync(join(home.folder, 'third.map.toml'))).toBe(false);
+});

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { withColumnMap } from '../../../src/find/column-map/apply-column-map.ts';
+import { columnMapText } from '../../../src/find/column-map/column-map-text.ts';
+import type { ColumnMap } from '../../../src/find/column-map/column-rule.ts';
+import { readColumnMap } from '../../../src/find/column-map/read-column-map.ts';
+import { parseTable } from '../../../src/find/csv-table.ts';
+import { mapTable } from '../../../src/find/map-table.ts';
+
+const table = (text: string) => parseTable('museum.csv', Buffer.from(text));
+
+function mapOf(text: string): ColumnMap {
+  const { map, issues } = readColumnMap('museum.map.toml', `version = 1\n${text}`);
+  expect(issues).toEqual([]);
+  if (map === undefined) throw new Error('no map');
+  return map;
+}
+
+function faultsOf(text: string): string[] {
+  const { map, issues } = readColumnMap('museum.map.toml', text);
+  expect(map).toBeUndefined();
+  return issues.map(({ rule, column, line }) => [rule, column ?? line].filter((part) => part !== undefined).join(' '));
+}
+
+/** What the cells of the first row come to, by the names that pas gives the columns. */
+function cellsOf(map: string, csv: string): Record<string, string> {
+  const { header, names = header, rows } = withColumnMap(table(csv), mapOf(map));
+  const [row] = rows;
+  return Object.fromEntries(names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''));
+}
+
+describe('a column map that is wrong says where and what to do:', () => {
+  test.each([
+    ['an open quotation mark', 'version = 1\n[columns]\n"hl = "hloubka"\n', ['map-toml 3']],
+    ['nothing at all', '', ['map-version']],
+    ['a version of the future', 'version = 2\n', ['map-version']],
+    ['a key that does not exist', 'version = 1\ncolumn = "x"\n', ['map-key']],
+    ['a list for the columns', 'version = 1\ncolumns = ["a"]\n', ['map-key']],
+    ['a mistyped element', 'version = 1\n[columns]\nhl = "hlubka"\n', ['map-element hl']],
+    ['a number for an element', 'version = 1\n[columns]\nhl = 5\n', ['map-element hl']],
+    ['an unknown unit', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "ft" }\n', ['map-option hl']],
+    ['a unit of a note', 'version = 1\n[columns]\np = { element = "poznamka", unit = "m" }\n', ['map-option p']],
+    ['a form that is no date', 'version = 1\n[columns]\nd = { element = "datum_nalezu", date = "den" }\n', ['map-date d']],
+    ['two columns for one element', 'version = 1\n[columns]\na = "hloubka"\nb = "hloubka"\n', ['map-element-twice b']],
+    ['the same column twice', 'version = 1\n[columns]\nA = "hloubka"\na = "pocet"\n', ['map-column-twice a']],
+    ['a fixed number of a find', 'version = 1\n[fixed]\nlocal_id = "1"\n', ['map-fixed local_id']],
+    ['a fixed value that is empty', 'version = 1\n[fixed]\nprojekt = ""\n', ['map-fixed projekt']],
+    ['a composed number without columns', 'version = 1\nlocal_id = "x"\n', ['map-local-id']],
+    ['values that are a list', 'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n', ['map-values s']],
+  ])('%s', (_what, text, faults) => {
+    expect(faultsOf(text)).toEqual(faults);
+  });
+
+  test('a column that the table does not have keeps all of it out', () => {
+    const mapped = mapTable(withColumnMap(table('hl.;č.\n1;2\n'), mapOf('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n')), {
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
+    expect([...mapped.rows]).toEqual([]);
+    expect(mapped.issues.map(({ rule, message }) => [rule, message])).toEqual([
+      ['map-column-missing', 'museum.map.toml names the column "hl", which the table does not have. Did you mean hl.?'],
+    ]);
+  });
+
+  test('a column that the map does not know is named, not passed over', () => {
+    const mapped = mapTable(withColumnMap(table('č.;nové\n1;2\n'), mapOf('[columns]\n"č." = "local_id"\n')), {
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
+    expect(mapped.issues).toMatchObject([{ rule: 'column-unknown', column: 'nové' }]);
+  });
+});
+
+describe('a cell is read by what the map says of its column:', () => {
+  test.each([
+    ['m', '0,35', '35'],
+    ['m', '0.285', '29'],
+    ['m', '1,2 m', '120'],
+    ['m', '40 cm', '40'],
+    ['mm', '350', '35'],
+    ['dm', '3,5', '35'],
+    ['cm', '35', '35'],
+    ['m', '0,3–0,5', '0,3–0,5'],
+    ['m', '', ''],
+  ])('a depth in %s: %s', (unit, cell, read) => {
+    expect(cellsOf(`[columns]\nhl = { element = "hloubka", unit = "${unit}" }`, `hl;č\n${cell};1\n`)['hloubka']).toBe(read);
+  });
+
+  test.each([
+    ['d.m.yyyy', '3. 4. 2019', '2019-04-03'],
+    ['d.m.yyyy', '3.4.2019 0:00:00', '2019-04-03'],
+    ['d.m.yy', '3.4.87', '1987-04-03'],
+    ['d.m.yy', '3.4.19', '2019-04-03'],
+    ['m/d/yyyy', '4/3/2019', '2019-04-03'],
+    ['yyyymmdd', '20190403', '2019-04-03'],
+    ['day-number', '43558', '2019-04-03'],
+    ['d.m.yyyy', '31.2.2019', '31.2.2019'],
+    ['d/m/yyyy', 'jaro 2019', 'jaro 2019'],
+  ])('a day of the form %s: %s', (form, cell, read) => {
+    expect(cellsOf(`[columns]\nd = { element = "datum_nalezu", date = "${form}" }`, `d;č\n${cell};1\n`)['datum_nalezu']).toBe(
+      read,
+    );
+  });
+
+  test('a year alone is kept in the note, behind what stands there', () => {
+    const map = '[columns]\n"dat." = { element = "datum_nalezu", date = "d.m.yyyy", year_only = "note" }\npozn = "poznamka"';
+    expect(cellsOf(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({ datum_nalezu: '', poznamka: 'ze sbírky; dat.: 1987' });
+  });
+
+  test.each([
+    ['surname-first', 'Novák Jan', 'Novák, Jan'],
+    ['surname-first', 'Mgr. Dvořáková Eva, Ph.D.', 'Dvořáková, Eva'],
+    ['given-first', 'Jan Novák', 'Novák, Jan'],
+    ['given-first', 'Anna Marie Tichá', 'Tichá, Anna Marie'],
+    ['given-first', 'Novák, Jan', 'Novák, Jan'],
+    ['given-first', 'Novák a Svoboda', 'Novák a Svoboda'],
+    ['given-first', 'OS-001507', 'OS-001507'],
+  ])('a person, %s: %s', (order, cell, read) => {
+    expect(cellsOf(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)['nalezce']).toBe(read);
+  });
+
+  test('coordinates get the sign that they lack, and a pair in one cell becomes a point', () => {
+    const signs = '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
+    expect(cellsOf(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
+    const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
+    expect(cellsOf(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('POINT (15.17 49.84)');
+  });
+
+  test('several columns make one text, words are replaced, a number is put together, empty cells get what is fixed', () => {
+    const map = `local_id = "{rok}/{č.}"
+[fixed]
+projekt = "C-202400101"
+[columns]
+"stav zpr." = { element = "stav", values = { "hotovo" = 2, "rozprac." = "1" } }
+pozn = "poznamka"
+"váha" = { element = "poznamka", label = "váha (g)" }
+rok = "ignore"
+"č." = "ignore"`;
+    expect(cellsOf(map, 'rok;č.;stav zpr.;pozn;váha\n2019;7;Hotovo;zlomek;12\n')).toEqual({
+      local_id: '2019/7',
+      projekt: 'C-202400101',
+      stav: '2',
+      poznamka: 'zlomek; váha (g): 12',
+    });
+  });
+
+  test('columns of one name are told apart by #2, those without a name by their place', () => {
+    expect(cellsOf('[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"', 'p;p;\n1;2;3\n')).toEqual({
+      pocet: '1',
+      poznamka: '2',
+      lokalizace: '3',
+    });
+  });
+});
+
+test('whatever columns are called and hold, the map that is written is the map that is read', () => {
+  const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).map((text) => text.replace(/\p{Cs}/gu, 'x'));
+  const key = word.filter((text) => text.trim() !== '' && text !== '__proto__');
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(key, { maxLength: 5, selector: (text) => text.normalize('NFC').toLowerCase() }),
+      word,
+      (keys, label) => {
+        const columns = new Map(keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]));
+        const map: ColumnMap = { file: 'm', columns, fixed: [{ name: 'projekt', given: 'projekt', value: 'C-202400101' }] };
+        const remarks = { table: label, columns: new Map(keys.map((name) => [name, [label]])), fixed: new Map(), undecided: [] };
+        const read = readColumnMap('m', columnMapText(map, remarks));
+        // Keys that differ only in white space are one.
+        if (read.map === undefined) expect(read.issues.map(({ rule }) => rule)).toContain('map-column-twice');
+        else expect(read.map).toEqual(map);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

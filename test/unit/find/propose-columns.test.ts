@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import { parseTable } from '../../../src/find/csv-table.ts';
+import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
+import type { Knowledge } from '../../../src/find/propose/candidates.ts';
+import { strangeTerms } from '../../../src/find/propose/preview.ts';
+import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/find/propose/propose-columns.ts';
+
+/** A few entries of each vocabulary are enough to recognise a column. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  'heslo:obdobi': ['doba bronzová', 'doba laténská', 'neolit', 'novověk', 'La Tène Period', 'Neolithic'],
+  'heslo:predmet_druh': ['spona', 'mince', 'přezka', 'nůž', 'brooch', 'coin', 'knife'],
+  'heslo:predmet_specifikace': ['bronz', 'železo', 'keramika', 'iron', 'bronze'],
+  'heslo:nalezove_okolnosti': ['sběr', 'výkop', 'detektor kovů', 'metal detecting'],
+  'heslo:pristupnost': ['archeolog', 'badatel'],
+  organizace: ['Muzeum Moravského krasu'],
+  osoba: ['Vrbka, Dobromil'],
+};
+const lookupTerm: LookupTerm = (setSpec, cell) =>
+  ENTRIES[setSpec]?.includes(cell) === true
+    ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
+    : { kind: 'unknown', nearest: [] };
+const lookupArea: LookupArea = (lon, lat) =>
+  lon > 15 && lon < 17 && lat > 49 && lat < 50
+    ? { kind: 'inside', area: { id: 'ruian-1', label: 'Všesoky', setSpec: 'ruian_katastr' } }
+    : { kind: 'outside' };
+const KNOWN: Knowledge = { lookupTerm, lookupArea };
+const NOTHING: Knowledge = { lookupTerm: () => ({ kind: 'not-harvested' }), lookupArea: () => ({ kind: 'not-harvested' }) };
+
+function propose(lines: readonly string[], knowledge = KNOWN): TableProposal {
+  return proposeColumns(parseTable('t.csv', Buffer.from(lines.join('\n'))), [], knowledge);
+}
+
+/** What each column is taken for, with the options that go with it. */
+function rulesOf(proposal: TableProposal): Record<string, unknown> {
+  return Object.fromEntries(
+    [...mapOfProposal('m', proposal).columns].map(([key, rule]) => {
+      if (rule.kind === 'ignored') return [key, '–'];
+      const { kind: _kind, element, ...options } = rule;
+      return [key, Object.keys(options).length === 0 ? element : { [element]: options }];
+    }),
+  );
+}
+
+describe('museum tables with columns of their own:', () => {
+  test('a Czech register with abbreviations, metres, and S-JTSK as geodesists write it', () => {
+    const proposal = propose([
+      'inv. č.;určení;mat.;obd.;lok.;k. ú.;X;Y;hl. (m);dat. nál.;nálezce;okol.;ks;uloženo;pozn.;váha (g)',
+      'A 12/87;spona;bronz;doba laténská;pole;Všesoky;1076185,62;694201,69;0,15;3.4.1987;Novák Jan;sběr;1;Muzeum Moravského krasu;;12,5',
+      'A 13/87;mince;stř.;novověk;les;Všesoky;1076190,10;694198,12;1,2;1988;Mgr. Dvořáková Eva;detektor kovů;2;Muzeum Moravského krasu;ulomená;3,1',
+      'A 14/87;přezka;železo;neolit;mez;Všesoky;1076200,00;694100,00;0,4;5.10.1988;Vrba Zdeněk;výkop;1;Muzeum Moravského krasu;;7',
+    ]);
+    expect(rulesOf(proposal)).toEqual({
+      'inv. č.': 'local_id',
+      určení: 'druh_nalezu',
+      'mat.': 'specifikace',
+      'obd.': 'obdobi',
+      'lok.': 'lokalizace',
+      'k. ú.': '–',
+      X: { geom_y: { sign: 'minus' } },
+      Y: { geom_x: { sign: 'minus' } },
+      'hl. (m)': { hloubka: { unit: 'm' } },
+      'dat. nál.': { datum_nalezu: { date: 'd.m.yyyy', yearOnly: 'note' } },
+      nálezce: { nalezce: { name: 'surname-first' } },
+      'okol.': 'okolnosti',
+      ks: 'pocet',
+      uloženo: 'predano_organizace',
+      'pozn.': 'poznamka',
+      'váha (g)': '–',
+    });
+    expect(proposal.fixed.map(({ element, text }) => [element, text])).toEqual([
+      ['stav', '1'],
+      ['geom_system', '5514'],
+    ]);
+    expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
+    expect(proposal.fixed[1]?.reasons).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
+    expect(strangeTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
+  });
+
+  test('an English one with degrees, American dates and depths that only their size tells', () => {
+    expect(
+      rulesOf(
+        propose([
+          'Object ID,Object,Material,Period,Findspot,Latitude,Longitude,Depth,Date found,Found by,Method,Notes',
+          'F1,brooch,bronze,La Tène Period,field,49.84050,15.17120,0.15,4/23/2019,Jan Novák,metal detecting,',
+          'F2,coin,iron,Neolithic,wood,49.84061,15.17134,0.32,4/24/2019,Eva Dvořáková,metal detecting,bent',
+        ]),
+      ),
+    ).toEqual({
+      'Object ID': 'local_id',
+      Object: 'druh_nalezu',
+      Material: 'specifikace',
+      Period: 'obdobi',
+      Findspot: 'lokalizace',
+      Latitude: 'geom_y',
+      Longitude: 'geom_x',
+      Depth: { hloubka: { unit: 'm' } },
+      'Date found': { datum_nalezu: { date: 'm/d/yyyy' } },
+      'Found by': { nalezce: { name: 'given-first' } },
+      Method: 'okolnosti',
+      Notes: 'poznamka',
+    });
+  });
+
+  test('one whose "dat." is the dating and whose "dat" is the day: the values decide', () => {
+    expect(
+      rulesOf(
+        propose([
+          'č.;dat.;datum;druh',
+          '1;neolit;2019-04-03;spona',
+          '2;novověk;2019-04-04;mince',
+          '3;doba laténská;2019-05-01;nůž',
+        ]),
+      ),
+    ).toEqual({ 'č.': 'local_id', 'dat.': 'obdobi', datum: { datum_nalezu: { date: 'yyyy-mm-dd' } }, druh: 'druh_nalezu' });
+  });
+
+  test('one with coordinates under swapped names, without signs that lack, and days that may be months', () => {
+    const proposal = propose([
+      'sáček;východ;sever;datum;foto',
+      's1;-694201.69;-1076185.62;3/4/2019;IMG_1.jpg, IMG_2.jpg',
+      's2;-694198.12;-1076190.40;5/6/2019;IMG_3.jpg',
+    ]);
+    expect(rulesOf(proposal)).toEqual({
+      sáček: 'local_id',
+      východ: 'geom_x',
+      sever: 'geom_y',
+      datum: { datum_nalezu: { date: 'd/m/yyyy' } },
+      foto: { photos: { separator: ',' } },
+    });
+    expect(proposal.columns[3]?.doubt).toContain('nothing tells the day from the month');
+  });
+
+  test('one with both coordinates in a cell, numbers that repeat, day numbers and centimetres', () => {
+    const proposal = propose([
+      'ID;GPS;hloubka;nalezeno dne;předáno',
+      '7;49.8405N 15.1712E;15;43558;A',
+      '7;49.8406N 15.1713E;120;43560;N',
+      '8;49.8407N 15.1714E;35;43561;A',
+    ]);
+    expect(rulesOf(proposal)).toEqual({
+      ID: 'local_id',
+      GPS: { wkt: { form: 'position' } },
+      hloubka: { hloubka: { unit: 'cm' } },
+      'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
+      předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
+    });
+    expect(proposal.columns[0]?.doubt).toBe('some are there twice and will be left out');
+  });
+
+  test('one with two points: the fuller one is taken, and nothing is left of the other', () => {
+    const rules = rulesOf(
+      propose([
+        'inv. c.;x;y;lon;lat',
+        '1;694201;1076185;15.17120;49.84050',
+        '2;;;15.17134;49.84061',
+        '3;;;15.17140;49.84070',
+        '4;694100;1076100;15.17150;49.84080',
+      ]),
+    );
+    expect(rules).toEqual({ 'inv. c.': 'local_id', x: '–', y: '–', lon: 'geom_x', lat: 'geom_y' });
+  });
+
+  test('one that says its states, systems and projects itself leaves nothing undecided', () => {
+    const proposal = propose([
+      'č. nálezu;projekt;stav;systém;přístupnost;rok',
+      '1;C-202400101;1;S-JTSK;archeolog;1987',
+      '2;C-202400101;2;S-JTSK;badatel;1988',
+    ]);
+    expect(rulesOf(proposal)).toEqual({
+      'č. nálezu': 'local_id',
+      projekt: 'projekt',
+      stav: 'stav',
+      systém: 'geom_system',
+      přístupnost: 'pristupnost',
+      rok: { datum_nalezu: { date: 'd.m.yyyy', yearOnly: 'note' } },
+    });
+    expect([proposal.fixed, proposal.undecided]).toEqual([[], []]);
+  });
+
+  test('a state of preservation is no state, a shelf no museum, a description of the work no find date', () => {
+    const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
+    expect(rulesOf(proposal)).toEqual({ 'č.': 'local_id', stav: '–', uložení: '–', kresba: '–' });
+  });
+});
+
+test('without vocabularies the names and the forms still tell most of it', () => {
+  const proposal = propose(
+    ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
+    NOTHING,
+  );
+  expect(rulesOf(proposal)).toMatchObject({ 'inv.č.': 'local_id', předmět: 'druh_nalezu', materiál: 'specifikace' });
+  expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons).toEqual([
+    'not compared with cadastral areas: none were harvested',
+  ]);
+});
+
+test('an empty table, and one with nothing but names, have proposals too', () => {
+  expect(rulesOf(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
+});
