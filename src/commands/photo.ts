@@ -60,7 +60,9 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const issues: Issue[] = [];
   let queued = 0;
   let stripped = 0;
-  for (const file of files) {
+  const progress = terminal.progress(t`Looking at the photographs`);
+  for (const [index, file] of files.entries()) {
+    progress.update(index, files.length);
     const inspected = await keeping.inspectPhotograph(file);
     issues.push(...inspected.issues);
     if (inspected.photograph === undefined || hasErrors(inspected.issues)) continue;
@@ -73,6 +75,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     queued += 1;
     if (photograph.isStripped === true) stripped += 1;
   }
+  progress.end();
   printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
   const all = files.length;
   terminal.line(

@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
+import { editDistance } from '../vocabulary/fold.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
 import type { Term } from '../vocabulary/term.ts';
 import { countBySet } from '../vocabulary/terms.ts';
@@ -23,9 +24,28 @@ export function requireSet(vocabulary: Vocabulary, set: string): void {
   ) {
     return;
   }
+  const nearest = nearestSet(vocabulary, set);
   throw new UsageError(t`Nothing was harvested of the set ${set}.`, {
-    hint: t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`,
+    hint:
+      nearest === undefined
+        ? t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`
+        : t`Did you mean ${nearest}?`,
   });
+}
+
+const MOST_TYPING_ERRORS = 2;
+
+/** A set whose name, or its part behind the colon, is almost what was typed. */
+function nearestSet(vocabulary: Vocabulary, typed: string): string | undefined {
+  const own = typed.slice(typed.indexOf(':') + 1).toLowerCase();
+  const near = countBySet(vocabulary)
+    .map(({ setSpec }) => ({
+      setSpec,
+      errors: editDistance(own, setSpec.slice(setSpec.indexOf(':') + 1), MOST_TYPING_ERRORS),
+    }))
+    .filter(({ errors }) => errors <= MOST_TYPING_ERRORS)
+    .sort((one, other) => one.errors - other.errors);
+  return near[0]?.setSpec;
 }
 
 /** What became of an entry that is no longer there. */
