@@ -55,6 +55,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
     if (options.dryRun === true) tally.queued.set(fate.file, find);
     else await queue({ context, outbox, keeping, tally }, fate, find);
   };
+  if (options.dryRun !== true) await stripKnown({ context, outbox, keeping, tally }, found.fates);
   for (const fate of of('sure')) await take(fate, fate.match.find);
   const asks = terminal.interactive && !terminal.json && options.yes !== true && options.dryRun !== true;
   const questions = asks ? await openQuestions(context, outbox) : undefined;
@@ -110,6 +111,21 @@ async function queue({ context, outbox, keeping, tally }: Queueing, fate: Matche
   if (enqueuePhoto(outbox, target, kept) === 'kept') return;
   tally.queued.set(fate.file, find);
   if (kept.isStripped === true) tally.stripped += 1;
+}
+
+/** What waits with its place, and is wanted without, waits without from now on. */
+async function stripKnown({ context, outbox, keeping, tally }: Queueing, fates: readonly FileFate[]): Promise<void> {
+  for (const fate of fates) {
+    if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
+    const { twinSha512Hex } = fate.photograph;
+    const waiting = fate.entries.filter(
+      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === twinSha512Hex,
+    );
+    if (waiting.length === 0) continue;
+    const kept = await keeping.keepPhotograph(fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, context.profile().name, findOf(entry)), kept);
+    tally.stripped += 1;
+  }
 }
 
 function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, stripped }: Tally, options: MatchFlags): void {

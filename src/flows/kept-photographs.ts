@@ -108,8 +108,8 @@ async function problemOfForm(path: string, maxBytes: number): Promise<Issue | un
     (found) => found.size,
     () => 0,
   );
-  // What is larger by itself, or cannot be looked at, is refused as that.
-  if (sizeBytes > maxBytes) return undefined;
+  // What is larger by itself, empty, or cannot be looked at is refused as that.
+  if (sizeBytes === 0 || sizeBytes > maxBytes) return undefined;
   const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, { fileName: basename(path), contentType: 'image/jpeg' });
   const most = Math.max(maxBytes, PHOTO_MAX_BYTES);
   if (lengthBytes <= most) return undefined;

@@ -25,7 +25,7 @@ import { placeOf } from './report-find.ts';
 export type FileFate = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
   /** Queued, sent or given up before: the entries that say so. */
-  | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[] }
+  | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[]; readonly photograph: Sendable }
   /** The same picture lies in the folder twice. */
   | { readonly kind: 'copy'; readonly of: string }
   /** The service would refuse it; the issues say why, by these rules. */
@@ -73,7 +73,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     const digests = [photograph.sha512Hex, ...(photograph.twinSha512Hex === undefined ? [] : [photograph.twinSha512Hex])];
     const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
     if (entries.length > 0) {
-      fates.set(file, { file, path, kind: 'known', entries });
+      fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
       if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path), sources.localToMs), knownFor: first.localId });
       continue;

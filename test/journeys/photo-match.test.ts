@@ -155,6 +155,17 @@ describe('one photograph with and without its place', () => {
     expect((await add('--strip-gps')).stdout).toContain('0 of 1 photograph queued');
   });
 
+  test('is stripped by a second match while it waits', async () => {
+    home.file('card/K-1.jpg', readFileSync(join(home.folder, 'a.jpg')));
+    expect(await home.json<Matched>('photo', 'match', 'card', '--likely')).toMatchObject({ queued: 1, gps_stripped: 0 });
+    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({ queued: 0, gps_stripped: 1 });
+    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({ queued: 0, gps_stripped: 0 });
+    await expectDone(home.pas('push'));
+    const files = (await atService())['K-1'];
+    expect(files).toHaveLength(1);
+    expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
+  });
+
   test('is one for tables, too', async () => {
     const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
     const photos = async (...flags: string[]) => (await home.json<{ photos: number }>('import', table, ...flags)).photos;
