@@ -60,6 +60,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
     });
   }
   const termsFile = `${stem}.terms.csv`;
+  terminal.note(t`Looking at ${file} …`);
   const wizard = await openWizard(context, file, options);
   const proposed = proposeColumns(wizard.table, readConstants(options.set ?? []), wizard);
   const [name, rows] = [basename(file), wizard.table.rowCount];
@@ -81,8 +82,11 @@ export async function runWizard(context: Context, files: readonly string[], opti
   if (!asks) wizard.say(['', ...previewLines(preview)]);
   writeWholeFile(mapFile, [mapText(file, mapFile, proposal)], options.force === true);
   if (strange.length > 0) {
-    writeWholeFile(termsFile, [termsText(strange)], true);
+    // A list that somebody may be working on stays.
+    const isThere = existsSync(termsFile) && options.force !== true;
+    if (!isThere) writeWholeFile(termsFile, [termsText(strange)], true);
     wizard.say(strangeLines(strange, termsFile));
+    if (isThere) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
   }
   const problems = fixedProblems(
     proposal.fixed.map(({ element, text }) => ({ name: element, given: element, value: text })),
@@ -105,7 +109,8 @@ async function openWizard(context: Context, file: string, options: ImportOptions
   const table = await readTableOrInput(context, file, sheet === undefined ? {} : { sheet });
   const known = await openValidationContext(context);
   const unknown = () => ({ kind: 'not-harvested' }) as const;
-  const { lookupTerm = unknown, lookupArea = unknown } = known;
+  const { lookupArea = unknown } = known;
+  const lookupTerm = remembered(known.lookupTerm ?? unknown);
   const columns = context.streams.stderr.columns ?? 100;
   return {
     context,
@@ -119,6 +124,17 @@ async function openWizard(context: Context, file: string, options: ImportOptions
         resolvePhoto: photoResolver(photoRootOf(resolve(context.cwd, file), options.photos)),
         check: (find) => checkRules(find, known),
       }),
+  };
+}
+
+/** The same terms are looked up for the proposals, for every preview, and for the list of those that lead nowhere. */
+function remembered(lookupTerm: LookupTerm): LookupTerm {
+  const known = new Map<string, ReturnType<LookupTerm>>();
+  return (set, cell) => {
+    const key = `${set} ${cell}`;
+    const found = known.get(key) ?? lookupTerm(set, cell);
+    known.set(key, found);
+    return found;
   };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
@@ -17,6 +17,9 @@ export function refuseIssuesFile(files: readonly string[], { issuesTo, onlyBad, 
     return;
   }
   if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (files.some((file) => resolve(file) === resolve(issuesTo))) {
+    throw new UsageError(t`${issuesTo} is the table itself. Choose another name for the copy.`);
+  }
   if (existsSync(issuesTo) && force !== true) {
     throw new UsageError(t`There is a file ${issuesTo} already.`, { hint: t`Choose another name, or replace it with --force.` });
   }

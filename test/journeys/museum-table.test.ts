@@ -144,6 +144,8 @@ test('a broken map, or a copy that cannot be made, stops before anything is done
   expect([fixed.code, fixed.stderr.match(/✗/g)?.length]).toEqual([2, 2]);
   expect((await home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv')).code).toBe(2);
   expect((await home.pas('import', 'nalezy.csv', '--only-bad')).code).toBe(2);
+  const itself = await home.pas('import', 'nalezy.csv', '--issues-to', './nalezy.csv', '--force');
+  expect([itself.code, read('nalezy.csv')]).toEqual([2, readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8')]);
   expect((await home.pas('import', 'nalezy.csv', '--map', 'missing.toml')).code).toBe(2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
 });
