@@ -135,7 +135,7 @@ async function disturbedPush(stage: Stage, random: Random, tally: Tally): Promis
     if (running.child.exitCode === null && running.child.kill('SIGKILL')) tally.kills += 1;
   }
   const run = await ended;
-  if (run.signal === null) must(run, [0, 3, 5, 6]);
+  if (run.signal === null) must(run, [0, 3, 5, 6, 15]);
 }
 
 type Status = {
