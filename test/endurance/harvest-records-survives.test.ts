@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, type Started, signedIn } from '../support/run-pas.ts';
@@ -40,21 +41,11 @@ async function pagesAsked(): Promise<number> {
   return (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length;
 }
 
-const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 9 }, ...more });
+const oai = (fault: string, more: object = {}) => oaiFault(9, fault, more);
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
 
 describe('trouble on the way is got over', () => {
-  test.each([
-    ['a closed service that says when to come back', oai('503', { retry_after: 1 })],
-    ['a closed service that does not', oai('oai-503')],
-    ['too many requests', oai('throttle', { retry_after: 1 })],
-    ['an internal error', oai('500-before-save')],
-    ['a bad gateway', oai('502')],
-    ['a connection that is lost', oai('reset-before-save')],
-    ['a page that is cut off', oai('truncate')],
-    ['a page of nonsense', oai('malformed')],
-    ['a resumption token that is no longer known', oai('bad-resumption-token')],
-  ])('%s', async (_, fault) => {
+  test.each(passingTroubles(9))('%s', async (_, fault) => {
     await service.faults(fault);
     const run = await harvest('out.jsonl');
     expect(run.code, run.stderr).toBe(0);

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 
@@ -33,20 +34,10 @@ async function listRequests(): Promise<string[]> {
   return (await service.journal()).map(({ path }) => path).filter((path) => path.includes('verb=ListRecords'));
 }
 
-const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 6 }, ...more });
+const oai = (fault: string, more: object = {}) => oaiFault(6, fault, more);
 
 describe('trouble on the way is got over', () => {
-  test.each([
-    ['a closed service that says when to come back', oai('503', { retry_after: 1 })],
-    ['a closed service that does not', oai('oai-503')],
-    ['too many requests', oai('throttle', { retry_after: 1 })],
-    ['an internal error', oai('500-before-save')],
-    ['a bad gateway', oai('502')],
-    ['a connection that is lost', oai('reset-before-save')],
-    ['a page that is cut off', oai('truncate')],
-    ['a page of nonsense', oai('malformed')],
-    ['a resumption token that is no longer known', oai('bad-resumption-token')],
-  ])('%s', async (_, fault) => {
+  test.each(passingTroubles(6))('%s', async (_, fault) => {
     await service.faults(fault);
     const run = await harvest(home);
     expect(run.code, run.stderr).toBe(0);

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { countMade } from '../support/count-made.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 
 const FINDS = 4;
 const PACE = ['--min-interval-ms', '20', '--settle-ms', '0'];
 
 let service: MockProcess;
-let before: { finds: number; photos: number };
+let made: () => Promise<MockState>;
 
 beforeAll(async () => {
   service = await startMockProcess('--min-interval', '10');
@@ -20,13 +21,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
-  before = await service.state();
+  made = await countMade(service);
 });
-
-async function made(server = service): Promise<{ finds: number; photos: number }> {
-  const { finds, photos } = await server.state();
-  return { finds: finds - before.finds, photos: photos - before.photos };
-}
 
 async function homeAt(address: Service, photos = false): Promise<Home> {
   const home = await signedIn(address, 'archaeologist', PACE);

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { countMade } from '../support/count-made.ts';
 import { modeOf } from '../support/hostile-disk.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 let service: MockProcess;
 let home: Home;
 let copy: string;
-let before: { finds: number; photos: number };
+let made: () => Promise<MockState>;
 
 beforeAll(async () => {
   service = await startMockProcess('--min-interval', '10');
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
-  before = await service.state();
+  made = await countMade(service);
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
   copy = join(home.folder, 'copy.sqlite');
 });
@@ -28,11 +29,6 @@ const outboxFile = (): string => join(home.folder, 'pas', 'outbox.sqlite');
 function loseOutbox(...more: readonly string[]): void {
   for (const name of ['outbox.sqlite', 'outbox.sqlite-wal', 'outbox.sqlite-shm', ...more])
     rmSync(join(home.folder, 'pas', name), { recursive: true, force: true });
-}
-
-async function made(): Promise<{ finds: number; photos: number }> {
-  const { finds, photos } = await service.state();
-  return { finds: finds - before.finds, photos: photos - before.photos };
 }
 
 type Restored = {

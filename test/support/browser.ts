@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -70,7 +71,23 @@ async function openPage(context: BrowserContext, address: string): Promise<Watch
   return { page, requested, complaints };
 }
 
-/** Runs a script of `in-page/` in a page. They are plain JavaScript: a page's world is none of this project's types. */
-export async function evaluateScript<T>(page: Page, name: string): Promise<T> {
-  return page.evaluate<T>(readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8'));
+/**
+ * Runs a script of `in-page/` in a page. They are plain JavaScript: a page's world is none of this project's types.
+ *
+ * @param given what the script finds as `globalThis.given`
+ */
+export async function evaluateScript<T>(page: Page, name: string, given: unknown = null): Promise<T> {
+  const script = readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8');
+  return page.evaluate<T>(`globalThis.given = ${JSON.stringify(given)};\n${script}`);
+}
+
+type Contrasts = { readonly ground: number; readonly texts: Record<string, number>; readonly marks: Record<string, number> };
+
+/** Every text (4.5) and every mark (3) can be told from its ground, as WCAG 2.2 asks, and the ground is what the scheme says. */
+export async function expectReadable(page: Page, colorScheme: 'light' | 'dark', pairs: { texts: string[][]; marks: string[][] }) {
+  const { ground, texts, marks } = await evaluateScript<Contrasts>(page, 'contrasts', pairs);
+  expect(ground < 0.5 ? 'dark' : 'light').toBe(colorScheme);
+  expect(Object.keys(texts)).toHaveLength(pairs.texts.length);
+  expect(Object.entries(texts).filter(([, contrast]) => contrast < 4.5)).toEqual([]);
+  expect(Object.entries(marks).filter(([, contrast]) => contrast < 3)).toEqual([]);
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chownSync, closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { numberedRuns } from './numbered-runs.ts';
 import { type Home, PROJECT, type Run } from './run-pas.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -57,13 +58,7 @@ export function pasOnFullDisk(home: Home, ...args: string[]): { readonly full: R
     env: { ...home.env, NODE: process.execPath, PAS: BIN },
     cwd: home.folder,
   });
-  const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
-  const run = (number: number): Run => ({
-    code: Number(read(`${number}.code`)),
-    signal: null,
-    stdout: read(`${number}.out`),
-    stderr: read(`${number}.err`),
-  });
+  const run = numberedRuns(home.folder);
   return { full: run(1), again: run(2), list: run(3) };
 }
 

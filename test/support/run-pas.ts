@@ -92,15 +92,26 @@ function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: stri
 
 const signedInHomes = new Map<string, Promise<Home>>();
 
+/** What is done in a home before tests get their copies of it. */
+export type Preparation = { readonly name: string; prepare(home: Home): Promise<unknown> };
+
 /**
  * A home that is signed in at the mock server. The first of a kind is made by `pas`; the next ones are copies of it, with the token that
  * the server gives now.
  */
-export async function signedIn(service: Service, user = 'archaeologist', more: readonly string[] = []): Promise<Home> {
-  const kind = JSON.stringify([service.base_url, service.oai_base, user, ...more]);
+export async function signedIn(
+  service: Service,
+  user = 'archaeologist',
+  more: readonly string[] = [],
+  preparation?: Preparation,
+): Promise<Home> {
+  const kind = JSON.stringify([service.base_url, service.oai_base, user, more, preparation?.name]);
   const first = signedInHomes.get(kind);
   if (first === undefined) {
-    const made = makeSignedIn(service, user, more);
+    const made = makeSignedIn(service, user, more).then(async (home) => {
+      await preparation?.prepare(home);
+      return home;
+    });
     signedInHomes.set(kind, made);
     return (await made).copy();
   }

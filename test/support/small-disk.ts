@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { numberedRuns } from './numbered-runs.ts';
 import { type Home, PROJECT, type Run } from './run-pas.ts';
 
 const NAMESPACE = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
@@ -22,12 +22,6 @@ export function pasOnSmallDisk(home: Home, kilobytes: number, ...args: string[])
     env: { ...home.env, NODE: process.execPath, PAS: join(PROJECT, 'bin', 'pas.js') },
     cwd: home.folder,
   });
-  const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
-  const run = (number: number): Run => ({
-    code: Number(read(`${number}.code`)),
-    signal: null,
-    stdout: read(`${number}.out`),
-    stderr: read(`${number}.err`),
-  });
+  const run = numberedRuns(home.folder);
   return { full: run(1), again: run(2) };
 }

@@ -1,5 +1,5 @@
 import { BYTE_ORDER_MARK, csvCell } from '../../base/csv.ts';
-import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
+import { coordinatesOf, EXPORT_COLUMNS, type ExportedFind, type ExportValue, valuesOf } from './exported-find.ts';
 
 const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
 type Separator = keyof typeof SEPARATORS;
@@ -13,11 +13,7 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator):
   yield `${BYTE_ORDER_MARK}${EXPORT_COLUMNS.join(delimiter)}\r\n`;
   for (const find of finds) {
     const values = valuesOf(find);
-    const point = pointOf(find.elements);
-    const coordinates = new Map([
-      ['geom_x', point?.x],
-      ['geom_y', point?.y],
-    ]);
+    const coordinates = coordinatesOf(find.elements);
     const cells = EXPORT_COLUMNS.map((name) => {
       const coordinate = coordinates.get(name);
       if (coordinate !== undefined) return separator === 'semicolon' ? coordinate.replace('.', ',') : coordinate;

@@ -1,5 +1,5 @@
 import { wordOf } from './export-csv.ts';
-import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
+import { coordinatesOf, EXPORT_COLUMNS, type ExportedFind, type ExportValue, valuesOf } from './exported-find.ts';
 import { type Cell, headingCell, numberCell, textCell, workbookBytes } from './write-workbook.ts';
 
 /** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
@@ -8,11 +8,7 @@ export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer>
   const rows: Cell[][] = [header];
   for (const find of finds) {
     const values = valuesOf(find);
-    const point = pointOf(find.elements);
-    const coordinates = new Map([
-      ['geom_x', point?.x],
-      ['geom_y', point?.y],
-    ]);
+    const coordinates = coordinatesOf(find.elements);
     rows.push(
       EXPORT_COLUMNS.map((name) => {
         const coordinate = coordinates.get(name);

@@ -40,6 +40,15 @@ export function pointOf({ geom_system: system, ...elements }: FindElements): Exp
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
+/** The same in the columns of a table of finds; undefined for those of a find without a point. */
+export function coordinatesOf(elements: FindElements): ReadonlyMap<string, string | undefined> {
+  const point = pointOf(elements);
+  return new Map([
+    ['geom_x', point?.x],
+    ['geom_y', point?.y],
+  ]);
+}
+
 /** The columns of a table of finds, in the order of the schema. */
 export const EXPORT_COLUMNS: readonly ColumnName[] = [
   'local_id',

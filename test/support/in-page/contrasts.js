@@ -1,4 +1,5 @@
-// Evaluated in the page: contrast (WCAG 2.2) of text colours on their grounds, and of the marks on the map's land.
+// Evaluated in the page: contrast (WCAG 2.2) of text colours on their grounds, and of the marks on a map's land.
+// Given: `texts` and `marks`, each as pairs of names of colours.
 (() => {
   const probe = document.body.appendChild(document.createElement('i'));
   const linear = (channel) => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
@@ -14,23 +15,7 @@
     const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
     return (light + 0.05) / (dark + 0.05);
   };
-  const texts = [
-    ['text', 'surface'],
-    ['text', 'ground'],
-    ['text', 'raised'],
-    ['muted', 'surface'],
-    ['muted', 'ground'],
-    ['muted', 'raised'],
-    ['muted', 'land'],
-    ['accent', 'surface'],
-    ['on-accent', 'accent'],
-    ['danger', 'surface'],
-    ['surface', 'danger'],
-    ['warning', 'warning-ground'],
-    ['fine', 'surface'],
-    ['fine', 'warning-ground'],
-  ];
-  const marks = [1, 2, 3, 4].map((state) => [`state-${state}`, 'land']);
+  const { texts, marks } = globalThis.given;
   const table = (pairs) => Object.fromEntries(pairs.map(([one, other]) => [`${one} on ${other}`, contrast(one, other)]));
   const result = { ground: luminance('ground'), texts: table(texts), marks: table(marks) };
   probe.remove();

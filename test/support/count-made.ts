@@ -1,0 +1,10 @@
+import type { MockProcess, MockState } from './mock-process.ts';
+
+/** Counts what a mock server has made since now. */
+export async function countMade(service: MockProcess): Promise<() => Promise<MockState>> {
+  const before = await service.state();
+  return async () => {
+    const { finds, photos } = await service.state();
+    return { finds: finds - before.finds, photos: photos - before.photos };
+  };
+}
