@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
@@ -24,16 +24,32 @@ let home: Home;
 /** Identifier of `K-1`, `K-2`, … */
 let idents: string[];
 
-async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
-  service = await startMockProcess('--min-interval', '0', ...flags);
-  home = await signedIn(service, user, ['--min-interval-ms', '0']);
-  await expectDone(home.pas('import', writeSeason(home, finds, { photos: true })));
-  await expectDone(home.pas('push'));
-  const listed = await home.json<{ local_id: string; ident_cely: string; at_service: unknown }[]>('list');
-  expect(listed.every(({ at_service }) => at_service === null)).toBe(true);
-  idents = listed.map(({ ident_cely }) => ident_cely);
+/** One mock server for each set of flags. */
+const services = new Map<string, MockProcess>();
+afterAll(() => Promise.all([...services.values()].map((running) => running.stop())));
+
+async function useService(...flags: string[]): Promise<void> {
+  const key = flags.join(' ');
+  const running = services.get(key);
+  service = running ?? (await startMockProcess('--min-interval', '0', ...flags));
+  services.set(key, service);
+  if (running !== undefined) await service.control('POST', '/reset');
 }
-afterEach(() => service.stop());
+
+async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
+  await useService(...flags);
+  home = await signedIn(service, user, ['--min-interval-ms', '0'], {
+    name: `${finds} finds`,
+    prepare: (prepared) => expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
+  });
+  await expectDone(home.pas('push'));
+  const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+  idents = outbox
+    .prepare<[], string>("select ident_cely from outbox_overview where kind = 'import' order by local_id")
+    .pluck()
+    .all() as string[];
+  outbox.close();
+}
 
 /** The same profile, of another kind. */
 async function become(kind: string, oaiAuth: string): Promise<void> {
@@ -61,6 +77,13 @@ describe('an archaeologist’s finds', () => {
   beforeEach(() => start('archaeologist', 5));
 
   test('come back as they are now, with what the service added to them', async () => {
+    expect((await home.json<{ at_service: unknown }[]>('list')).map(({ at_service }) => at_service)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
     const { finds } = await pull();
     expect(finds).toHaveLength(5);
     expect(finds[0]).toMatchObject({
@@ -105,25 +128,6 @@ describe('an archaeologist’s finds', () => {
       'predano',
       'predano_organizace',
     ]);
-  });
-
-  test('are shown and listed with what was pulled, also without a network', async () => {
-    await move(1, 'submit');
-    await expectDone(home.pas('pull'));
-    await service.stop();
-    expect(await home.json('list')).toMatchObject([
-      { local_id: 'K-1', state: 'accepted', at_service: { standing: 'shown', stav: 2 } },
-      ...Array.from({ length: 4 }, () => ({ at_service: { standing: 'shown', stav: 1 } })),
-    ]);
-    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +2 submitted/);
-    const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
-    expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
-    expect((await home.pas('show', 'K-1')).stdout).toMatch(
-      /at the service: 2 submitted.*area .*changed since it was sent: stav: 1 → 2/s,
-    );
-    const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
-    expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
-    outbox.close();
   });
 
   test('that were deleted at the service are said to be, and keep what was last known', async () => {
@@ -177,6 +181,26 @@ describe('an archaeologist’s finds', () => {
     expect([only?.find, others]).toEqual(['K-6', []]);
     expect(only?.standing).not.toBe('missing');
   });
+
+  test('are shown and listed with what was pulled, also without a network', async () => {
+    await move(1, 'submit');
+    await expectDone(home.pas('pull'));
+    await service.stop();
+    services.delete('');
+    expect(await home.json('list')).toMatchObject([
+      { local_id: 'K-1', state: 'accepted', at_service: { standing: 'shown', stav: 2 } },
+      ...Array.from({ length: 4 }, () => ({ at_service: { standing: 'shown', stav: 1 } })),
+    ]);
+    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +2 submitted/);
+    const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
+    expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
+    expect((await home.pas('show', 'K-1')).stdout).toMatch(
+      /at the service: 2 submitted.*area .*changed since it was sent: stav: 1 → 2/s,
+    );
+    const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+    expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
+    outbox.close();
+  });
 });
 
 describe('what the account may not see', () => {
@@ -214,7 +238,7 @@ describe('a training instance', () => {
   ];
 
   test('without a harvesting address has none to pull from', async () => {
-    service = await startMockProcess('--training');
+    await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await expectDone(home.pas(...trainingProfile([])));
     const run = await home.pas('pull');
@@ -223,7 +247,7 @@ describe('a training instance', () => {
 
   test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {
     const production = await startMockProcess();
-    service = await startMockProcess('--training', '--min-interval', '0');
+    await useService('--training');
     try {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
       await expectDone(home.pas(...trainingProfile(['--oai-base', production.oai_base])));
@@ -252,7 +276,7 @@ describe('a training instance', () => {
 });
 
 test('before anything was sent there is nothing to pull', async () => {
-  service = await startMockProcess();
-  home = await signedIn(service);
+  await useService();
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   expect(await pull()).toEqual({ from: null, finds: [] });
 });
