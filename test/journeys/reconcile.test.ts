@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { countMade } from '../support/count-made.ts';
+import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 let service: MockProcess;
 let home: Home;
-let before: { finds: number; photos: number };
+let made: () => Promise<MockState>;
 
 beforeAll(async () => {
   service = await startMockProcess('--min-interval', '10');
@@ -13,17 +14,12 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
-  before = await service.state();
+  made = await countMade(service);
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
 });
 
 type Reconciled = { reconciled: { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null }[] };
 type Listed = { local_id: string; state: string; ident_cely: string | null }[];
-
-async function made(): Promise<{ finds: number; photos: number }> {
-  const { finds, photos } = await service.state();
-  return { finds: finds - before.finds, photos: photos - before.photos };
-}
 
 async function states(): Promise<Record<string, string>> {
   return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
