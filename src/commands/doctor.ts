@@ -24,8 +24,8 @@ import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { INSTANCE_WORDS } from './entry-words.ts';
 import { openHarvestClient } from './harvesting.ts';
+import { INSTANCE_WORDS } from './instance-words.ts';
 import { checkPacing, openPace } from './pacing.ts';
 import { openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
 

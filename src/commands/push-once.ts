@@ -8,13 +8,12 @@ import { readRecordIdent } from '../flows/read-record-ident.ts';
 import type { Pace } from '../http/pace.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import type { EntryKind } from '../outbox/entry.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
+import { entryText, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import type { Session } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
-import { entryText, VERDICT_WORDS } from './entry-words.ts';
 import type { Interrupts } from './interrupts.ts';
 import { reconcileEntries } from './reconcile.ts';
 

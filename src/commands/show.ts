@@ -7,7 +7,7 @@ import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind, entriesOfRecord, importsUnderOthers, type Target } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
-import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
+import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import { findById, type StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
@@ -17,7 +17,6 @@ import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { VERDICT_WORDS } from './entry-words.ts';
 import { refuseUntouched } from './finds.ts';
 import { commandFor } from './next-command.ts';
 

@@ -4,7 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
-import { KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
+import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import {
   countElsewhere,
@@ -18,7 +18,7 @@ import {
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { entryText, INSTANCE_WORDS } from './entry-words.ts';
+import { INSTANCE_WORDS } from './instance-words.ts';
 import { commandFor } from './next-command.ts';
 
 /** More than this many are counted, not listed. */

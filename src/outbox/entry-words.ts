@@ -1,5 +1,6 @@
 import { t } from '../base/language.ts';
 import type { EntryKind, EntryState } from './entry.ts';
+import type { EvidenceVerdict } from './evidence.ts';
 
 /** What people read where an entry's kind is meant; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
@@ -18,3 +19,24 @@ export const STATE_WORDS: Readonly<Record<EntryState, string>> = {
   uncertain: t`uncertain`,
   dropped: t`dropped`,
 };
+
+/** What a look at the service says of an entry. */
+export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
+  found: t`found`,
+  absent: t`absent`,
+  undecided: t`undecided`,
+  person: t`decided by a person`,
+};
+
+/** `import of K-017`; a record that is no find here is called by its identifier. */
+export function entryText(kind: EntryKind, find: string | null): string {
+  const name = find ?? '?';
+  switch (kind) {
+    case 'import':
+      return t`import of ${name}`;
+    case 'number':
+      return t`number of ${name}`;
+    case 'photo':
+      return t`photo of ${name}`;
+  }
+}
