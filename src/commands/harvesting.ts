@@ -31,7 +31,7 @@ export async function openHarvestClient(context: Context, version = context.prof
       ...HARVEST_RETRY,
       onWait: (waitMs, reason) => {
         const seconds = Math.ceil(waitMs / 1000);
-        context.terminal.note(t`The service is busy (${reason}); next try in ${seconds} s.`);
+        context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
       },
     }),
     answerTimeoutMs: profile.answerTimeoutMs,

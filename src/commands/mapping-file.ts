@@ -37,11 +37,18 @@ export function writeMappingFile({ places }: Context, rows: readonly Omit<Mappin
 }
 
 /** A table of a file, or of standard input where it is called `-`. */
-export async function readTableOrInput({ streams }: Context, file: string, options: ReadOptions = {}): Promise<Table> {
+export async function readTableOrInput(context: Context, file: string, options: ReadOptions = {}): Promise<Table> {
   if (file !== '-') return readTable(file, options);
+  return readTableBytes(STANDARD_INPUT, await readStandardInput(context), options);
+}
+
+/** What a file is called that came by standard input. */
+export const STANDARD_INPUT = t`standard input`;
+
+export async function readStandardInput({ streams }: Context): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return readTableBytes(t`standard input`, Buffer.concat(chunks), options);
+  return Buffer.concat(chunks);
 }
 
 /** Writes a result to a file that the user named, or to stdout. */

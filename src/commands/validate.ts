@@ -13,7 +13,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, findsNamed, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
-import { readMappingFile } from './mapping-file.ts';
+import { readMappingFile, readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,7 +28,7 @@ type Verdict = { valid: number; invalid: number; issues: Issue[] };
 export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const verdict: Verdict = { valid: 0, invalid: 0, issues: [] };
-  const files = names.filter((name) => name.toLowerCase().endsWith('.xml'));
+  const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
   const finds = names.filter((name) => !files.includes(name));
   for (const file of files) await validateFile(context, file, verdict);
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
@@ -40,7 +40,8 @@ export async function validate(context: Context, names: readonly string[]): Prom
 }
 
 async function validateFile(context: Context, file: string, verdict: Verdict): Promise<void> {
-  note(verdict, checkDocument(file, await readInputFile(file), await openValidationContext(context)));
+  const bytes = file === '-' ? await readStandardInput(context) : await readInputFile(file);
+  note(verdict, checkDocument(file === '-' ? STANDARD_INPUT : file, bytes, await openValidationContext(context)));
 }
 
 /** Also brings the entries up to date: what was a draft may be complete now that the vocabularies are harvested. */

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { displayWidth } from '../../src/ui/width.ts';
+import { inBash } from '../support/run-page.ts';
+import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+
+const PAS = `"${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}"`;
+const NOBODY = 'http://127.0.0.1:9';
+let home: Home;
+
+beforeAll(async () => {
+  home = makeHome();
+  const service = ['--base-url', NOBODY, '--schema-base', 'http://127.0.0.1:8099/schema/svc'];
+  await expectDone(home.pas('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service));
+});
+
+test.each([
+  [['vocb'], /Did you mean vocab/],
+  [['vocab', 'serch', 'x'], /Did you mean search/],
+  [['push', '--dryrun'], /Did you mean --dry-run/],
+])('a mistyped %j is answered with what was meant', async (args, suggestion) => {
+  const run = await home.pas(...args);
+  expect(run.stderr).toMatch(suggestion);
+  expect(run.code).toBe(2);
+});
+
+test('a reader that has seen enough ends nothing with an error', async () => {
+  const text = await inBash(home.folder, `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`, home.env);
+  expect(text).toMatch(/^✓ node .*\nUsage: pas /);
+});
+
+test('a document is validated from standard input', async () => {
+  const document = join(PROJECT, 'examples', 'find-state-2.xml');
+  const run = await inBash(
+    home.folder,
+    `${PAS} validate - < "${document}" && ${PAS} validate - <<< '<a>' || echo "ended with $?"`,
+    home.env,
+  );
+  expect(run).toMatch(/^1 valid, 0 not\.\n✗ standard input, .*\n0 valid, 1 not\.\nended with 3\n$/m);
+});
+
+test('a narrow terminal without colours gets lines that fit, and commands and paths whole', async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
+  const plain = home.with({ NO_COLOR: '1', PAS_LANG: 'cs' });
+  await using terminal = await startTerminal(['doctor', '--offline'], plain, { columns: 60, rows: 60 });
+  await terminal.ended();
+  const screen = await terminal.screen();
+  expect(screen).toContain('nezkontrolováno, protože je k tomu');
+  expect(screen).toContain('`pas doctor`');
+  expect(Math.max(...screen.split('\n').map(displayWidth))).toBeLessThanOrEqual(60);
+});
