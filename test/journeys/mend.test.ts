@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { findStates } from '../support/find-states.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
@@ -20,9 +21,7 @@ beforeEach(async () => {
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];
 
-async function states(): Promise<Record<string, string>> {
-  return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
-}
+const states = (): Promise<Record<string, string>> => findStates(home);
 
 /** An editor that does to the file what a line of sed says. */
 function editor(sed: string): Home {

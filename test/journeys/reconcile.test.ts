@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
+import { findStates } from '../support/find-states.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
@@ -19,11 +20,8 @@ beforeEach(async () => {
 });
 
 type Reconciled = { reconciled: { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null }[] };
-type Listed = { local_id: string; state: string; ident_cely: string | null }[];
 
-async function states(): Promise<Record<string, string>> {
-  return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
-}
+const states = (): Promise<Record<string, string>> => findStates(home);
 
 /** Lets the time pass in which the service may still be working on a request; its clock shows whole seconds. */
 function settleTime(): Promise<void> {

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
+import { findStates } from '../support/find-states.ts';
 import { modeOf } from '../support/hostile-disk.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
@@ -38,11 +39,8 @@ type Restored = {
   photos_copied: number;
   photos_missing: { name: string }[];
 };
-type Listed = { local_id: string; state: string; ident_cely: string | null }[];
 
-async function states(): Promise<Record<string, string>> {
-  return Object.fromEntries((await home.json<Listed>('list')).map(({ local_id, state }) => [local_id, state]));
-}
+const states = (): Promise<Record<string, string>> => findStates(home);
 
 test('what was sent after the backup is found again and nothing is sent twice, whatever order things were in', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
