@@ -59,7 +59,7 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
     if (called === '') return;
     const name = meaningOfColumn(called ?? header);
     const where = { ...headerPlaceOf(table), column: header };
-    if (name === undefined) issues.push(...strangeColumn(table, header, index));
+    if (name === undefined) issues.push(...strangeColumn(table, header, index, issues));
     else if (positions.has(name))
       issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
     else positions.set(name, index);
@@ -92,7 +92,8 @@ function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
   };
 }
 
-function strangeColumn(table: Table, header: string, index: number): Issue[] {
+/** @param before what was said of other columns: all names are listed once, however many columns are strange */
+function strangeColumn(table: Table, header: string, index: number, before: readonly Issue[]): Issue[] {
   const where = { ...headerPlaceOf(table), column: header };
   const folded = foldName(header);
   if (folded === ISSUES_COLUMN) return [];
@@ -106,8 +107,9 @@ function strangeColumn(table: Table, header: string, index: number): Issue[] {
   }
   const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
   const known = COLUMN_NAMES.join(', ');
-  const rename =
-    nearest === '' ? t`Rename it to one of the known columns, or take it out: ${known}.` : t`Did you mean ${nearest}?`;
+  const isListed = before.some(({ message }) => message.includes(known));
+  const choice = isListed ? t`Rename it, or take it out.` : t`Rename it to one of the known columns, or take it out: ${known}.`;
+  const rename = nearest === '' ? choice : t`Did you mean ${nearest}?`;
   const advice = table.names === undefined ? rename : t`Say in the column map what it is: an element, or "ignore".`;
   return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
 }

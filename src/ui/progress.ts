@@ -12,7 +12,7 @@ export type Progress = {
 
 export const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
 
-const BAR_WIDTH = 24;
+const WIDEST_BAR = 24;
 const REDRAW_MS = 80;
 /** What is over sooner needs no bar, and a rate of less time is none. */
 const FIRST_AFTER_MS = 500;
@@ -35,17 +35,21 @@ export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, l
       if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && done !== total)) return;
       drawnAt = at;
       const rate = perSecond ?? (done * 1000) / (at - startedAt);
-      draw([label, barOf(done, total), noteOf(done, total, rate)].filter((part) => part !== '').join(' '));
+      draw(
+        [label, barOf(done, total, Math.min(WIDEST_BAR, Math.floor((stream.columns ?? 80) / 5))), noteOf(done, total, rate)]
+          .filter((part) => part !== '')
+          .join(' '),
+      );
     },
     hide: clear,
     end: clear,
   };
 }
 
-function barOf(done: number, total: number | undefined): string {
+function barOf(done: number, total: number | undefined, cells: number): string {
   if (total === undefined) return String(done);
-  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * BAR_WIDTH);
-  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${done}/${total}`;
+  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * cells);
+  return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${done}/${total}`;
 }
 
 function noteOf(done: number, total: number | undefined, perSecond: number): string {

@@ -103,7 +103,7 @@ test('a bar shows the rate and the time left, in one line of the terminal, and i
   expect(written).toBe('');
   atMs = 2000;
   bar.update(50, 100);
-  expect(written).toContain('Importing ████████████░░░░░░░░░░░░ 50/100 25/s, 2 s left');
+  expect(written).toContain('Importing ██████░░░░░░ 50/100 25/s, 2 s left');
   atMs = 3000;
   bar.update(60, undefined);
   expect(written).toContain('Importing 60 20/s');
