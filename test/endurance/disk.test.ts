@@ -95,7 +95,7 @@ describe('a data folder', () => {
       expectClear(run, 12, /permission|cannot be written|cannot be opened/);
     }
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
-    expect(doctor.code).toBe(3);
+    expect(doctor.code).toBe(12);
     expect(doctor.stdout).toMatch(/✗ home .*cannot be written/);
     chmodSync(join(home.folder, 'pas'), 0o700);
   });
@@ -158,8 +158,8 @@ describe('a damaged outbox', () => {
 
   test('is found by the doctor, who says what to do, and the backup takes its place', async () => {
     const run = await home.pas('doctor', '--offline');
-    expect(run.code).toBe(3);
-    expect(run.stdout).toMatch(/✗ outbox .*damaged: Tree.*\n.*pas backup/);
+    expect(run.code).toBe(12);
+    expect(run.stdout).toMatch(/✗ outbox .*damaged: Tree.*\n.*pas restore FILE --replace/);
     copyFileSync(join(home.folder, 'good.sqlite'), outbox);
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
   });
@@ -175,7 +175,7 @@ describe('a damaged outbox', () => {
 test('a damaged vocabulary is only a cache, and the doctor says so', async () => {
   writeFileSync(join(home.folder, 'pas', 'vocabulary.sqlite'), 'no database '.repeat(500));
   const run = await home.pas('doctor', '--offline');
-  expect(run.code).toBe(3);
+  expect(run.code).toBe(12);
   expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*Delete it and run `pas harvest-vocab`/);
 });
 
