@@ -36,6 +36,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   position: t`position`,
   prefix: t`prefix`,
   set: t`set`,
+  table: t`table`,
   term: t`term`,
   terms: t`terms`,
   text: t`text`,

@@ -29,7 +29,7 @@ export function register(program: Command, _run: Runner): void {
     .command('__complete [words...]', { hidden: true })
     .option('--line <text>')
     .option('--point <n>')
-    .option('--breaks <characters>')
+    .option('--breaks <text>')
     .action(async (words: string[], options: CompleteOptions) => {
       const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));
       // Without a context: that would load much of what a command needs, and somebody waits with a finger on Tab.

@@ -82,7 +82,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
         /^Redis \d.* at 127\.0\.0\.1:\d+\/0 answers in \d+\.\d ms; its clock differs from this machine's by [+−]\d+ ms/,
       ),
     });
-    expect(await pacingOf(home, '--offline')).toBeUndefined();
+    expect(await pacingOf(home, '--offline')).toMatchObject({ level: 'unchecked' });
   });
 
   test('one that hangs in the middle is given up after a second, and Ctrl-C still works', async () => {
