@@ -35,7 +35,16 @@ describe('the pages that a reader types along', () => {
   );
 
   test('every link between the pages leads to a file', () => {
-    const pages = ['README.md', 'CONTRIBUTING.md', 'docs/README.md', 'docs/tutorial-field.md', 'docs/tutorial-museum.md', 'docs/ci.md', 'docs/library.md', 'mock-server/README.md'];
+    const pages = [
+      'README.md',
+      'CONTRIBUTING.md',
+      'docs/README.md',
+      'docs/tutorial-field.md',
+      'docs/tutorial-museum.md',
+      'docs/ci.md',
+      'docs/library.md',
+      'mock-server/README.md',
+    ];
     const dead = pages.flatMap((page) => {
       const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8');
       const targets = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
