@@ -3,7 +3,7 @@ import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { ListPage, OaiClient } from '../oai/client.ts';
 import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
-import { listPages } from '../oai/pages.ts';
+import { isRefusedToken, listPages } from '../oai/pages.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
 import { identOf, type OaiRecord } from '../oai/record.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
@@ -198,7 +198,7 @@ async function walk(run: SetRun): Promise<'end' | 'token-refused'> {
     }
     return 'end';
   } catch (thrown) {
-    if (thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken') return 'token-refused';
+    if (isRefusedToken(thrown)) return 'token-refused';
     throw thrown;
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import { OaiError, UsageError } from '../base/errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient, OaiSet } from '../oai/client.ts';
 import type { Granularity } from '../oai/datestamp.ts';
-import { listPages } from '../oai/pages.ts';
+import { isRefusedToken, listPages } from '../oai/pages.ts';
 
 /** What must be known of a harvesting service before its lists are read. */
 
@@ -19,7 +19,7 @@ export const OVERLAP_MS = 10 * 60_000;
 export async function refuseUnknownSets(service: ListedService, sets: readonly string[]): Promise<void> {
   const known = await setsOf(service).catch((thrown: unknown) => {
     // The list is short: one whose token ran out is read again from its beginning.
-    if (thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken') return setsOf(service);
+    if (isRefusedToken(thrown)) return setsOf(service);
     throw thrown;
   });
   const stray = sets.find((set) => !known.has(set));

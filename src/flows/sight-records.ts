@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import { type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import type { ListPage } from '../oai/client.ts';
 import { formatDatestamp } from '../oai/datestamp.ts';
-import { listPages } from '../oai/pages.ts';
+import { isRefusedToken, listPages } from '../oai/pages.ts';
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
 import type { Harvest } from './harvest-finds.ts';
 import { granularityOfService } from './service-lists.ts';
@@ -63,7 +63,7 @@ export async function sightChanges(options: SightOptions, wanted: ReadonlySet<st
         options.onProgress?.(met.size, counted);
       }
     } catch (thrown) {
-      if (thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken') continue;
+      if (isRefusedToken(thrown)) continue;
       throw thrown;
     }
     if (beganMs !== undefined && met.size >= (counted ?? 0)) return { sights, beganMs };
