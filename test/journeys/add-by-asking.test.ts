@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
-import { startTerminal, type TerminalSession, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let service: MockProcess;
 let home: Home;
@@ -15,14 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
-
-/** Waits for a question, types, waits for what that brings to the screen, and presses Enter. */
-async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
-  await terminal.waitForText(`? ${question}`);
-  if (text !== '') await terminal.type(text);
-  if (seen !== '') await terminal.waitForText(seen);
-  await terminal.press('Enter');
-}
 
 type Listed = { readonly local_id: string; readonly state: string; readonly elements: Readonly<Record<string, unknown>> };
 

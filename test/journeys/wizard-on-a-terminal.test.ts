@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
-import { startTerminal, type TerminalSession, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let service: MockProcess;
 let home: Home;
@@ -16,13 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
-
-async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
-  await terminal.waitForText(`? ${question}`);
-  if (text !== '') await terminal.type(text);
-  if (seen !== '') await terminal.waitForText(seen);
-  await terminal.press('Enter');
-}
 
 const TALL = { columns: 100, rows: 60 };
 

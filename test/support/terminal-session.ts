@@ -152,6 +152,14 @@ function watch(server: string): { next(): Promise<void>; close(): void } {
   };
 }
 
+/** Waits for a question, types, waits for what that brings to the screen, and presses Enter. */
+export async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
+  await terminal.waitForText(`? ${question}`);
+  if (text !== '') await terminal.type(text);
+  if (seen !== '') await terminal.waitForText(seen);
+  await terminal.press('Enter');
+}
+
 /** tmux itself must not take this run for one inside another tmux. */
 const OWN_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm-256color' };
 
