@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { searchTerms } from '../dist/src/vocabulary/search.js';
 import { putTerm } from '../dist/src/vocabulary/terms.js';
-import { openVocabulary } from '../dist/src/vocabulary/vocabulary.js';
+import { openVocabulary } from '../dist/src/vocabulary/vocabulary-store.js';
 import { median } from './measure.mjs';
 
 export const title = 'search among 100,000 terms';

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
+import { blockListOf, contains, plainAddress } from './address-list.ts';
 import type { Settings } from './settings.ts';
 
 /** The lists of one settings value, ready to be asked. */
@@ -38,43 +39,6 @@ export function clientAddress(socketAddress: string, forwardedFor: string | unde
     if (!contains(trusted, address)) break;
   }
   return client;
-}
-
-export function contains(list: BlockList, address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** An IPv4 address that came over an IPv6 socket is the IPv4 address. */
-export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
-}
-
-/** Why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined when it is one. */
-export function addressFault(value: string): string | undefined {
-  try {
-    addTo(new BlockList(), value);
-    return undefined;
-  } catch {
-    return `"${value}" is no address, CIDR block or a-b range`;
-  }
-}
-
-export function blockListOf(values: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const value of values) addTo(list, value);
-  return list;
-}
-
-function addTo(list: BlockList, value: string): void {
-  const [first = '', last] = value.split('-').map((part) => part.trim());
-  const [address = '', prefix] = first.split('/');
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (isIP(address) === 0) throw new Error(`no address: ${value}`);
-  if (last !== undefined) list.addRange(address, last, family);
-  else if (prefix === undefined) list.addAddress(address, family);
-  else if (/^\d+$/.test(prefix)) list.addSubnet(address, Number(prefix), family);
-  else throw new Error(`no prefix length: ${value}`);
 }
 
 function emailSet(values: readonly string[]): ReadonlySet<string> {

@@ -1,5 +1,5 @@
-import { contains } from './access.ts';
 import type { Account, TokenState } from './accounts.ts';
+import { contains } from './address-list.ts';
 import { type Answer, AnswerNow, type Incoming } from './http-message.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Say } from './messages.ts';

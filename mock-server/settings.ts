@@ -1,4 +1,4 @@
-import { addressFault } from './access.ts';
+import { addressFault } from './address-list.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from './shape.ts';
 
 type AccessRule = {

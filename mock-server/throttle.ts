@@ -1,4 +1,4 @@
-import { blockListOf, contains } from './access.ts';
+import { blockListOf, contains } from './address-list.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
 type PacedRequest = {

@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { LANGUAGES, speak } from '../dist/src/base/language.js';
+import { speak } from '../dist/src/base/language.js';
+import { LANGUAGES } from '../dist/src/base/languages.js';
 
 const [language] = process.argv.slice(2);
 if (language === undefined) {

@@ -7,7 +7,7 @@ import { systemKeyring } from './store/keyring.ts';
 import { openSecrets, type SecretStore } from './store/secrets.ts';
 import type { Prompt } from './ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from './ui/terminal.ts';
-import type { VocabularyStore } from './vocabulary/vocabulary.ts';
+import type { VocabularyStore } from './vocabulary/vocabulary-store.ts';
 
 /** The flags that every command has. */
 export type GlobalOptions = {
@@ -80,7 +80,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       return outbox;
     }),
     vocabulary: opened(async () => {
-      const { openVocabulary } = await import('./vocabulary/vocabulary.ts');
+      const { openVocabulary } = await import('./vocabulary/vocabulary-store.ts');
       const vocabulary = openVocabulary(places.vocabularyFile, systemClock);
       onClose(() => vocabulary.close());
       return vocabulary;

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
-import { LANGUAGES, languageFlag, languageFrom, languageNamed, t } from './base/language.ts';
+import { languageFlag, languageFrom, languageNamed, t } from './base/language.ts';
+import { LANGUAGES } from './base/languages.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';

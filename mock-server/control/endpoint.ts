@@ -1,4 +1,4 @@
-import { blockListOf, contains, plainAddress } from '../access.ts';
+import { blockListOf, contains, plainAddress } from '../address-list.ts';
 import { CONTROL_PATH } from '../addresses.ts';
 import { type Answer, decodeSegment, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';

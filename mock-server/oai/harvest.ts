@@ -7,8 +7,8 @@ import { toMilliseconds, toSeconds } from './dates.ts';
 import { isVisibleDeployed } from './deployed-visibility.ts';
 import type { Format } from './protocol.ts';
 import { setSpecIn } from './sets.ts';
-import type { Viewer } from './viewer.ts';
-import { isVisible, type Letter, letterOfTerm, maskBody, RECORD_RULES } from './visibility.ts';
+import type { Letter, Viewer } from './viewer.ts';
+import { isVisible, letterOfTerm, maskBody, RECORD_RULES } from './visibility.ts';
 
 /** One harvesting request that has been signed in, as the verbs see it. */
 export type Harvest = {

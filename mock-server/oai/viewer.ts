@@ -1,7 +1,9 @@
 import type { Account, Role } from '../accounts.ts';
 import type { Answer, Incoming } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
-import type { Letter } from './visibility.ts';
+
+/** The roles of the contract's tables: anonymous, researcher, archaeologist, archivist. */
+export type Letter = 'A' | 'B' | 'C' | 'D';
 
 /** Who reads: the contract's role letter, with the user and the organisation that `my record` refers to. */
 export type Viewer = {

@@ -1,10 +1,7 @@
 import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, type Body, ENTITIES, type Entity, idOf, textOf } from '../records/record.ts';
 import { FORBIDDEN } from '../records/render.ts';
-import type { Viewer } from './viewer.ts';
-
-/** The roles of the contract's tables: anonymous, researcher, archaeologist, archivist. */
-export type Letter = 'A' | 'B' | 'C' | 'D';
+import type { Letter, Viewer } from './viewer.ts';
 
 /** One cell of the tables; several conditions: any of them. */
 type Rule = 'yes' | 'hidden' | ReadonlyArray<{ readonly stav: number } | { readonly stavOver: number } | 'mine' | 'ours'>;

@@ -1,28 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Account } from '../accounts.ts';
-import type { FaultName } from '../fault-rules.ts';
 import { runUnderFault } from '../faults.ts';
 import { acceptedTypes, passGates, qualityOf } from '../gate.ts';
 import { type Answer, AnswerNow, decodeSegment, type Incoming } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
-import { type Say, sayIn } from '../messages.ts';
+import { sayIn } from '../messages.ts';
 import type { Mock } from '../mock.ts';
 import { detail } from '../problem.ts';
 import { escapeText } from '../records/render.ts';
-import type { Hooks, SentAnswer } from '../trouble.ts';
+import type { SentAnswer } from '../trouble.ts';
 import { importFind } from './import-xml.ts';
 import { attachPhotograph } from './photograph.ts';
 import { changeRegistrationNumber } from './registration-number.ts';
-
-/** A write that has passed the gates. */
-export type WriteRequest = {
-  readonly incoming: Incoming;
-  readonly account: Account;
-  readonly say: Say;
-  readonly hooks: Hooks;
-  /** The fault that strikes this request; operations look for the few that only they can act out. */
-  readonly fault: FaultName | undefined;
-};
+import type { WriteRequest } from './write-request.ts';
 
 type Endpoint = {
   readonly name: 'import' | 'number' | 'photo';

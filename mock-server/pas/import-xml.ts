@@ -8,7 +8,6 @@ import { htmlPage, schemaErrors, validationErrors } from '../problem.ts';
 import { MAX_DOCUMENT_BYTES } from '../schema.ts';
 import { treeOf } from '../xml-tree.ts';
 import { checkDeclaration } from './declaration.ts';
-import type { WriteRequest } from './endpoint.ts';
 import { findAnswer } from './find-answer.ts';
 import { type FindDocument, onlyFind, readFindDocument } from './find-document.ts';
 import { isAtLeast, mayImportInto } from './permission.ts';
@@ -16,6 +15,7 @@ import { resolveReferences } from './references.ts';
 import { refusal, refuseProblems } from './refusal.ts';
 import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from './state-rules.ts';
+import type { WriteRequest } from './write-request.ts';
 
 /** `POST /api/pas/import-xml`, its checks in the order of facts 4.1. */
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {

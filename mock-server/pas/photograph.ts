@@ -12,13 +12,13 @@ import { fileKindOf, type PhotographType } from '../photo/file-kind.ts';
 import { readAt, removeGps, tiffAt } from '../photo/gps.ts';
 import { countPages } from '../photo/tiff.ts';
 import { htmlPage } from '../problem.ts';
-import type { WriteRequest } from './endpoint.ts';
 import { findAnswer } from './find-answer.ts';
 import { headerText } from './import-xml.ts';
 import { mayAttachPhotograph } from './permission.ts';
 import { lockRecord } from './record-lock.ts';
 import { refusal } from './refusal.ts';
 import { nextPhotographName, savePhotograph } from './save-photograph.ts';
+import type { WriteRequest } from './write-request.ts';
 
 /** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of facts 6. */
 export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {

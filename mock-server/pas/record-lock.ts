@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Mock } from '../mock.ts';
-import type { WriteRequest } from './endpoint.ts';
 import { refusal } from './refusal.ts';
+import type { WriteRequest } from './write-request.ts';
 
 /**
  * Takes the record's lock, waiting as the service does (facts 3).

@@ -3,11 +3,11 @@ import { historyEntry } from '../history.ts';
 import type { Answer } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { type ArchiveRecord, listOf, textOf } from '../records/record.ts';
-import type { WriteRequest } from './endpoint.ts';
 import { findAnswer } from './find-answer.ts';
 import { mayEditNumber } from './permission.ts';
 import { lockRecord } from './record-lock.ts';
 import { refusal } from './refusal.ts';
+import type { WriteRequest } from './write-request.ts';
 
 const MOST_CHARACTERS = 255;
 

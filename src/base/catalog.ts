@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { addLocale, setDedent, msgid as ttagMsgid, ngettext as ttagNgettext, t as ttagText, useLocale } from 'ttag';
-import type { Language, Template } from './language.ts';
+import type { Language } from './languages.ts';
 import { packageRoot } from './package-root.ts';
 import type { Forms } from './po-files.ts';
+
+/** A text with its values, not yet put together. */
+export type Template = { readonly strings: TemplateStringsArray; readonly values: readonly unknown[] };
 
 /** Finds a text, or its form for a number, in a catalog and puts the values in. */
 export type Translator = {

@@ -1,16 +1,11 @@
-import type { Translator } from './catalog.ts';
+import type { Template, Translator } from './catalog.ts';
+import { LANGUAGES, type Language } from './languages.ts';
 
 /**
  * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
  * where a number decides its form), and its Czech stands in src/language/cs. What programs read (JSON keys, codes, rules,
  * element names, the journal) is never translated.
  */
-
-export const LANGUAGES = ['en', 'cs'] as const;
-export type Language = (typeof LANGUAGES)[number];
-
-/** A text with its values, not yet put together. */
-export type Template = { readonly strings: TemplateStringsArray; readonly values: readonly unknown[] };
 
 /** One language a process. Undefined is English, which needs no catalog, nor what reads one. */
 let spoken: { readonly language: Language; readonly translator: Translator } | undefined;

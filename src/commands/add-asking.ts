@@ -3,14 +3,14 @@ import { t } from '../base/language.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { readAnswer } from '../flows/answer.ts';
 import { findLine } from '../flows/find-texts.ts';
-import { type InterviewWorld, interview, keysText } from '../flows/interview.ts';
+import { interview, keysText } from '../flows/interview.ts';
+import type { InterviewWorld } from '../flows/interview-world.ts';
 import { makeOfferTerms } from '../flows/offer-terms.ts';
 import { findToResume, lastUnfinished } from '../flows/start-find.ts';
 import { LATEST, suggestValues } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds, renameFind } from '../outbox/finds.ts';
 import { printable } from '../ui/printable.ts';
-import type { AddOptions } from './add.ts';
-import { type Adding, EMPTY_FIND, savedText, savedValue } from './adding.ts';
+import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
 import { readMappingFile } from './mapping-file.ts';
 
 /** Asks for one find after another, until somebody has had enough. */

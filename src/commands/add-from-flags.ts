@@ -9,8 +9,7 @@ import { findToResume } from '../flows/start-find.ts';
 import { LATEST, startingElements } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
-import type { AddOptions } from './add.ts';
-import { type Adding, EMPTY_FIND, savedText, savedValue } from './adding.ts';
+import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
 import { foldUnchecked } from './finds.ts';
 
 /** Adds what the flags say. What is wrong keeps all of it out of the outbox, unless it is to be a draft. */

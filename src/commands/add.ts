@@ -1,20 +1,9 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context } from '../context.ts';
+import type { AddOptions } from './adding.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
-
-export type AddOptions = GlobalOptions & {
-  readonly set?: readonly string[];
-  readonly sameAs?: string;
-  readonly point?: string;
-  readonly pointFrom?: string;
-  readonly photo?: readonly string[];
-  readonly link?: boolean;
-  readonly stripGps?: boolean;
-  readonly draft?: boolean;
-  readonly resume?: string | true;
-};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context, GlobalOptions } from '../context.ts';
 import { NO_DEFAULTS } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
 import { photoResolver } from '../find/photo-path.ts';
@@ -18,9 +18,20 @@ import { importOfFind } from '../outbox/entries.ts';
 import { findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue } from '../ui/issues.ts';
-import type { AddOptions } from './add.ts';
 import { otherService } from './copy-from-others.ts';
 import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
+
+export type AddOptions = GlobalOptions & {
+  readonly set?: readonly string[];
+  readonly sameAs?: string;
+  readonly point?: string;
+  readonly pointFrom?: string;
+  readonly photo?: readonly string[];
+  readonly link?: boolean;
+  readonly stripGps?: boolean;
+  readonly draft?: boolean;
+  readonly resume?: string | true;
+};
 
 /** What both ways of adding a find share: from flags, and by asking. */
 export type Adding = {

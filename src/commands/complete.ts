@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Language, languageFrom } from '../base/language.ts';
+import { languageFrom } from '../base/language.ts';
+import type { Language } from '../base/languages.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Environment, type Places, placesFrom } from '../places.ts';
 import type { Runner } from './command.ts';

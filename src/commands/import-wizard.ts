@@ -6,13 +6,12 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context } from '../context.ts';
 import { columnMapText } from '../find/column-map/column-map-text.ts';
-import type { LookupArea, LookupTerm } from '../find/lookup.ts';
+import type { LookupTerm } from '../find/lookup.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import { examplesOf } from '../find/propose/column-profile.ts';
 import { type Preview, previewImport, type StrangeTerm, strangeTerms } from '../find/propose/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../find/propose/propose-columns.ts';
 import { checkRules } from '../find/rules.ts';
-import type { Table } from '../find/table.ts';
 import { readConstants } from '../find/with-constants.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { issueValue } from '../ui/issues.ts';
@@ -22,21 +21,8 @@ import { fixedProblems } from './column-map-file.ts';
 import { openValidationContext, photoRootOf } from './finds.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 import { readTableOrInput } from './mapping-file.ts';
+import type { Decision, Wizard } from './wizard-asking.ts';
 import { overviewLines, previewLines, strangeLines } from './wizard-text.ts';
-
-/** A table that is being looked at, and what is thought of it so far. */
-export type Wizard = {
-  readonly context: Context;
-  readonly table: Table;
-  readonly lookupTerm: LookupTerm;
-  readonly lookupArea: LookupArea;
-  readonly preview: (proposal: TableProposal) => Preview;
-  /** Lines for people, broken to the width of the terminal. */
-  readonly say: (lines: readonly string[]) => void;
-};
-
-/** What is to be written, and whether the table is to be imported at once. */
-export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
 
 /**
  * Proposes what the columns of a table are, has a person decide where there is a terminal, and writes the column map.

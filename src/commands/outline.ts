@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Argument, Command, type Option } from 'commander';
-import { LANGUAGES, type Language } from '../base/language.ts';
+import { LANGUAGES, type Language } from '../base/languages.ts';
 import { examplesOf, withGlobalOptions } from './command.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
-import { LANGUAGES, type Language, t } from '../base/language.ts';
+import { t } from '../base/language.ts';
+import { LANGUAGES, type Language } from '../base/languages.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../ui/printable.ts';
 import type { Streams } from '../ui/terminal.ts';

@@ -1,17 +1,34 @@
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { Context } from '../context.ts';
 import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../find/column-map/column-rule.ts';
 import { isDateForm } from '../find/column-map/date-form.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/columns.ts';
 import { FIELDS, fieldOf, isElementName } from '../find/fields.ts';
+import type { LookupArea, LookupTerm } from '../find/lookup.ts';
 import { foldName } from '../find/names.ts';
+import type { Preview } from '../find/propose/preview.ts';
 import { type ColumnProposal, type TableProposal, undecidedOf } from '../find/propose/propose-columns.ts';
+import type { Table } from '../find/table.ts';
 import { makeOfferTerms } from '../flows/offer-terms.ts';
 import type { Offer, Prompt } from '../ui/prompt.ts';
 import { fixedProblems } from './column-map-file.ts';
-import type { Decision, Wizard } from './import-wizard.ts';
 import { readMappingFile } from './mapping-file.ts';
 import { glossOf, nameOrderText, previewLines, ruleText } from './wizard-text.ts';
+
+/** A table that is being looked at, and what is thought of it so far. */
+export type Wizard = {
+  readonly context: Context;
+  readonly table: Table;
+  readonly lookupTerm: LookupTerm;
+  readonly lookupArea: LookupArea;
+  readonly preview: (proposal: TableProposal) => Preview;
+  /** Lines for people, broken to the width of the terminal. */
+  readonly say: (lines: readonly string[]) => void;
+};
+
+/** What is to be written, and whether the table is to be imported at once. */
+export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
 
 type Choice =
   | { readonly kind: 'go-on' | 'stop' }

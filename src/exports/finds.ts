@@ -98,7 +98,7 @@ const notHarvested: LookupTerm = () => ({ kind: 'not-harvested' });
 
 async function openLookups(from: CheckOptions['vocabulary']) {
   if (from === undefined) return { lookups: undefined, close: () => {} };
-  const { openVocabulary } = await import('../vocabulary/vocabulary.ts');
+  const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
   const store = openVocabulary(from.file, systemClock);
   return { lookups: store.lookups(from.oaiBase), close: () => store.close() };
 }

@@ -5,7 +5,8 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { differencesOf, type SchemaDifference } from '../xml/xsd-differences.ts';
 import { outlineOf, SCHEMA_NAMESPACE, SchemaTooLargeError } from '../xml/xsd-outline.ts';
 import { type DocumentProfile, namespaceOf } from './find.ts';
-import { bundledSchema, type SchemaSource } from './schema.ts';
+import { bundledSchema } from './schema.ts';
+import type { SchemaSource } from './schema-imports.ts';
 import { compileLocally } from './schema-imports.ts';
 
 /** Ours has less than 50 kB. */

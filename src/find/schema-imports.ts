@@ -6,7 +6,9 @@ import { attributeOf, childrenOf, XML_NAMESPACE } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import type { Validator } from '../xml/xsd.ts';
 import { SCHEMA_NAMESPACE } from '../xml/xsd-outline.ts';
-import type { SchemaSource } from './schema.ts';
+
+/** A schema and the address that its imports start from. */
+export type SchemaSource = { readonly url: string; readonly bytes: Buffer };
 
 /** What a schema of finds may import; wherever it says that they lie, our own copies are used. */
 const LOCAL_COPIES: Readonly<Record<string, string>> = {

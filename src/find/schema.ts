@@ -6,7 +6,7 @@ import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { SchemaViolation } from '../xml/xsd.ts';
 import type { DocumentProfile } from './find.ts';
-import { compileLocally } from './schema-imports.ts';
+import { compileLocally, type SchemaSource } from './schema-imports.ts';
 
 /** The schema of one profile, ready to judge documents. */
 export type FindSchema = {
@@ -15,9 +15,6 @@ export type FindSchema = {
   check(document: Buffer): readonly Issue[];
   [Symbol.dispose](): void;
 };
-
-/** A schema and the address that its imports start from. */
-export type SchemaSource = { readonly url: string; readonly bytes: Buffer };
 
 /** The deployment's own schema, where it was fetched. */
 export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;

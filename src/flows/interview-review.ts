@@ -7,8 +7,8 @@ import type { Offer, Remark } from '../ui/prompt.ts';
 import { fold } from '../vocabulary/fold.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import { answerText, findLine, stateName } from './find-texts.ts';
-import type { Interviewed, InterviewWorld } from './interview.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
+import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 

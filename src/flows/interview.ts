@@ -1,23 +1,10 @@
-import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { Find, FindElements, TargetState } from '../find/find.ts';
+import type { Find, TargetState } from '../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../find/questions.ts';
 import { answerText } from './find-texts.ts';
-import { askQuestion, cellOfElement, KEYS, type QuestionWorld } from './interview-question.ts';
+import { askQuestion, cellOfElement, KEYS } from './interview-question.ts';
 import { review } from './interview-review.ts';
-
-export type InterviewWorld = QuestionWorld & {
-  /** What is offered where the find says nothing yet; it may depend on the project. */
-  readonly suggest: (find: Find) => Suggested;
-  /** Everything that keeps the find from its target state, or is odd. */
-  readonly check: (find: Find) => readonly Issue[];
-  /** Puts the unfinished find where nothing can lose it; called after every answer. `before` is the find that it replaces. */
-  readonly keep: (find: Find, before: Find) => Promise<void>;
-};
-
-export type Suggested = { readonly localId: string; readonly elements: FindElements };
-
-export type Interviewed = { readonly find: Find; readonly wish: 'send' | 'draft' };
+import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
 /** One line that says what the keys do. */
 export function keysText(): string {

@@ -1,5 +1,5 @@
-import type { Language } from '../base/language.ts';
 import { t } from '../base/language.ts';
+import type { Language } from '../base/languages.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { FindElements, Reference } from '../find/find.ts';
 import { findRangeProblem, pointNumbers } from '../find/geometry.ts';

@@ -6,7 +6,7 @@ import { carriedFrom } from '../find/questions.ts';
 import { inOrder, readSettings } from '../find/settings.ts';
 import { findByLocalId, latestFinds } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Suggested } from './interview.ts';
+import type { Suggested } from './interview-world.ts';
 
 export type SuggestContext = RowContext & {
   readonly outbox: Outbox;

@@ -1,25 +1,5 @@
-import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
-import { type LookupArea, makeAreaLookup } from './areas.ts';
-import { type LookupTerm, makeTermLookup } from './lookup.ts';
-import { type LookupProject, makeProjectLookup } from './projects.ts';
-
-/** The vocabulary file, open. What it holds belongs to sources, one for each harvesting interface. */
-export type VocabularyStore = {
-  readonly path: string;
-  /** What was harvested from `{oai_base}`. */
-  source(oaiBase: string): Vocabulary;
-  /** What the checks of a find need. */
-  lookups(oaiBase: string): {
-    readonly lookupTerm: LookupTerm;
-    readonly lookupArea: LookupArea;
-    readonly lookupProject: LookupProject;
-  };
-  close(): void;
-};
+import type { Statement } from '../store/database.ts';
 
 /** One source of the file. The modules beside this one hold what is done with it. */
 export type Vocabulary = {
@@ -33,47 +13,3 @@ export type Vocabulary = {
   /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
   change<T>(work: () => T): T;
 };
-
-/**
- * @throws DatabaseError when the file cannot be opened or is damaged
- * @throws DatabaseTooNewError when a newer pas wrote it
- */
-export function openVocabulary(path: string, clock: Clock): VocabularyStore {
-  const database = openDatabase(path, { synchronous: 'normal' });
-  try {
-    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'vocabulary')));
-  } catch (thrown) {
-    database.close();
-    throw thrown;
-  }
-  const sources = new Map<string, Vocabulary>();
-  const source = (oaiBase: string): Vocabulary => {
-    const vocabulary = sources.get(oaiBase) ?? openSource(path, database, clock, oaiBase);
-    sources.set(oaiBase, vocabulary);
-    return vocabulary;
-  };
-  return {
-    path,
-    source,
-    lookups: (oaiBase) => ({
-      lookupTerm: makeTermLookup(source(oaiBase)),
-      lookupArea: makeAreaLookup(source(oaiBase)),
-      lookupProject: makeProjectLookup(source(oaiBase)),
-    }),
-    close: () => database.close(),
-  };
-}
-
-function openSource(path: string, database: Database, clock: Clock, oaiBase: string): Vocabulary {
-  const statements = new Map<string, Statement>();
-  const sql = (text: string): Statement => {
-    const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
-    statements.set(text, statement);
-    return statement;
-  };
-  const change = <T>(work: () => T): T =>
-    asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate()));
-  const known = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
-  const id = known ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
-  return { path, clock, source: Number(id), oaiBase, sql, change };
-}

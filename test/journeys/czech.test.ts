@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Language } from '../../src/base/language.ts';
+import type { Language } from '../../src/base/languages.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
 
 /** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them anew. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TermDraft } from '../../src/vocabulary/term.ts';
 import { putTerm } from '../../src/vocabulary/terms.ts';
-import { openVocabulary, type Vocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../src/vocabulary/vocabulary.ts';
+import { openVocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary-store.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 

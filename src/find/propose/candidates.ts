@@ -2,17 +2,14 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import type { ReadColumn } from '../column-map/column-rule.ts';
 import type { ColumnName } from '../columns.ts';
 import { FIELDS } from '../fields.ts';
-import type { LookupArea, LookupTerm } from '../lookup.ts';
 import { readGeomSystem, readTargetState } from '../read-cell.ts';
 import { isReadable } from '../reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 import { type NameFit, nameFit } from './element-names.ts';
+import type { Evidence, Knowledge } from './evidence.ts';
 import { dateCandidate, depthCandidate, finderCandidate, handedOverCandidate } from './form-candidates.ts';
 import { termReason, termShape } from './propose-terms.ts';
 import { numberShape, photographShare, positionShare } from './value-shapes.ts';
-
-/** What is known of the world when a table is looked at. */
-export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
 
 /** What a column may be: above 1 is as good as certain, below {@link LEAST_SCORE} nothing. */
 export type Candidate = {
@@ -26,13 +23,6 @@ export type Candidate = {
 
 const LEAST_SCORE = 0.45;
 
-/** What speaks for a column beside its name. */
-export type Evidence = {
-  readonly score: number;
-  readonly rule?: Partial<ReadColumn>;
-  readonly reasons: readonly string[];
-  readonly doubt?: string;
-};
 type Judge = (profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge) => Evidence | undefined;
 
 /** How much the name counts; the evidence of the values is added. */

@@ -4,9 +4,10 @@ import { DAY_NUMBER } from '../column-map/date-form.ts';
 import { foldName } from '../names.ts';
 import { readBoolean } from '../read-cell.ts';
 import { isReadable } from '../reading.ts';
-import type { Evidence, Knowledge } from './candidates.ts';
+
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 import type { NameFit } from './element-names.ts';
+import type { Evidence, Knowledge } from './evidence.ts';
 import { GIVEN_NAMES } from './given-names.ts';
 import { dateShape, numberShape } from './value-shapes.ts';
 

@@ -1,0 +1,3 @@
+/** What people are spoken to in. */
+export const LANGUAGES = ['en', 'cs'] as const;
+export type Language = (typeof LANGUAGES)[number];
