@@ -56,8 +56,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
 const DOORS_TO_THE_MOCK = ['src/commands/mock-server.ts', 'src/commands/demo.ts'];
 const MOST_LINES = 300;
 
-type Source = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
-type Import = { readonly target: string; readonly typeOnly: boolean };
+type Source = { readonly path: string; readonly text: string; readonly imports: readonly string[] };
 
 const sources = [...filesBelow('src'), ...filesBelow('mock-server'), ...filesBelow('bin')].map(read);
 const ours = sources.filter(({ path }) => path.startsWith('src/'));
@@ -70,14 +69,11 @@ function filesBelow(folder: string): string[] {
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const statics = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'/gm)].map(
-    ([, typeOnly, target = '']): Import => ({ target, typeOnly: typeOnly !== undefined }),
+  const statics = [...text.matchAll(/^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'/gm)];
+  const dynamics = [...text.matchAll(/\bimport\('([^']+)'\)/g)];
+  const imports = [...statics, ...dynamics].map(([, target = '']) =>
+    target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target,
   );
-  const dynamics = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, target = '']): Import => ({ target, typeOnly: false }));
-  const imports = [...statics, ...dynamics].map(({ target, typeOnly }) => ({
-    target: target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target,
-    typeOnly,
-  }));
   return { path, text, imports };
 }
 
@@ -91,8 +87,8 @@ describe('the layers of src', () => {
   test('are imported downwards only', () => {
     const upward = ours.flatMap(({ path, imports }) =>
       imports
-        .filter(({ target }) => target.startsWith('src/') && layerOf(target) > layerOf(path))
-        .map(({ target }) => `${path} -> ${target}`),
+        .filter((target) => target.startsWith('src/') && layerOf(target) > layerOf(path))
+        .map((target) => `${path} -> ${target}`),
     );
     expect(upward).toEqual([]);
   });
@@ -100,9 +96,9 @@ describe('the layers of src', () => {
   test('keep the parts of the domain apart', () => {
     const sideways = ours.flatMap(({ path, imports }) =>
       imports
-        .filter(({ target }) => target.startsWith('src/') && layerOf(path) === 2 && layerOf(target) === 2)
-        .filter(({ target }) => target.split('/')[1] !== path.split('/')[1])
-        .map(({ target }) => `${path} -> ${target}`),
+        .filter((target) => target.startsWith('src/') && layerOf(path) === 2 && layerOf(target) === 2)
+        .filter((target) => target.split('/')[1] !== path.split('/')[1])
+        .map((target) => `${path} -> ${target}`),
     );
     expect(sideways).toEqual([]);
   });
@@ -110,10 +106,10 @@ describe('the layers of src', () => {
   test('leave every package to one file', () => {
     const astray = ours.flatMap(({ path, imports }) =>
       imports
-        .filter(({ target }) => !target.startsWith('src/') && !target.startsWith('dist/') && !target.startsWith('node:'))
-        .filter(({ target }) => !target.startsWith('mock-server/'))
-        .filter(({ target }) => HOME_OF_PACKAGE[packageOf(target)]?.test(path) !== true)
-        .map(({ target }) => `${path} -> ${target}`),
+        .filter((target) => !target.startsWith('src/') && !target.startsWith('dist/') && !target.startsWith('node:'))
+        .filter((target) => !target.startsWith('mock-server/'))
+        .filter((target) => HOME_OF_PACKAGE[packageOf(target)]?.test(path) !== true)
+        .map((target) => `${path} -> ${target}`),
     );
     expect(astray).toEqual([]);
   });
@@ -123,12 +119,12 @@ test('client and mock server share no code', () => {
   const crossing = sources.flatMap(({ path, imports }) =>
     imports
       .filter(
-        ({ target }) =>
+        (target) =>
           (path.startsWith('src/') && target.startsWith('mock-server/')) ||
           (path.startsWith('mock-server/') && target.startsWith('src/')),
       )
       .filter(() => !DOORS_TO_THE_MOCK.includes(path))
-      .map(({ target }) => `${path} -> ${target}`),
+      .map((target) => `${path} -> ${target}`),
   );
   expect(crossing).toEqual([]);
 });
@@ -137,8 +133,7 @@ test('the tables of this test name nothing that is gone', () => {
   expect(Object.keys(LAYER_OF_FOLDER).filter((name) => !existsSync(join(ROOT, 'src', name)))).toEqual([]);
   expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   const unused = Object.entries(HOME_OF_PACKAGE).filter(
-    ([name, home]) =>
-      !ours.some(({ path, imports }) => home.test(path) && imports.some(({ target }) => packageOf(target) === name)),
+    ([name, home]) => !ours.some(({ path, imports }) => home.test(path) && imports.some((target) => packageOf(target) === name)),
   );
   expect(unused.map(([name]) => name)).toEqual([]);
 });
@@ -155,7 +150,7 @@ test('the page on the architecture names files and folders that there are', () =
 });
 
 test('no two files import one another, in however many steps, not even for a type', () => {
-  const graph = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
+  const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
   const done = new Set<string>();
   const cycles: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {
