@@ -141,6 +141,8 @@ function reasonToHold({ localId }: Find, wish: 'draft' | 'unfinished'): Issue {
 
 /** What became of it, in a line. */
 export function savedText({ find: { localId }, state }: Saved): string {
+  if (state === 'uncertain')
+    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: pas reconcile`;
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: pas add --resume ${localId}`;

@@ -17,6 +17,7 @@ import { otherService } from './copy-from-others.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
+import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 
@@ -81,6 +82,7 @@ export async function importTables(context: Context, files: readonly string[], o
     terminal.note(t`To say what the columns are without renaming them: pas import TABLE --wizard`);
   }
   printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), options.dryRun === true);
+  if (options.dryRun !== true) noteGap(context, outbox);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 

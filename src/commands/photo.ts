@@ -9,6 +9,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
 import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
+import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 import { announceInstance } from './service.ts';
@@ -86,6 +87,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     ),
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
+  if (queued > 0) noteGap(context, outbox);
   terminal.value({ find, queued, gps_stripped: stripped, issues: issues.map(issueValue) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

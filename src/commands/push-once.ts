@@ -9,6 +9,7 @@ import type { Pace } from '../http/pace.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import type { EntryKind } from '../outbox/entry.ts';
 import { entryText, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
+import { gapsOf } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
@@ -76,7 +77,8 @@ async function settleDoubts(
   const profile = context.profile();
   const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
   const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
-  if (uncertain === 0 || !online || profile.oaiBase === undefined) return;
+  const isOpen = uncertain > 0 || gapsOf(outbox, profile.name).length > 0;
+  if (!isOpen || !online || profile.oaiBase === undefined) return;
   try {
     for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
       const what = entryText(entry.kind, entry.localId ?? entry.identCely);

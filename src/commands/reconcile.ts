@@ -1,20 +1,22 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Reconciled, reconcile } from '../flows/reconcile.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { entryText } from '../outbox/entry-words.ts';
+import { releaseHeld } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { recordsNamed } from './finds.ts';
+import { noteGap } from './gap-note.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { commandFor } from './next-command.ts';
 
-type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean };
+type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -22,6 +24,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
   })
+    .option('--release-new', t`what was added since a restore was not sent before it: queue it, and hold no more`)
     .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
     .action((finds: string[], options: ReconcileOptions) => run(options, (context) => reconcileCommand(context, finds, options)));
 }
@@ -32,9 +35,17 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
   const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
+    if (options.releaseNew === true) {
+      const released = releaseHeld(outbox, profile.name);
+      const count = released.length;
+      context.terminal.line(ngettext(msgid`${count} entry is queued.`, `${count} entries are queued.`, count));
+      context.terminal.value({ released: released.map(({ id }) => id) });
+      return 'done';
+    }
     const settled = await reconcileEntries(context, outbox, recordKeys);
     for (const one of settled) context.terminal.line(sentence(one));
     if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
+    noteGap(context, outbox);
     context.terminal.value({ reconciled: settled.map(value) });
   } finally {
     lease.release();

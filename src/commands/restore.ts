@@ -37,10 +37,11 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     openPresent: () => context.outbox(),
     replace: options.replace === true,
     nothingSent: options.nothingSent === true,
+    profiles: [...context.config().profiles.keys()],
     takeOver: options.takeOver === true,
   });
   const finds = countFinds(await context.outbox());
-  print(context, restored, finds);
+  print(context, restored, finds, options.nothingSent === true);
   terminal.value({
     made_at: new Date(restored.madeMs).toISOString(),
     finds,
@@ -57,7 +58,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   return 'done';
 }
 
-function print(context: Context, restored: Restored, finds: number): void {
+function print(context: Context, restored: Restored, finds: number, nothingSent: boolean): void {
   const { terminal } = context;
   const { aside, photosCopied } = restored;
   const made = new Date(restored.madeMs).toISOString();
@@ -89,7 +90,9 @@ function print(context: Context, restored: Restored, finds: number): void {
     terminal.line(t`Look for them at the service: pas reconcile`);
   }
   terminal.note(
-    t`Finds and photographs that were added after ${made} are not in it: look at the service before you import them again.`,
+    nothingSent
+      ? t`Finds and photographs that were added after ${made} are not in it.`
+      : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until pas reconcile has looked whether they were sent.`,
   );
   const known = context.config().profiles;
   const unknown = restored.profiles.filter((name) => !known.has(name));

@@ -4,6 +4,7 @@ import {
   addPhoto,
   entriesOfFind,
   type ImportContent,
+  importOfFind,
   importsUnderOthers,
   sentUnderOthers,
 } from '../outbox/entries.ts';
@@ -53,7 +54,7 @@ export function copyFinds(context: CopyContext, finds: readonly StoredFind[]): E
       for (const entry of entries) if (entry.kind === 'photo') addPhoto(outbox, target, entry.photograph);
       const number = entries.filter((entry) => entry.kind === 'number').at(-1);
       if (number !== undefined) addNumber(outbox, target, number.value);
-      return content.document === null ? 'draft' : 'queued';
+      return importOfFind(outbox, find.id, profile)?.state ?? 'dropped';
     });
   });
 }

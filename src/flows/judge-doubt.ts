@@ -51,6 +51,8 @@ export type ImportDoubt = {
   readonly window: Window;
   /** Since it may have been sent long ago, it may have been given its number since. */
   readonly numberMayDiffer?: boolean;
+  /** It was added after that time, so most likely it is another find: only what is nearly the same speaks against that. */
+  readonly addedSince?: boolean;
 };
 
 export type PhotoDoubt = {
@@ -77,6 +79,10 @@ export type View = {
 /** What decides whether an account sees a find: its state, and the organisations of its project and of its receiver. */
 export function sightOf(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
+}
+
+export function projectOfFind({ projekt }: HarvestedElements): string {
+  return idOf(projekt);
 }
 
 function idOf(value: HarvestedElements[keyof HarvestedElements]): string {
@@ -177,7 +183,9 @@ function mayDiffer({ numberMayDiffer }: ImportDoubt, element: string): boolean {
  */
 function recordsNear(doubt: ImportDoubt, view: View): string[] {
   const project = idOf(doubt.elements.projekt);
-  const shown = [...view.finds.values()].filter((find) => idOf(find.elements.projekt) === project && couldBe(doubt, find, view));
+  const shown = [...view.finds.values()].filter(
+    (find) => idOf(find.elements.projekt) === project && couldBe(doubt, find, view) && isNear(doubt, find),
+  );
   const hidden = [...view.withheld].filter(
     ([identCely, changedMs]) => identCely.startsWith(`${project}-`) && changedMs >= doubt.window.fromMs - CLOCK_MARGIN_MS,
   );
@@ -186,10 +194,23 @@ function recordsNear(doubt: ImportDoubt, view: View): string[] {
   );
 }
 
-function couldBe(doubt: ImportDoubt, find: HarvestedFind, view: View): boolean {
+/** Elements in which a record may differ from what was added anew and still be taken for it: somebody corrected them. */
+const MOST_CORRECTED = 2;
+
+function isNear(doubt: ImportDoubt, find: HarvestedFind): boolean {
+  if (doubt.addedSince !== true) return true;
+  return differingElements(doubt.elements, find).filter((name) => !mayDiffer(doubt, name)).length <= MOST_CORRECTED;
+}
+
+function couldBe({ window }: ImportDoubt, find: HarvestedFind, view: View): boolean {
+  return couldBeMade(window, find, view);
+}
+
+/** By this account, in this time. */
+export function couldBeMade(window: Window, find: HarvestedFind, view: View): boolean {
   const made = find.history.find(({ type }) => type === 'SN01') ?? find.history[0];
   if (made === undefined) return false;
-  return (view.user === undefined || made.user === view.user) && isWithin(doubt.window, Date.parse(made.at));
+  return (view.user === undefined || made.user === view.user) && isWithin(window, Date.parse(made.at));
 }
 
 function isWithin({ fromMs, untilMs }: Window, atMs: number): boolean {
@@ -225,7 +246,9 @@ export function judgePhoto(
     return found(doubt, 'same-name-and-new', reason, names);
   }
   if (mine.length > 0) return undecided('several-files', t`several files could be this photograph`, names);
-  const near = free.filter((file) => wasStored(doubt, file, view) && !doubts.some((other) => isFileOf(other, file, view)));
+  const near = free.filter(
+    (file) => couldBeStored(doubt.window, file, view) && !doubts.some((other) => isFileOf(other, file, view)),
+  );
   if (near.length > 0) {
     return undecided(
       'other-name-and-new',
@@ -242,11 +265,11 @@ function found(doubt: PhotoDoubt, basis: Basis, reason: string, candidates: read
 
 function isFileOf(photo: Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>, file: HarvestedFile, view: View): boolean {
   if (file.sha512Hex === photo.sha512Hex) return true;
-  return storingOf(file)?.note === photo.fileName && wasStored(photo, file, view);
+  return storingOf(file)?.note === photo.fileName && couldBeStored(photo.window, file, view);
 }
 
-/** By this account, while the photograph was under way. */
-function wasStored({ window }: Pick<PhotoDoubt, 'window'>, file: HarvestedFile, view: View): boolean {
+/** By this account, in this time. */
+export function couldBeStored(window: Window, file: HarvestedFile, view: View): boolean {
   const stored = storingOf(file);
   if (stored === undefined) return false;
   return (view.user === undefined || stored.user === view.user) && isWithin(window, Date.parse(stored.at));

@@ -6,6 +6,7 @@ import { applySettlement } from '../outbox/claims.ts';
 import { entriesInState, entriesOfRecord, importOfFind, move, selectEntries } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
+import { type Gap, gapsOf, isHeldByGap } from '../outbox/gaps.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { childOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -13,6 +14,7 @@ import { firstStartMs, windowOf } from './doubt-window.ts';
 import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
 import { type ImportDoubt, judgeImports, judgePhoto, type PhotoDoubt, sightOf, type Verdict, type View } from './judge-doubt.ts';
 import { judgeNumber, type NumberDoubt } from './judge-number.ts';
+import { narrowGaps } from './narrow-gaps.ts';
 
 type ReconcileContext = Harvest & {
   readonly outbox: Outbox;
@@ -49,13 +51,17 @@ export async function reconcile(context: ReconcileContext): Promise<Reconciled[]
   requeueNumbers(outbox, uncertain.filter(asked));
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const changes = uncertain.filter(needsEvidence);
-  if (![...imports, ...changes].some(asked)) return [];
-  const view = await lookAround(context, [...imports, ...changes]);
+  const gaps = gapsOf(outbox, profile);
+  if (![...imports, ...changes].some(asked) && gaps.length === 0) return [];
+  const view = await lookAround(context, [...imports, ...changes], gaps);
   const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view));
   // An import that was found has given its photographs and numbers their record.
   const open = entriesInState(outbox, profile, 'uncertain').filter(needsEvidence);
   const verdicts = await judgeChanges(context, open, view);
-  return [...settled, ...applyAll(context, open.filter(asked), verdicts)];
+  const all = [...settled, ...applyAll(context, open.filter(asked), verdicts)];
+  if (gaps.length > 0)
+    narrowGaps({ outbox, profile, settleMs: context.settleMs }, gaps, { ...view, owned: ownedIdents(outbox, profile) });
+  return all;
 }
 
 /** A number of unknown end is simply sent again, but not an older one after a newer one. */
@@ -73,7 +79,7 @@ function requeueNumbers(outbox: Outbox, entries: readonly Entry[]): void {
 }
 
 /** One harvest that covers all doubts and, where there is one, a canary for each state. */
-async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): Promise<Sighted> {
+async function lookAround(context: ReconcileContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Sighted> {
   const { outbox, profile, clock } = context;
   const canaries = selectEntries(
     outbox,
@@ -81,7 +87,7 @@ async function lookAround(context: ReconcileContext, doubts: readonly Entry[]): 
     { profile, limit: MOST_CANARIES },
     'order by entries.updated_at desc limit :limit',
   );
-  const starts = [...doubts, ...canaries].map((entry) => firstStartMs(outbox, entry));
+  const starts = [...[...doubts, ...canaries].map((entry) => firstStartMs(outbox, entry)), ...gaps.map(({ fromMs }) => fromMs)];
   const from = datestamp(Math.min(clock.now(), ...starts) - LOOK_BACK_MS);
   const { finds, withheld, serverNowMs = clock.now() } = await harvestAll(context, from);
   return {
@@ -127,7 +133,7 @@ function judgeImportEntries(context: ReconcileContext, entries: readonly ImportE
     const sent = elementsSent(entry);
     if (sent === undefined) return [];
     const window = windowOf(context.outbox, entry, context.settleMs, view);
-    return [{ entryId: entry.id, elements: sent, window, numberMayDiffer: entry.doubt !== null }];
+    return [{ entryId: entry.id, elements: sent, window, numberMayDiffer: entry.doubt !== null, addedSince: isHeldByGap(entry) }];
   });
   return judgeImports(doubts, view);
 }

@@ -5,6 +5,7 @@ import { DatabaseError, FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { copyMadeMs, openBackup } from '../outbox/backup-copy.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
+import { addGap } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { unsentPhotoEntries } from '../outbox/photographs.ts';
@@ -22,6 +23,8 @@ type RestoreOptions = {
   readonly replace: boolean;
   /** A person knows that nothing was sent since the backup was made. */
   readonly nothingSent: boolean;
+  /** Those that are known here, also where the backup has nothing of them yet. */
+  readonly profiles: readonly string[];
   readonly takeOver: boolean;
 };
 
@@ -105,11 +108,14 @@ function asideOf(outboxFile: string, nowMs: number): string {
   return join(dirname(outboxFile), `outbox-replaced-${stamp}.sqlite`);
 }
 
-function prepare(brought: Outbox, { clock, nothingSent }: RestoreOptions) {
+function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: RestoreOptions) {
   const nowMs = clock.now();
   const madeMs = copyMadeMs(brought);
-  const doubtful = nothingSent ? [] : doubtUnsent(brought, { fromMs: Math.min(madeMs, nowMs), untilMs: nowMs });
+  const unseen = { fromMs: Math.min(madeMs, nowMs), untilMs: nowMs };
+  const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
   const profiles = brought.sql('select distinct profile from entries order by profile').pluck().all() as string[];
+  if (!nothingSent)
+    for (const profile of new Set([...known, ...profiles])) addGap(brought, { profile, project: null, ...unseen });
   return { madeMs, doubtful, profiles, photographs: unsentPhotoEntries(brought) };
 }
 

@@ -26,9 +26,12 @@ const COLUMNS = `entries.id, find_id as findId, (select local_id from finds wher
   photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt,
   doubt_from_at as doubtFromAt, doubt_until_at as doubtUntilAt`;
 
-/** Queues an import, or keeps it as a draft when it has no document yet. */
+/** Queues an import, or keeps it as a draft when it has no document yet. What may have been sent in a gap is held. */
 export function addImport(outbox: Outbox, profile: string, findId: number, content: ImportContent): number {
-  return insert(outbox, { profile, findId, identCely: null }, 'import', content.document === null ? 'draft' : 'queued', {
+  const held = heldByGap(outbox, profile, content.project);
+  const state = content.document === null ? 'draft' : (held.state ?? 'queued');
+  return insert(outbox, { profile, findId, identCely: null }, 'import', state, {
+    ...held.changes,
     document: content.document,
     documentSha512: content.documentSha512,
     project: content.project,
@@ -63,7 +66,27 @@ export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void
 }
 
 export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph): number {
-  return insert(outbox, target, 'photo', 'queued', photoChanges(photograph));
+  const held = heldByGap(outbox, target.profile, projectOf(outbox, target));
+  return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(photograph) });
+}
+
+/** The identifier of a find begins with that of its project. */
+function projectOf(outbox: Outbox, { findId, identCely, profile }: Target): string | null {
+  const made = findId === null ? undefined : importOfFind(outbox, findId, profile);
+  return made?.project ?? identCely?.replace(/-N\d+$/, '') ?? null;
+}
+
+/** How an entry begins that may be of what was added and sent before an older copy was put back. */
+function heldByGap(outbox: Outbox, profile: string, project: string | null): { state?: EntryState; changes?: Changes } {
+  const gap = outbox
+    .sql(
+      `select min(from_at) as doubtFromAt, max(until_at) as doubtUntilAt from gaps
+       where profile = ? and (project is null or project is ?)`,
+    )
+    .get(profile, project) as { doubtFromAt: number | null; doubtUntilAt: number | null };
+  if (gap.doubtFromAt === null) return {};
+  const reason = t`its like may have been sent before the copy of the outbox was put back`;
+  return { state: 'uncertain', changes: { ...gap, reason } };
 }
 
 export function replacePhoto(outbox: Outbox, entry: Entry, photograph: Photograph): void {

@@ -188,6 +188,85 @@ test('a draft that was mended and sent after the backup is not sent again when i
   expect(await made()).toMatchObject({ finds: 2 });
 });
 
+/** Rows of a table that differ in place, depth and note. */
+function tableOf(...names: readonly string[]): string {
+  const rows = names.map((name, index) => {
+    const photo = `photo-of-${name}.png`;
+    home.file(photo, tinyPng(name.charCodeAt(0) * 7 + index));
+    return `${name};C-202400101;1;4326;HES-000867;nález ${name};${name.charCodeAt(0) % 40};pole ${name};14.${name.charCodeAt(0)};50.08;${photo}`;
+  });
+  const header = 'local_id;projekt;stav;geom_system;pristupnost;poznamka;hloubka;lokalizace;lon;lat;photos';
+  return home.file(`${names.join('-')}.csv`, [header, ...rows].join('\n'));
+}
+
+async function restoreWhatDoesNotKnow(...sent: readonly string[]): Promise<void> {
+  await expectDone(home.pas('import', tableOf('A')));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('import', tableOf('A', ...sent)));
+  await expectDone(home.pas('push'));
+  loseOutbox();
+  await expectDone(home.pas('restore', copy));
+}
+
+test('finds and photographs that were added and sent after the backup are not sent again when they are added again', async () => {
+  await restoreWhatDoesNotKnow('B', 'C');
+  expect(await made()).toEqual({ finds: 3, photos: 3 });
+  // Under another name, too: the service does not know what a find is called here.
+  const again = await home.pas('import', tableOf('A', 'C', 'D'));
+  expect(again.stderr).toMatch(/What is added now may have been sent before, so it is uncertain until pas reconcile has looked/);
+  await expectDone(
+    home.pas('import', home.file('renamed.csv', readFileSync(tableOf('B'), 'utf8').replace('\nB;', '\nB-again;'))),
+  );
+  expect(await states()).toEqual({ A: 'accepted', C: 'uncertain', D: 'uncertain', 'B-again': 'uncertain' });
+  await home.pas('push');
+  expect(await states()).toEqual({ A: 'accepted', C: 'accepted', D: 'queued', 'B-again': 'accepted' });
+  await expectDone(home.pas('push'));
+  expect(await made()).toEqual({ finds: 4, photos: 4 });
+  // All that is at the service is known here now: what is added from now on is simply queued.
+  await expectDone(home.pas('import', tableOf('E')));
+  expect(await states()).toMatchObject({ E: 'queued' });
+}, 60_000);
+
+test('a harvest before anything is added leaves only the projects held that have records which nobody here knows', async () => {
+  await restoreWhatDoesNotKnow('B');
+  const looked = await expectDone(home.pas('reconcile'));
+  expect(looked.stderr).toMatch(/records that were made after the copy .*C-202400101/);
+  const other = readFileSync(tableOf('F'), 'utf8').replace('C-202400101', 'C-202400102');
+  await expectDone(home.pas('import', home.file('other.csv', other)));
+  const wanted = [
+    'projekt=C-202400101',
+    'stav=1',
+    'geom_system=4326',
+    'pristupnost=HES-000867',
+    'poznamka=nový',
+    'lokalizace=jinde',
+  ];
+  const added = await home.pas('add', ...wanted.flatMap((value) => ['--set', value]));
+  expect(added.stdout).toMatch(/is saved and held.*pas reconcile/);
+  expect(Object.values(await states()).sort()).toEqual(['accepted', 'queued', 'uncertain']);
+  // It differs from the unknown record in too much to be it.
+  await home.pas('reconcile');
+  expect(Object.values(await states()).sort()).toEqual(['accepted', 'queued', 'queued']);
+});
+
+test('where nothing was sent after the backup, the first look ends the matter', async () => {
+  await restoreWhatDoesNotKnow();
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('import', tableOf('B')));
+  expect(await states()).toEqual({ A: 'accepted', B: 'queued' });
+});
+
+test('a person who knows that nothing was sent before has what is held queued', async () => {
+  await restoreWhatDoesNotKnow('B');
+  await expectDone(home.pas('import', tableOf('C')));
+  expect(await states()).toMatchObject({ C: 'uncertain' });
+  const released = await expectDone(home.pas('reconcile', '--release-new'));
+  expect(released.stdout).toMatch(/2 entries are queued/);
+  await expectDone(home.pas('import', tableOf('D')));
+  expect(await states()).toEqual({ A: 'accepted', C: 'queued', D: 'queued' });
+});
+
 test('killed at any moment there is the old outbox or the new one, whole', async () => {
   await expectDone(home.pas('import', writeSeason(home, 40)));
   await expectDone(home.pas('backup', copy));
