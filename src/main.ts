@@ -5,6 +5,7 @@ import { LANGUAGES } from './base/languages.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
+import { withoutHelpWord } from './commands/help-word.ts';
 import { buildProgram } from './commands/program.ts';
 import type { World } from './context.ts';
 import { printable } from './ui/printable.ts';
@@ -33,7 +34,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   try {
     refuseUnknownLanguage(args, world);
     const program = await buildProgram(run, world.streams, languageFrom(args, world.environment), args);
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
   }

@@ -25,6 +25,8 @@ export function register(program: Command, run: Runner): void {
 
 async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
   const { places, terminal } = context;
+  if (file === '-')
+    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, { hint: t`Name the file to make.` });
   const target = resolve(context.cwd, file);
   refuseTarget(context, target, options.force === true);
   const outbox = await context.outbox();

@@ -10,13 +10,15 @@ import { rememberReferences } from '../find/resolve-reference.ts';
 import { readSettings, type Setting } from '../find/settings.ts';
 import { requireUtf8 } from '../find/table-text.ts';
 import { printIssues } from '../ui/issues.ts';
+import { readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
 
 /**
  * The column map of `--map`.
  * @throws UsageError where it cannot be used; all that is wrong with it is printed before
  */
-export async function readColumnMapFile(context: Context, file: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
-  const { map, issues } = readColumnMap(file, requireUtf8(file, await readInputFile(file)).toString('utf8'));
+export async function readColumnMapFile(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+  const [file, bytes] = given === '-' ? [STANDARD_INPUT, await readStandardInput(context)] : [given, await readInputFile(given)];
+  const { map, issues } = readColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   const all = [
     ...issues,
     ...(map === undefined ? [] : fixedProblems(map.fixed, lookupTerm).map((issue) => ({ ...issue, file }))),

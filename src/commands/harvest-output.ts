@@ -45,6 +45,9 @@ function temporaryPlace(context: Context, { form }: Subject): Place {
 
 function lastingPlace(content: string, { form }: Subject): Place {
   const folder = form === 'files' ? content : dirname(content);
+  if (form === 'files' && statSync(content, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new UsageError(t`${content} is a file, not a folder.`, { hint: t`Give another --out.` });
+  }
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {

@@ -40,6 +40,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   }
   const stem = file.slice(0, file.length - extname(file).length);
   const mapFile = options.map ?? `${stem}.map.toml`;
+  if (mapFile === '-') throw new UsageError(t`--wizard writes the map to a file. Name it: --map FILE`);
   if (existsSync(mapFile) && options.force !== true) {
     throw new UsageError(t`There is a file ${mapFile} already.`, {
       hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,

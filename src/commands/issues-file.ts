@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
@@ -6,7 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { issuesCsv, issuesTable } from '../find/issues-table.ts';
 import type { Table } from '../find/table.ts';
-import { writeWholeFile } from '../store/whole-file.ts';
+import { refuseExisting, writeWholeFile } from '../store/whole-file.ts';
 
 export type IssuesFileOptions = { readonly issuesTo?: string; readonly onlyBad?: boolean; readonly force?: boolean };
 
@@ -16,13 +15,12 @@ export function refuseIssuesFile(files: readonly string[], { issuesTo, onlyBad, 
     if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
     return;
   }
+  if (issuesTo === '-') throw new UsageError(t`--issues-to needs the name of a file.`);
   if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
   if (files.some((file) => resolve(file) === resolve(issuesTo))) {
     throw new UsageError(t`${issuesTo} is the table itself. Choose another name for the copy.`);
   }
-  if (existsSync(issuesTo) && force !== true) {
-    throw new UsageError(t`There is a file ${issuesTo} already.`, { hint: t`Choose another name, or replace it with --force.` });
-  }
+  refuseExisting(issuesTo, force === true);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
@@ -7,8 +7,8 @@ import { parseTable } from '../find/csv-table.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
 import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
-import { toDatabaseError } from '../store/database.ts';
 import { writePrivateFile } from '../store/files.ts';
+import { asOutputError } from '../store/output-file.ts';
 
 /**
  * The museum's own terms; none where there is no file yet.
@@ -60,10 +60,7 @@ export function writeResult({ streams, terminal }: Context, out: string | undefi
   try {
     writeFileSync(out, text);
   } catch (thrown) {
-    const error = toDatabaseError(out, thrown);
-    if (error instanceof PasError) throw error;
-    const why = messageOf(thrown);
-    throw new FileError(out, t`${out} cannot be written: ${why}.`, { cause: thrown });
+    throw asOutputError(out, thrown);
   }
   terminal.note(t`Written to ${out}.`);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ExitReason } from '../base/errors.ts';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
@@ -54,6 +54,11 @@ export function register(program: Command, run: Runner): void {
 
 async function add(context: Context, find: string, files: readonly string[], options: PhotoOptions): Promise<ExitReason> {
   const { terminal } = context;
+  if (files.includes('-')) {
+    throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
+      hint: t`Save it to a file, and name that one.`,
+    });
+  }
   const outbox = await context.outbox();
   const target = targetOf(outbox, context.profile().name, find);
   announceInstance(context);

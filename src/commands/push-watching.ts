@@ -5,6 +5,7 @@ import { type Round, type WatchEvent, watch } from '../flows/watch.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import { nextDueAt } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
+import { countQueued } from '../outbox/overview.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
@@ -37,7 +38,7 @@ export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
     },
     isOpen: () => isOpen(pusher),
     dueAtMs: () => dueAtMs(pusher, lookedAtMs),
-    report: sayOnce(pusher),
+    report: sayOnce(pusher, () => totals.requests > 0),
   });
   const elapsedMs = clock.monotonicMs() - startedMs;
   const atRest = stopCause.kind === 'interrupted' && last?.stopCause?.kind !== 'interrupted';
@@ -84,19 +85,32 @@ async function isOpen({ context, pace, session, interrupts }: Pusher): Promise<b
 }
 
 /** Programs are told of each wait, people only of a new one. */
-function sayOnce({ context: { terminal, clock } }: Pusher): (event: WatchEvent) => void {
+function sayOnce(pusher: Pusher, hasAsked: () => boolean): (event: WatchEvent) => void {
+  const { terminal, clock } = pusher.context;
   let said = '';
   return (event) => {
     const { untilMs, reason, ...rest } = event;
     terminal.value({ ...rest, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
-    const text = waitingText(event, clock.now());
-    if (event.for === said) terminal.detail(text);
+    const isResting = event.for === 'entries';
+    const text = isResting ? restingText(pusher, hasAsked()) : waitingText(event.for, event, clock.now());
+    const topic = isResting ? text : event.for;
+    if (topic === said) terminal.detail(text);
     else terminal.note(text);
-    said = event.for;
+    said = topic;
   };
 }
 
-function waitingText({ for: what, reason, untilMs }: WatchEvent, nowMs: number): string {
+/** Without a request nobody knows whether the service is there, and nothing was sent. */
+function restingText({ context, outbox, kinds, recordKeys }: Pusher, hasAsked: boolean): string {
+  if (hasAsked) return t`All that can be sent is sent. Waiting for more.`;
+  const counts = countQueued(outbox, context.profile().name, recordKeys);
+  const isEmpty = kinds.every((kind) => counts[kind] === 0);
+  return isEmpty
+    ? t`Nothing is queued. Waiting for what is queued later.`
+    : t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`;
+}
+
+function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = printable(reason ?? '');
   switch (what) {
@@ -104,7 +118,5 @@ function waitingText({ for: what, reason, untilMs }: WatchEvent, nowMs: number):
       return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
     case 'time':
       return t`Waiting ${seconds} s for what may not be sent sooner.`;
-    case 'entries':
-      return t`All that can be sent is sent. Waiting for more.`;
   }
 }

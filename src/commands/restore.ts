@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ExitReason } from '../base/errors.ts';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
@@ -29,6 +29,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   const { clock, places, terminal } = context;
   // Before anything is touched: without a profile nothing could be done with what was put back.
   context.profile();
+  if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
   const restored = await restoreOutbox({
     backup: resolve(context.cwd, file),
     outboxFile: places.outboxFile,

@@ -1,14 +1,16 @@
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { ExitReason } from '../base/errors.ts';
+import { type ExitReason, FileError, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkDocument } from '../find/check-document.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { readInputFile } from '../find/input-file.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
-import { allFinds } from '../outbox/finds.ts';
+import { allFinds, findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -30,6 +32,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const verdict: Verdict = { valid: 0, invalid: 0, issues: [] };
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
   const finds = names.filter((name) => !files.includes(name));
+  for (const name of finds) await refuseOtherFile(context, name);
   for (const file of files) await validateFile(context, file, verdict);
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
   const issues = [...foldUnchecked(verdict.issues), ...(names.length === 0 ? await mappingWarnings(context) : [])];
@@ -37,6 +40,19 @@ export async function validate(context: Context, names: readonly string[]): Prom
   terminal.line(t`${verdict.valid} valid, ${verdict.invalid} not.`);
   terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issues.map(issueValue) });
   return verdict.invalid > 0 ? 'dataRefused' : 'done';
+}
+
+/** @throws FileError, UsageError where the name is no find's, and a folder or a file that is no XML has it */
+async function refuseOtherFile(context: Context, name: string): Promise<void> {
+  const outbox = await context.outbox();
+  const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, context.profile().name)) !== undefined;
+  const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isDirectory()) throw new FileError(name, t`${name} is a folder, not a file.`);
+  const file = shellWord(name);
+  throw new UsageError(t`${name} is neither a find nor a file that ends in .xml.`, {
+    hint: t`To check a table: pas import ${file} --dry-run`,
+  });
 }
 
 async function validateFile(context: Context, file: string, verdict: Verdict): Promise<void> {

@@ -2,10 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { type ExitReason, FileError, messageOf, PasError } from '../base/errors.ts';
+import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { toDatabaseError } from '../store/database.ts';
+import { asOutputError } from '../store/output-file.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';
 import { superiorsOf, termsOfSet } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -42,17 +42,10 @@ async function exportTerms(context: Context, sets: readonly string[], options: E
     return 'done';
   }
   await pipeline(text, createWriteStream(options.out)).catch((thrown: unknown) => {
-    throw notWritten(options.out ?? '', thrown);
+    throw asOutputError(options.out ?? '', thrown);
   });
   context.terminal.note(t`Written to ${options.out}.`);
   return 'done';
-}
-
-function notWritten(path: string, thrown: unknown): PasError {
-  const error = toDatabaseError(path, thrown);
-  if (error instanceof PasError) return error;
-  const why = messageOf(thrown);
-  return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown });
 }
 
 function* termsOf(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {

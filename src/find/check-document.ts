@@ -16,6 +16,7 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  */
 export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
   const { schema } = context;
+  if (bytes.length === 0) return [errorIssue('xml-not-well-formed', t`${file} is empty.`, { file })];
   let document: XmlDocument;
   try {
     document = parseXml(bytes);

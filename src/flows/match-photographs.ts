@@ -119,9 +119,22 @@ async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
       .filter((file) => !file.split('/').some((part) => part.startsWith('.')))
       .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   } catch (thrown) {
-    const problem = messageOf(thrown);
-    throw new FileError(folder, t`The folder of photographs ${folder} cannot be read: ${problem}`, { cause: thrown });
+    throw new FileError(folder, whyNotListed(folder, thrown), { cause: thrown });
   }
+}
+
+function whyNotListed(folder: string, thrown: unknown): string {
+  switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
+    case 'ENOENT':
+      return t`There is no folder ${folder}.`;
+    case 'ENOTDIR':
+      return t`${folder} is a file, not a folder.`;
+    case 'EACCES':
+    case 'EPERM':
+      return t`${folder} may not be read: permission denied.`;
+  }
+  const problem = messageOf(thrown);
+  return t`The folder of photographs ${folder} cannot be read: ${problem}`;
 }
 
 function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {

@@ -89,12 +89,14 @@ function realPath(path: string): string {
 
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-function asOutputError(path: string, thrown: unknown): unknown {
+/** What kept a file from being written, in words; anything but the disk's refusal comes back as it is. */
+export function asOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown)) return thrown;
   const code = String(thrown.code);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);
   const folder = dirname(path);
   if (code === 'ENOENT' || code === 'ENOTDIR') return new FileError(path, t`There is no folder ${folder}.`, { cause: thrown });
+  if (code === 'EISDIR') return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
   if (!/^E[A-Z]+$/.test(code)) return thrown;
   const why = messageOf(thrown);
   return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown, hint: t`Choose another place.` });

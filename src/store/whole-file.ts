@@ -1,8 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
+import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { toDatabaseError } from './database.ts';
+import { asOutputError } from './output-file.ts';
 
 /**
  * Writes a file that the user named, whole or not at all: it gets its name when all of it is on disk.
@@ -25,10 +25,7 @@ export function writeWholeFile(path: string, parts: Iterable<string | Buffer>, o
     renameSync(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
-    const error = toDatabaseError(path, thrown);
-    if (error instanceof PasError || !isFileTrouble(error)) throw error;
-    const reason = messageOf(thrown);
-    throw new FileError(path, t`${path} cannot be written: ${reason}.`, { cause: thrown });
+    throw asOutputError(path, thrown);
   }
 }
 
@@ -36,11 +33,12 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }
 
-function refuseExisting(path: string, overwrite: boolean): void {
-  if (overwrite || !existsSync(path)) return;
+/** @throws UsageError where a file is there that may not be replaced; FileError where a folder or a device is */
+export function refuseExisting(path: string, overwrite: boolean): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
+  if (!found.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
+  if (overwrite) return;
   throw new UsageError(t`There is a file ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
-}
-
-function isFileTrouble(thrown: unknown): boolean {
-  return thrown instanceof Error && 'syscall' in thrown;
 }

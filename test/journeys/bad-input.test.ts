@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 let service: MockProcess;
 let home: Home;
@@ -39,6 +39,32 @@ describe('a table that cannot be read', () => {
   test('because it is a folder', () => refused(2, /is a folder/, 'import', home.folder));
   test('because it is not UTF-8', () =>
     refused(2, /UTF-8/, 'import', home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xe1lez \x9ealud\n', 'latin1'))));
+});
+
+describe('a path that cannot be used', () => {
+  const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
+  test.each([
+    ['photo add', /needs a file name/, ['photo', 'add', 'K-1', '-']],
+    ['photo match, missing', /There is no folder nowhere/, ['photo', 'match', 'nowhere', '--yes']],
+    ['photo match, a file', /is a file, not a folder/, ['photo', 'match', table, '--yes']],
+    ['validate, a folder', /is a folder/, ['validate', PROJECT]],
+    ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
+    ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
+    ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
+    ['export to a folder that is missing', /There is no folder nowhere/, ['export', '--out', 'nowhere/finds.csv']],
+    ['issues to stdout', /needs the name of a file/, ['import', table, '--issues-to', '-']],
+    ['backup to stdout', /cannot go to standard output/, ['backup', '-']],
+    ['restore from stdin', /cannot come from standard input/, ['restore', '-']],
+    ['harvest into a file', /is a file, not a folder/, ['harvest', 'projekt', '--to', 'files', '--out', table]],
+    ['a map that is missing', /There is no file nowhere/, ['import', table, '--map', 'nowhere.toml']],
+    ['a map and a table from one standard input', /standard input is empty/, ['import', '-', '--map', '-']],
+  ])('%s: one clear error', (_, words, args) => refused(2, words, ...args));
+
+  test('an empty document is an invalid one', async () => {
+    const run = await home.pas('validate', home.file('empty.xml', ''));
+    expect(run.stdout).toContain('empty.xml is empty.');
+    expect(run.code).toBe(3);
+  });
 });
 
 describe('a table with a mistake', () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { displayWidth } from '../../src/ui/width.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
@@ -19,10 +19,34 @@ test.each([
   [['vocb'], /Did you mean vocab/],
   [['vocab', 'serch', 'x'], /Did you mean search/],
   [['push', '--dryrun'], /Did you mean --dry-run/],
+  [['help', 'imprt'], /unknown command 'imprt'\n\(Did you mean import/],
+  [['help', 'vocab', 'serch'], /Did you mean search/],
+  [['vocab', 'help', 'map', 'sugest'], /Did you mean suggest/],
 ])('a mistyped %j is answered with what was meant', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);
   expect(run.code).toBe(2);
+});
+
+test.each([
+  [['help', 'vocab', 'search'], /^Usage: pas vocab search /],
+  [['vocab', 'help', 'map'], /^Usage: pas vocab map /],
+  [['help', 'help'], /^Usage: pas \[options\] \[command\]/],
+  [['--lang', 'cs', 'help', 'photo', 'add'], /^Použití: pas photo add /],
+])('%j shows the page of that command', async (args, page) => {
+  const run = await home.pas(...args);
+  expect(run.stdout).toMatch(page);
+  expect(run.code).toBe(0);
+});
+
+test('a watch with nothing queued says so, and nothing of a network that is not there', async () => {
+  const watch = home.start('push', '--watch');
+  await vi.waitFor(() => expect(watch.stderr()).toContain('Waiting for what'), { timeout: 10_000 });
+  watch.child.kill('SIGINT');
+  const { stderr, code } = await watch.ended;
+  expect(stderr).toContain('Nothing is queued. Waiting for what is queued later.');
+  expect(stderr).not.toMatch(/sent\. Waiting|reached/);
+  expect(code).toBe(0);
 });
 
 test('a reader that has seen enough ends nothing with an error', async () => {
