@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
-import { decimal, t } from '../base/language.ts';
+import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
@@ -156,7 +156,20 @@ function summarise(context: Context, outbox: Outbox, result: PushResult & { read
       return 'unavailable';
     case undefined:
       if (left('refused') > 0) return 'dataRefused';
-      // Looked up since, and not at the service: they are to be sent again, to a service that answers oddly.
-      return result.oddlyAnswered.some((id) => entryById(outbox, id)?.state === 'queued') ? 'outsideContract' : 'done';
+      return warnOfOddAnswers(context, outbox, result) ? 'outsideContract' : 'done';
   }
+}
+
+/** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */
+function warnOfOddAnswers({ terminal }: Context, outbox: Outbox, { oddlyAnswered }: PushResult): boolean {
+  const count = oddlyAnswered.filter((id) => entryById(outbox, id)?.state === 'queued').length;
+  if (count === 0) return false;
+  terminal.warn(
+    ngettext(
+      msgid`${count} entry got an answer that the contract does not know and is still to be sent. Run pas push again; if it happens again, show the operator of the service what pas show says of it.`,
+      `${count} entries got an answer that the contract does not know and are still to be sent. Run pas push again; if it happens again, show the operator of the service what pas show says of them.`,
+      count,
+    ),
+  );
+  return true;
 }

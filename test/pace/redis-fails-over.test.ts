@@ -1,0 +1,53 @@
+import { expect, test, vi } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
+import { startRedisSwitch } from '../support/redis-switch.ts';
+import { expectDone, signedIn } from '../support/run-pas.ts';
+
+async function arrived(service: MockProcess, count: number): Promise<void> {
+  const writes = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
+  await vi.waitFor(async () => expect(await writes()).toBeGreaterThanOrEqual(count), { timeout: 60_000, interval: 20 });
+}
+
+const FINDS = 10;
+
+test.skipIf(!HAS_REDIS)(
+  'a replica that is promoted with an older state and another clock, and a clock that jumps afterwards, let nobody leave too early',
+  { timeout: 120_000 },
+  async () => {
+    await using service = await startMockProcess('--latency', '20');
+    await using first = await startRedis();
+    await using replica = await startRedis('--replicaof', '127.0.0.1', String(first.port));
+    await using place = await startRedisSwitch(first);
+    await warmUp(service);
+    const before = await service.state();
+    const homes = await Promise.all(
+      ['archaeologist', 'researcher'].map(async (account) => {
+        const home = await signedIn(service, account, ['--pacing', place.url, '--pacing-fallback-interval-ms', '600']);
+        await expectDone(home.pas('import', writeSeason(home, FINDS)));
+        return home;
+      }),
+    );
+
+    const measured = await measurePushes(service, homes, async () => {
+      await arrived(service, 3);
+      await vi.waitFor(() => expect(replica.command('dbsize')).toBe('1'), { timeout: 10_000, interval: 20 });
+      replica.command('replicaof', 'no', 'one');
+      // What is written from here on is lost with the first one.
+      await arrived(service, 6);
+      place.setClock(-30);
+      place.failOver(replica);
+      await arrived(service, 10);
+      place.setClock(+30);
+      await arrived(service, 14);
+      place.setClock(0);
+    });
+
+    expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+    expect(measured.accepted).toBe(2 * FINDS);
+    expect((await service.state()).finds - before.finds).toBe(2 * FINDS);
+    expect(replica.command('dbsize')).toBe('1');
+  },
+);
