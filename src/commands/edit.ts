@@ -9,6 +9,7 @@ import { FIELDS } from '../find/fields.ts';
 import type { FindElements } from '../find/find.ts';
 import { settingsOrRefusal } from '../find/settings.ts';
 import { type CellChange, type EditContext, type Edited, editableImport, editFind } from '../flows/edit-find.ts';
+import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
@@ -38,6 +39,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const profile = context.profile();
   const [stored] = findsNamed(outbox, profile.name, [name]);
   if (stored === undefined) return 'done';
+  recoverAbandoned(outbox, profile.name);
   editableImport(outbox, profile.name, stored);
   // With its photographs and its number, which an edit alone would leave behind.
   await copyFromOthers(context, outbox, { names: [stored.localId], all: true, dryRun: false });

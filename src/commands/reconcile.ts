@@ -4,6 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Reconciled, reconcile } from '../flows/reconcile.ts';
 import { knownAccount } from '../outbox/accounts.ts';
+import { recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { entryText } from '../outbox/entry-words.ts';
 import { releaseHeld } from '../outbox/gaps.ts';
@@ -35,6 +36,7 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
   const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
+    recoverInterrupted(outbox, profile.name);
     if (options.releaseNew === true) {
       const released = releaseHeld(outbox, profile.name);
       const count = released.length;

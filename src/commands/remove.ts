@@ -5,6 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
+import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { entriesOfFind, type Target } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -33,6 +34,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   const { terminal } = context;
   const outbox = await context.outbox();
   const profile = context.profile().name;
+  recoverAbandoned(outbox, profile);
   const asked = [...new Set(names)].map((name): Asked => ({ name, target: targetOf(outbox, profile, name) }));
   for (const { name, target } of asked) if (target.findId === null) refuseUntouched(outbox, target, name);
   if (yes !== true) await confirm(context, outbox, asked);

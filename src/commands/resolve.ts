@@ -5,6 +5,7 @@ import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
+import { recoverInterrupted } from '../outbox/claims.ts';
 import { entriesOfFind, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -39,6 +40,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const target = targetOf(outbox, context.profile().name, name);
   const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
+    recoverInterrupted(outbox, context.profile().name);
     const settled = resolveDoubts(outbox, target, decision, options.entry);
     const count = settled.length;
     context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));

@@ -2,7 +2,16 @@ import { PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import type { Slot } from '../http/pace.ts';
-import { type Claim, claim, nextDue, nextDueAt, recoverInterrupted, type Settlement, settle } from '../outbox/claims.ts';
+import {
+  type Claim,
+  claim,
+  forgetImpossibleWaits,
+  nextDue,
+  nextDueAt,
+  recoverInterrupted,
+  type Settlement,
+  settle,
+} from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { attemptsInARow } from '../outbox/journal.ts';
@@ -70,6 +79,7 @@ function takeUpUnsettled(run: PushRun): void {
     }
   }
   outbox.change(() => {
+    forgetImpossibleWaits(outbox, profile);
     for (const entry of entriesInState(outbox, profile, 'uncertain')) {
       if (entry.kind === 'number' && entry.doubt === null) move(outbox, entry, 'queued', { notBeforeAt: 0 });
     }

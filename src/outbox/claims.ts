@@ -116,6 +116,16 @@ function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
     .run(identCely, entry.findId, entry.profile);
 }
 
+/** Nothing is told to wait longer than some seconds. */
+const LONGEST_WAIT_MS = 10 * 60_000;
+
+/** A time far ahead was set by a clock that ran ahead and was put right since: such entries are due. */
+export function forgetImpossibleWaits(outbox: Outbox, profile: string): void {
+  outbox
+    .sql(`update entries set not_before_at = 0 where profile = ? and state = 'queued' and not_before_at > ?`)
+    .run(profile, Math.floor(outbox.clock.now()) + LONGEST_WAIT_MS);
+}
+
 /**
  * What a process that died left `sending`: nobody knows how far it came. An import or a photograph becomes uncertain;
  * a number may be sent again, since the service refuses to set what is already set. To be called under the lease.

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -32,12 +32,9 @@ export function openContentStore(folder: string): ContentStore {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const content = await copyHashed(typeof source === 'string' ? createReadStream(source) : source, draft);
         const place = pathOf(content.sha512);
-        if (existsSync(place)) {
-          await rm(draft);
-        } else {
-          await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
-          await rename(draft, place);
-        }
+        await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
+        // Also over a copy of that name: it may be damaged, and this one was just read.
+        await rename(draft, place);
         return content;
       } catch (thrown) {
         await rm(draft, { force: true }).catch(() => {});

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { sha512Of } from '../../../src/http/digest.ts';
-import { type Claim, claim, type DueQuery, nextDue, nextDueAt, recoverInterrupted, settle } from '../../../src/outbox/claims.ts';
+import {
+  type Claim,
+  claim,
+  type DueQuery,
+  forgetImpossibleWaits,
+  nextDue,
+  nextDueAt,
+  recoverInterrupted,
+  settle,
+} from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
@@ -49,6 +58,19 @@ describe('what is due', () => {
     expect(nextDue(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
     settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
+  });
+
+  test('does not wait for days because a clock ran ahead when it was put back', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const wait = (aheadMs: number) =>
+      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + aheadMs, entryId);
+    wait(30_000);
+    forgetImpossibleWaits(outbox, PROFILE);
+    expect(nextDue(outbox, ALL)).toBeUndefined();
+    wait(3 * 24 * 3_600_000);
+    forgetImpossibleWaits(outbox, PROFILE);
+    expect(due(outbox).id).toBe(entryId);
   });
 
   test('leaves out records and projects that are busy, and finds that were not asked for', () => {

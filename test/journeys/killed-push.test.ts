@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { countMade } from '../support/count-made.ts';
+import { findStates } from '../support/find-states.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+let service: MockProcess;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+
+/** A home whose push of one find was killed after the service had saved it. */
+async function homeOfKilledPush(): Promise<Home> {
+  await service.control('POST', '/reset');
+  const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
+  const made = await countMade(service);
+  const running = home.start('push');
+  while ((await made()).finds < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  running.child.kill('SIGKILL');
+  await running.ended;
+  await service.faults();
+  expect(await findStates(home)).toEqual({ 'K-1': 'sending' });
+  return home;
+}
+
+test('a find whose push was killed is neither edited nor removed, and both say how to go on', async () => {
+  const home = await homeOfKilledPush();
+  const edited = await home.copy().pas('edit', 'K-1', '--set', 'hloubka=5');
+  expect(edited.code).toBe(2);
+  expect(edited.stderr).toContain('pas reconcile K-1');
+  const removed = await home.pas('remove', 'K-1', '--yes');
+  expect(removed.code).toBe(3);
+  expect(removed.stderr).toContain('pas reconcile');
+  expect(await findStates(home)).toEqual({ 'K-1': 'uncertain' });
+});
+
+test('a find whose push was killed can be settled without another push, by a person or by harvest', async () => {
+  const home = await homeOfKilledPush();
+  await expectDone(home.copy().pas('resolve', 'K-1', '--drop'));
+  const { reconciled } = await home.json<{ reconciled: unknown[] }>('reconcile');
+  expect(reconciled).toMatchObject([{ find: 'K-1', verdict: 'found' }]);
+});
+
+test('a kept photograph that was damaged is mended by giving the file again', async () => {
+  await service.control('POST', '/reset');
+  const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10']);
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const photo = home.file('a.png', tinyPng(1));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  execFileSync('sh', ['-c', 'for file in pas/photos/*/*; do printf xx | dd of="$file" conv=notrunc status=none; done'], {
+    cwd: home.folder,
+  });
+  const refused = await home.pas('push');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain('pas photo add');
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  const made = await countMade(service);
+  await expectDone(home.pas('push'));
+  expect(await made()).toEqual({ finds: 0, photos: 1 });
+});
