@@ -132,7 +132,7 @@ async function startOptions({ cwd }: Context, { set = [], point, pointFrom, phot
 const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 
 /** A find that is complete by chance is not sent while somebody is still at it. */
-function reasonToHold({ localId }: Find, wish: 'draft' | 'unfinished'): Issue {
+export function reasonToHold({ localId }: Find, wish: 'draft' | 'unfinished'): Issue {
   const where = { find: localId };
   return wish === 'unfinished'
     ? errorIssue('unfinished', t`The find is unfinished. Go on with it: pas add --resume ${localId}`, where)

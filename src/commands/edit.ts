@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../base/errors.ts';
+import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -15,8 +15,10 @@ import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
+import { reasonToHold } from './adding.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
+import { askForChanges } from './edit-asking.ts';
 import { editFile } from './edit-file.ts';
 import { asFind, findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
 
@@ -29,7 +31,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
-    .option('--ask', t`ask for each element in turn`)
+    .option('--ask', t`ask the questions of pas add, with what the find says now as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
     .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
 }
@@ -41,14 +43,13 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   if (stored === undefined) return 'done';
   recoverAbandoned(outbox, profile.name);
   editableImport(outbox, profile.name, stored);
-  // With its photographs and its number, which an edit alone would leave behind.
-  await copyFromOthers(context, outbox, { names: [stored.localId], all: true, dryRun: false });
   const { lookupTerm } = await openLookups(context, profile);
   const given: EditContext = { outbox, profile: profile.name, lookupTerm, validate: await openValidation(context) };
+  if (options.ask === true && options.set === undefined) return editByAsking(context, given, stored, options);
+  await copyPhotographsToo(context, given, stored);
   const before = cellsOf(stored.elements as FindElements, lookupTerm);
   if (options.set !== undefined)
     return finish(context, stored, editFind(given, stored, before, withChanges(before, cellsSet(options.set))));
-  if (options.ask === true) return finish(context, stored, editFind(given, stored, before, await askedCells(context, before)));
   return editInEditor(context, given, stored, before, options.discard === true);
 }
 
@@ -61,18 +62,22 @@ function canonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
-async function askedCells(context: Context, before: Cells): Promise<Cells> {
-  if (!context.terminal.interactive)
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
-  context.terminal.note(t`Enter keeps a value; - takes it away.`);
-  const prompt = await context.prompt();
-  const changes = new Map<string, string>();
-  const lines = FIELDS.filter(({ kind }) => kind !== 'point').map(({ name, gloss }) => [name, `${name} (${gloss})`] as const);
-  for (const [name, question] of [...lines, ['wkt', t`wkt (point)`] as const]) {
-    const answer = (await prompt.ask(question, before.get(name))).trim();
-    if (answer !== (before.get(name) ?? '')) changes.set(name, answer === '-' ? '' : answer);
-  }
-  return withChanges(before, changes);
+/** Nothing is copied or stored before the last answer. */
+async function editByAsking(context: Context, given: EditContext, stored: StoredFind, options: EditOptions): Promise<ExitReason> {
+  const { find, wish } = await askForChanges(context, stored, options);
+  await copyPhotographsToo(context, given, stored);
+  const before = cellsOf(stored.elements as FindElements, given.lookupTerm);
+  const after = cellsOf(find.elements, given.lookupTerm);
+  const validate: EditContext['validate'] = (each) => {
+    const validated = given.validate(each);
+    return wish === 'send' ? validated : { ...validated, issues: [...validated.issues, reasonToHold(each, wish)] };
+  };
+  return finish(context, stored, editFind({ ...given, validate }, stored, before, after));
+}
+
+/** With its photographs and its number, which an edit alone would leave behind. */
+async function copyPhotographsToo(context: Context, { outbox }: EditContext, { localId }: StoredFind): Promise<void> {
+  await copyFromOthers(context, outbox, { names: [localId], all: true, dryRun: false });
 }
 
 async function editInEditor(

@@ -36,6 +36,7 @@ export async function askQuestion(
     if (text === KEYS.back) return { find, go: 'back' };
     if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
     if (text === '' || text === KEYS.empty) return { find: withoutAnswer(question, find), go: 'on' };
+    if (text === answerCell(question, find)) return { find, go: 'on' };
     const answer = await world.read(question, text, find);
     if ('problem' in answer) {
       world.say(answer.problem);
@@ -117,10 +118,16 @@ function offersFor(
   const preferred = cellOfElement(question, find.elements) ?? suggested;
   const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
   const known = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
-  const sought = known ? offerTerms(element, preferred).slice(0, 1) : first;
+  const sought = known ? [offerOfCell(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
   const skip = isOptional(question.name, stateOf(find)) && preferred === undefined ? [emptyOffer()] : [];
   return [...sought, ...skip, ...rest];
+}
+
+/** What the search finds may only resemble what was said: a person whom the vocabulary lacks has a namesake's neighbour in it. */
+function offerOfCell(found: Offers, cell: string): Offer<string> {
+  const same = found.find((offer): offer is Offer<string> => 'value' in offer && offer.value === cell);
+  return same ?? { value: cell, name: cell, short: cell };
 }
 
 function keyOffer(typed: string): Offer<string> | undefined {

@@ -12,7 +12,11 @@ import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 
-type ReviewWorld = Omit<InterviewWorld, 'keep'> & { readonly keep: (find: Find) => Promise<void> };
+export type ReviewWorld = Omit<InterviewWorld, 'keep' | 'suggest'> & {
+  readonly keep: (find: Find) => Promise<void>;
+  /** Questions that are not offered. */
+  readonly leftOut?: readonly QuestionName[];
+};
 
 /** Shows the find and what keeps it from its target state; leads back to any answer, until it is to be sent or kept as a draft. */
 export async function review(start: Find, world: ReviewWorld): Promise<Interviewed> {
@@ -23,7 +27,7 @@ export async function review(start: Find, world: ReviewWorld): Promise<Interview
     for (const line of problemLines(issues)) world.say(line);
     const choice = await world.prompt.search({
       message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
-      offers: (typed) => choicesFor(find, issues, typed),
+      offers: (typed) => choicesFor(find, issues, typed, world.leftOut ?? []),
     });
     if (choice.kind !== 'question') return { find, wish: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -58,7 +62,12 @@ function incompleteText(find: Find): string {
 }
 
 /** First what Enter should do: mend what is wrong, or save. */
-function choicesFor(find: Find, issues: readonly Issue[], typed: string): readonly (Offer<Choice> | Remark)[] {
+function choicesFor(
+  find: Find,
+  issues: readonly Issue[],
+  typed: string,
+  leftOut: readonly QuestionName[],
+): readonly (Offer<Choice> | Remark)[] {
   const state = stateName(stateOf(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
@@ -74,7 +83,9 @@ function choicesFor(find: Find, issues: readonly Issue[], typed: string): readon
   const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };
   const draft: Offer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };
   const ofUse = QUESTIONS.filter(
-    (question) => question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find),
+    (question) =>
+      !leftOut.includes(question.name) &&
+      (question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find)),
   );
   const others = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [

@@ -99,3 +99,28 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   await terminal.kill();
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
 });
+
+test('pas edit --ask asks the same questions with the values of today; Ctrl-C changes nothing', async () => {
+  const before = await found('K-018');
+  await using left = await startTerminal(['edit', 'K-018', '--ask'], home);
+  await answer(left, 'Project', '', '❯ C-202400101');
+  await answer(left, 'Target state', '', '❯ 2 submitted');
+  await left.waitForText('? Finder');
+  await left.press('C-c');
+  expect(await left.ended()).toBe(130);
+  expect(await left.screen()).toContain('Interrupted. Nothing was changed.');
+  expect(await found('K-018')).toEqual(before);
+
+  await using terminal = await startTerminal(['edit', 'K-018', '--ask'], home);
+  for (const question of ['Project', 'Target state', 'Finder']) await answer(terminal, question, '', '❯');
+  await answer(terminal, 'Date of the find (2024-03-09)');
+  await answer(terminal, 'Accessibility', '', '❯ researcher');
+  await answer(terminal, 'Object', 'buckl', '❯ buckle (přezka)');
+  await answer(terminal, 'Material', '>');
+  await answer(terminal, 'Save K-018?', '', '❯ Save, ready to be sent');
+  expect(await terminal.ended()).toBe(0);
+  expect(await terminal.screen()).toContain('K-018 is queued. Send it: pas push');
+  const after = await found('K-018');
+  expect(after?.elements).toEqual({ ...before?.elements, druh_nalezu: after?.elements['druh_nalezu'] });
+  expect(after?.elements['druh_nalezu']).not.toEqual(before?.elements['druh_nalezu']);
+});
