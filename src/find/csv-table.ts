@@ -17,8 +17,9 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 /** After so many rows with broken quotes the file is taken for something else than a table. */
 const MAX_BROKEN_ROWS = 100;
 
-/** Records that are parsed at a time: what is held of a file beside its bytes. */
+/** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
+const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
 
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark.
@@ -80,7 +81,8 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
   let brokenRows = 0;
   let start = 0;
   while (start < bytes.length) {
-    const { records, readBytes, error } = readSome(bytes.subarray(start), delimiter);
+    const rest = bytes.subarray(start);
+    const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(rest, delimiter);
     for (const cells of records) {
       yield { row, line, cells };
       row += 1;
@@ -98,7 +100,7 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
       if (nextLine === -1) return;
       start = nextLine + 1;
       line += 1;
-    } else if (records.length < RECORDS_AT_A_TIME) return;
+    } else if (isAll) return;
   }
 }
 
@@ -106,8 +108,30 @@ type SomeRecords = {
   readonly records: readonly (readonly string[])[];
   /** Of all records; what is broken begins behind it. */
   readonly readBytes: number;
+  /** There are no more. */
+  readonly isAll: boolean;
   readonly error?: CsvError;
 };
+
+/**
+ * The lines up to the first with a quote; undefined where that is the very next one, or no line ends in reach. Most tables have hardly
+ * any quotes, and without them a row needs no parser, which takes ten times as long.
+ */
+function readPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
+  const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
+  const quoteAt = piece.indexOf(QUOTE);
+  const plain = quoteAt === -1 ? piece : piece.subarray(0, quoteAt);
+  const isAll = plain.length === bytes.length;
+  const readBytes = isAll ? plain.length : plain.lastIndexOf('\n') + 1;
+  if (readBytes === 0) return undefined;
+  const lines = plain.toString('utf8', 0, readBytes).split(/\r\n|\n|\r/);
+  if (lines.at(-1) === '') lines.pop();
+  return { records: lines.map((line) => line.split(delimiter).map(cellText)), readBytes, isAll };
+}
+
+function cellText(text: string): string {
+  return withoutFormulaMark(text.trim());
+}
 
 function readSome(bytes: Buffer, delimiter: string): SomeRecords {
   const records: string[][] = [];
@@ -128,10 +152,10 @@ function readSome(bytes: Buffer, delimiter: string): SomeRecords {
         return null;
       },
     });
-    return { records, readBytes };
+    return { records, readBytes, isAll: records.length < RECORDS_AT_A_TIME };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { records, readBytes, error };
+    return { records, readBytes, isAll: false, error };
   }
 }
 

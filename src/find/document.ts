@@ -20,47 +20,52 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
 
 /** The root of the same document. */
 export function documentNode(find: Pick<Find, 'elements'>, profile: DocumentProfile): XmlNode {
-  const qualified = (name: string): string => `${profile.prefix}:${name}`;
-  const children: XmlNode[] = [{ name: qualified('ident_cely'), content: NEW_IDENTIFIER }];
+  const { prefix } = profile;
+  const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
   const parents = new Map<string, XmlNode[]>();
   for (const field of FIELDS) {
-    const written = write(field, find.elements);
-    if (written === undefined) continue;
+    const node = write(field, find.elements, `${prefix}:${field.name}`);
+    if (node === undefined) continue;
     let siblings = children;
     if (field.parent !== undefined) {
       siblings = parents.get(field.parent) ?? [];
-      if (siblings.length === 0) children.push({ name: qualified(field.parent), content: siblings });
+      if (siblings.length === 0) children.push({ name: `${prefix}:${field.parent}`, content: siblings });
       parents.set(field.parent, siblings);
     }
-    siblings.push({ ...written, name: qualified(field.name) });
+    siblings.push(node);
   }
   return {
-    name: qualified(profile.prefix),
-    attributes: {
-      [`xmlns:${profile.prefix}`]: namespaceOf(profile),
-      'xmlns:xsi': XSI,
-      'xsi:schemaLocation': `${namespaceOf(profile)} ${schemaLocationOf(profile)}`,
-    },
-    content: [{ name: qualified('samostatny_nalez'), content: children }],
+    name: `${prefix}:${prefix}`,
+    attributes: rootAttributes(profile),
+    content: [{ name: `${prefix}:samostatny_nalez`, content: children }],
   };
 }
 
-function write(field: Field, elements: FindElements): Omit<XmlNode, 'name'> | undefined {
+function rootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
+  return {
+    [`xmlns:${profile.prefix}`]: namespaceOf(profile),
+    'xmlns:xsi': XSI,
+    'xsi:schemaLocation': `${namespaceOf(profile)} ${schemaLocationOf(profile)}`,
+  };
+}
+
+function write(field: Field, elements: FindElements, name: string): XmlNode | undefined {
   const value = elements[field.name];
   if (value === undefined) return undefined;
   if (typeof value === 'object') {
     const id = xmlText(value.id);
     if (id === '') return undefined;
     const attributes = field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
-    return { attributes, content: xmlText(value.text) || id };
+    return { name, attributes, content: xmlText(value.text) || id };
   }
   const text = xmlText(String(value));
   if (text === '') return undefined;
-  if (field.kind !== 'point') return { content: text };
-  return field.epsg === elements.geom_system ? { attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
+  if (field.kind !== 'point') return { name, content: text };
+  return field.epsg === elements.geom_system ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
 }
 
 /** What a parser will read from the document again. The service trims every text, so that is done here already. */
 function xmlText(text: string): string {
-  return replaceIllegalCharacters(text.replace(/\r\n?/g, '\n')).trim();
+  const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  return replaceIllegalCharacters(lines).trim();
 }

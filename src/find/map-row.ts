@@ -57,7 +57,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
 
   const find: Find = {
     localId,
-    elements: { ...values, ...point.value.elements },
+    elements: Object.assign(values, point.value.elements),
     photos,
     source: rowPlaceOf(columns.place, row),
     columns: columns.headersOf(point.value.element, point.value.columns),

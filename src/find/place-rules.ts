@@ -49,10 +49,9 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
   if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
   const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
   const found = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
+  if (found.kind === 'inside') return [];
   const place = `${lon.toFixed(5)} ${lat.toFixed(5)}`;
   switch (found.kind) {
-    case 'inside':
-      return [];
     case 'outside': {
       const { nearest, distanceM } = found;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);

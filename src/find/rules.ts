@@ -11,7 +11,11 @@ export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJEC
 
 /** What speaks against a find in its own target state, all of it at once, with the find's place. */
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
-  return RULES.flatMap((rule) => rule.judge(find.elements, context).map((finding) => toIssue(rule, finding, find)));
+  const issues: Issue[] = [];
+  for (const rule of RULES) {
+    for (const finding of rule.judge(find.elements, context)) issues.push(toIssue(rule, finding, find));
+  }
+  return issues;
 }
 
 function toIssue(

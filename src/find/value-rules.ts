@@ -32,14 +32,19 @@ export const VALUE_RULES: readonly Rule[] = [
 ];
 
 function legalCharacters(elements: FindElements): Finding[] {
-  return FIELDS.flatMap(({ name }) => {
-    const value = elements[name];
-    const text = typeof value === 'object' ? value.id + value.text : value;
-    const character = typeof text === 'string' ? findIllegalCharacter(text.replaceAll('\r', '')) : undefined;
-    if (character === undefined) return [];
+  const findings: Finding[] = [];
+  for (const { name } of FIELDS) {
+    const character = illegalCharacterOf(elements[name]);
+    if (character === undefined) continue;
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return [{ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` }];
-  });
+    findings.push({ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` });
+  }
+  return findings;
+}
+
+function illegalCharacterOf(value: FindElements[Field['name']]): string | undefined {
+  if (typeof value === 'object') return illegalCharacterOf(value.id) ?? illegalCharacterOf(value.text);
+  return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
 }
 
 function depthRange({ hloubka }: FindElements): Finding[] {
@@ -118,8 +123,10 @@ function hasGoodForm(field: Field, reference: Reference): boolean {
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');
 
 function references(elements: FindElements): { field: Field; reference: Reference }[] {
-  return REFERENCE_FIELDS.flatMap((field) => {
+  const found: { field: Field; reference: Reference }[] = [];
+  for (const field of REFERENCE_FIELDS) {
     const reference = elements[field.name];
-    return typeof reference === 'object' && reference.id.trim() !== '' ? [{ field, reference }] : [];
-  });
+    if (typeof reference === 'object' && reference.id.trim() !== '') found.push({ field, reference });
+  }
+  return found;
 }

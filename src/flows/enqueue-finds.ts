@@ -142,9 +142,9 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const wanted = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
   const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
   const change = otherWalk === undefined ? wanted : 'kept';
-  const row = context.dryRun ? stored : write(prepared, context, change, stored, entry);
+  const findId = context.dryRun ? stored?.id : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
-  const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, row);
+  const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, findId);
   const issues = isLeft
     ? [elsewhere === undefined ? givenUp(find) : alreadyElsewhere(find, elsewhere)]
     : otherWalk !== undefined
@@ -207,40 +207,41 @@ function meaningOf(elements: StoredElements): string {
   return JSON.stringify(meanings.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** @returns the id of the find's row */
 function write(
   { find, content }: PreparedFind,
   { outbox, profile }: EnqueueContext,
   change: Enqueued['change'],
   stored: StoredFind | undefined,
   entry: ImportEntry | undefined,
-): StoredFind | undefined {
-  if (change === 'kept' || change === 'sent') return stored;
+): number | undefined {
+  if (change === 'kept' || change === 'sent') return stored?.id;
   if (stored === undefined) {
     const inserted = insertFind(outbox, find);
-    addImport(outbox, profile, inserted.id, content);
+    addImport(outbox, profile, inserted, content);
     return inserted;
   }
   updateFind(outbox, find);
   if (entry === undefined) addImport(outbox, profile, stored.id, content);
   else replaceImport(outbox, entry, content);
-  return stored;
+  return stored.id;
 }
 
 function addPhotographs(
   { photographs }: PreparedFind,
   { outbox, profile, dryRun }: EnqueueContext,
-  row: StoredFind | undefined,
+  findId: number | undefined,
 ): number {
   if (photographs.length === 0) return 0;
-  const known = new Set(row === undefined ? [] : knownDigests(outbox, row.id, profile));
+  const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId, profile));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
     return !known.has(digest) && !known.has(photograph.twinSha512Hex ?? digest) && known.add(digest);
   });
-  if (!dryRun && row !== undefined) {
-    const identCely = importOfFind(outbox, row.id, profile)?.identCely ?? null;
-    for (const photograph of fresh) addPhoto(outbox, { profile, findId: row.id, identCely }, photograph);
-    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, row.id, profile), photograph);
+  if (!dryRun && findId !== undefined) {
+    const identCely = importOfFind(outbox, findId, profile)?.identCely ?? null;
+    for (const photograph of fresh) addPhoto(outbox, { profile, findId, identCely }, photograph);
+    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, findId, profile), photograph);
   }
   return fresh.length;
 }

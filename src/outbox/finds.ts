@@ -22,17 +22,17 @@ type FindToStore = {
 const COLUMNS = `id, local_id as localId, elements, source_file as sourceFile, source_row as sourceRow,
   created_at as createdAt, updated_at as updatedAt`;
 
+const INSERT = `insert into finds (local_id, elements, source_file, source_row, created_at, updated_at)
+  values (:localId, :elements, :file, :row, :now, :now)`;
+
+const BY_LOCAL_ID = `select ${COLUMNS} from finds where local_id = ?`;
+
 type FindRow = Omit<StoredFind, 'elements'> & { readonly elements: string };
 
-export function insertFind(outbox: Outbox, find: FindToStore): StoredFind {
-  const now = Math.floor(outbox.clock.now());
-  const row = outbox
-    .sql(
-      `insert into finds (local_id, elements, source_file, source_row, created_at, updated_at)
-       values (:localId, :elements, :file, :row, :now, :now) returning ${COLUMNS}`,
-    )
-    .get(values(find, now)) as FindRow;
-  return toFind(row);
+/** @returns the row's id */
+export function insertFind(outbox: Outbox, find: FindToStore): number {
+  const { lastInsertRowid } = outbox.sql(INSERT).run(values(find, Math.floor(outbox.clock.now())));
+  return Number(lastInsertRowid);
 }
 
 export function updateFind(outbox: Outbox, find: FindToStore): void {
@@ -55,7 +55,7 @@ function values(find: FindToStore, now: number): Record<string, unknown> {
 }
 
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  return one(outbox.sql(`select ${COLUMNS} from finds where local_id = ?`).get(localId));
+  return one(outbox.sql(BY_LOCAL_ID).get(localId));
 }
 
 export function findById(outbox: Outbox, id: number): StoredFind | undefined {

@@ -32,27 +32,37 @@ export function buildXml(root: XmlNode): Buffer {
 }
 
 /** An element and what is in it, as {@link buildXml} writes them, each line `depth` steps to the right. */
-export function elementText({ name, attributes = {}, content = '' }: XmlNode, depth = 0): string {
-  const indent = '  '.repeat(depth);
+export function elementText({ name, attributes, content = '' }: XmlNode, depth = 0): string {
+  const indent = INDENTS[depth] ?? '  '.repeat(depth);
   let tag = `${indent}<${name}`;
-  for (const [key, value] of Object.entries(attributes)) tag += ` ${key}="${attributeText(name, value)}"`;
+  if (attributes !== undefined) {
+    for (const key of Object.keys(attributes)) tag += ` ${key}="${attributeText(name, attributes[key] ?? '')}"`;
+  }
   if (content.length === 0) return `${tag}/>\n`;
-  if (typeof content === 'string') return `${tag}>${escaped(requireLegal(name, content))}</${name}>\n`;
-  return `${tag}>\n${content.map((child) => elementText(child, depth + 1)).join('')}${indent}</${name}>\n`;
+  if (typeof content === 'string') return `${tag}>${contentText(name, content)}</${name}>\n`;
+  let text = `${tag}>\n`;
+  for (const child of content) text += elementText(child, depth + 1);
+  return `${text}${indent}</${name}>\n`;
+}
+
+const INDENTS = ['', '  ', '    ', '      '];
+
+/** Nearly every text stands in a document as it is, and is looked at once. */
+const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
+const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
+
+function contentText(name: string, text: string): string {
+  return PLAIN_CONTENT.test(text) ? text : escaped(name, text);
 }
 
 /** A parser would make blanks of the white space. */
 function attributeText(name: string, value: string): string {
-  const text = escaped(requireLegal(name, value)).replaceAll('"', '&quot;');
-  return /[\t\n]/.test(text) ? text.replaceAll('\t', '&#9;').replaceAll('\n', '&#10;') : text;
+  if (PLAIN_VALUE.test(value)) return value;
+  return escaped(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
 }
 
-function escaped(text: string): string {
-  return /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text;
-}
-
-function requireLegal(name: string, text: string): string {
+function escaped(name: string, text: string): string {
   const character = findIllegalCharacter(text);
-  if (character === undefined) return text;
+  if (character === undefined) return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   throw new RangeError(`<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
 }

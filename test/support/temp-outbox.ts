@@ -20,8 +20,8 @@ export function tempOutbox(clock: ManualClock = manualClock()): Outbox & { reado
 
 /** A queued import, and the row of its find. */
 export function queueImport(outbox: Outbox, localId: string, project = 'C-202400101'): { findId: number; entryId: number } {
-  const find = insertFind(outbox, { localId, elements: { poznamka: localId } });
+  const findId = insertFind(outbox, { localId, elements: { poznamka: localId } });
   const document = Buffer.from(`<document>${localId}</document>`);
-  const entryId = addImport(outbox, PROFILE, find.id, { document, documentSha512: sha512Of(document), project, issues: [] });
-  return { findId: find.id, entryId };
+  const entryId = addImport(outbox, PROFILE, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
+  return { findId, entryId };
 }
