@@ -127,15 +127,14 @@ const COLUMN_OF = {
 function insert(outbox: Outbox, target: Target, kind: EntryKind, state: EntryState, changes: Changes): number {
   const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
   const now = Math.floor(outbox.clock.now());
-  const row = outbox
+  const { lastInsertRowid } = outbox
     .sql(
       `insert into entries (profile, find_id, ident_cely, record_key, kind, state, created_at, updated_at
          ${names.map((name) => `, ${COLUMN_OF[name]}`).join('')})
-       values (:profile, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})
-       returning id`,
+       values (:profile, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})`,
     )
-    .get({ ...target, recordKey: recordKey(target), kind, state, now, ...changes }) as { id: number };
-  return row.id;
+    .run({ ...target, recordKey: recordKey(target), kind, state, now, ...changes });
+  return Number(lastInsertRowid);
 }
 
 /** Entries of one record share it, so that the record is never written to by two requests at once. */

@@ -167,6 +167,26 @@ describe('whatever stands in the cells', () => {
     );
   });
 
+  test('a table reads the same whether or not quotes stand in some of its rows', () => {
+    const piece = fc.constantFrom('a', ' ', '\u00a0', '\ufeff', '\f', 'ž', '🦴', "'", '=', '-1');
+    const plain = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
+    const line = fc.oneof(fc.tuple(plain, plain), fc.tuple(plain), fc.tuple(plain, plain, plain), fc.constant(['']));
+    const ends = fc.constantFrom('\n', '\r\n', '\r');
+    const lines = fc.array(fc.tuple(line, ends, fc.boolean()), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(lines, fc.constantFrom(',', ';', '\t'), fc.boolean(), (given, delimiter, isEnded) => {
+        const written = (mark: string): string => {
+          const body = given.map(([cells, end, marked]) => `${[...cells, marked ? mark : 'x'].join(delimiter)}${end}`).join('');
+          const content = `h${delimiter}i${delimiter}j\n${body}`;
+          return isEnded ? content : content.trimEnd();
+        };
+        // A quoted cell makes its row, and what follows it, go through the parser.
+        expect(text(written('x'))).toEqual(text(written('"x"')));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('any bytes at all give a table or one clear error', () => {
     const piece = fc.oneof(fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '), fc.string({ maxLength: 3 }));
     const bytes = fc.oneof(
