@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
+import { countElsewhere, countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
 import { openOutbox } from '../dist/src/outbox/outbox.js';
-import { countEntries, countWaiting, needingPerson } from '../dist/src/outbox/overview.js';
+import { needingPerson } from '../dist/src/outbox/overview.js';
 import { addFinds, claimAndSettle, fillOutbox } from './fill-outbox.mjs';
 import { median } from './measure.mjs';
 
@@ -54,7 +55,9 @@ async function measuredAt(bench, size) {
     settles.push(timeMs(() => claimAndSettle(outbox, SAMPLE)) / SAMPLE);
     statuses.push(
       timeMs(() => {
+        countFinds(outbox);
         countEntries(outbox, 'bench');
+        countElsewhere(outbox, 'bench', () => true);
         countWaiting(outbox, 'bench');
         needingPerson(outbox, 'bench', 20);
       }),

@@ -18,8 +18,9 @@ import { importOfFind } from '../outbox/entries.ts';
 import { findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue } from '../ui/issues.ts';
-import { otherService } from './copy-from-others.ts';
+
 import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
+import { otherService } from './other-service.ts';
 
 export type AddOptions = GlobalOptions & {
   readonly set?: readonly string[];

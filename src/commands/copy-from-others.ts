@@ -2,11 +2,12 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
+import { countElsewhere } from '../outbox/counts.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { countElsewhere } from '../outbox/overview.ts';
 import { findCount } from './counted.ts';
 import { asFind, openValidation } from './finds.ts';
+import { otherService } from './other-service.ts';
 
 type CopyOptions = {
   /** As the user gave them; none means all. */
@@ -52,18 +53,12 @@ export async function copyFromOthers(context: Context, outbox: Outbox, { names, 
 }
 
 /** Finds that could be sent to this profile's service as well. */
-export function findsOfOthers(context: Context, outbox: Outbox): StoredFind[] {
+function findsOfOthers(context: Context, outbox: Outbox): StoredFind[] {
   const profile = context.profile().name;
+  const isOtherService = otherService(context);
   // As a rule there are none, and a season has many finds.
-  if (countElsewhere(outbox, profile) === 0) return [];
-  return findsToCopy({ outbox, profile, isOtherService: otherService(context) }, allFinds(outbox));
-}
-
-/** Whether another profile is known to write to another service. */
-export function otherService(context: Context): (profile: string) => boolean {
-  const { baseUrl } = context.profile();
-  const { profiles } = context.config();
-  return (name) => (profiles.get(name)?.base_url ?? baseUrl) !== baseUrl;
+  if (countElsewhere(outbox, profile, isOtherService) === 0) return [];
+  return findsToCopy({ outbox, profile, isOtherService }, allFinds(outbox));
 }
 
 function named(outbox: Outbox, names: readonly string[]): StoredFind[] {

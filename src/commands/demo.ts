@@ -9,7 +9,7 @@ import { type Context, type GlobalOptions, makeContext } from '../context.ts';
 import { readTable } from '../find/read-table.ts';
 import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
 import { readBack } from '../flows/read-back.ts';
-import { countEntries, countFinds } from '../outbox/overview.ts';
+import { countEntries, countFinds } from '../outbox/counts.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount, numberCount, photographCount } from './counted.ts';
 import { harvestVocab } from './harvest-vocab.ts';

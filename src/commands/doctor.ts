@@ -4,6 +4,7 @@ import { type ExitReason, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { checkCounts } from '../flows/check-counts.ts';
 import { checkLease } from '../flows/check-lease.ts';
 import {
   type Check,
@@ -52,8 +53,10 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   const profile = attempt('profile', add, () => context.profile());
   if (profile !== undefined) {
     add(...profileChecks(context, profile));
-    if (sound && existsSync(context.places.outboxFile))
+    if (sound && existsSync(context.places.outboxFile)) {
+      add(await attemptCheck('counts', async () => checkCounts(await context.outbox())));
       add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
+    }
     if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
     if (options.offline === true) {

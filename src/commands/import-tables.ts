@@ -13,13 +13,13 @@ import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { readColumnMapFile } from './column-map-file.ts';
-import { otherService } from './copy-from-others.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
+import { otherService } from './other-service.ts';
 
 export type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;

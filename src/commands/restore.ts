@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Restored, restoreOutbox } from '../flows/restore-outbox.ts';
-import { countFinds } from '../outbox/overview.ts';
+import { countFinds } from '../outbox/counts.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 

@@ -3,45 +3,43 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import {
-  countElsewhere,
-  countEntries,
-  countFinds,
-  countWaiting,
-  givenUpWithWaiting,
-  needingPerson,
-  type Waiting,
-} from '../outbox/overview.ts';
+import { givenUpWithWaiting, needingPerson } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
 import { commandFor } from './next-command.ts';
+import { otherService } from './other-service.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;
 const MOST_SHOWN = 10;
+
+type StatusOptions = GlobalOptions & { readonly recount?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'status',
     summary: t`Show what is queued, what waits for what, and what needs a person.`,
     examples: ['pas status', 'pas status --json'],
-  }).action((options: GlobalOptions) => run(options, status));
+  })
+    .option('--recount', t`count everything anew first, where pas doctor says that the counts are wrong`)
+    .action((options: StatusOptions) => run(options, (context) => status(context, options)));
 }
 
-async function status(context: Context): Promise<ExitReason> {
+async function status(context: Context, options: StatusOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
   const profile = context.profile();
+  if (options.recount === true) recount(outbox);
   const finds = countFinds(outbox);
   const counts = countEntries(outbox, profile.name);
   const waiting = countWaiting(outbox, profile.name);
-  const elsewhere = await countOfOthers(context, outbox);
-  const givenUp = givenUpWithWaiting(outbox, profile.name);
+  const elsewhere = countElsewhere(outbox, profile.name, otherService(context));
+  const givenUp = waiting.forGivenUp === 0 ? [] : givenUpWithWaiting(outbox, profile.name);
   const person = needingPerson(outbox, profile.name, MOST_LISTED);
 
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
@@ -74,13 +72,6 @@ async function status(context: Context): Promise<ExitReason> {
     })),
   });
   return 'done';
-}
-
-/** How many finds could be sent to this service as well. What that takes is loaded only where there may be some. */
-async function countOfOthers(context: Context, outbox: Outbox): Promise<number> {
-  if (countElsewhere(outbox, context.profile().name) === 0) return 0;
-  const { findsOfOthers } = await import('./copy-from-others.ts');
-  return findsOfOthers(context, outbox).length;
 }
 
 function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {

@@ -5,8 +5,8 @@ import type { Doubt, Entry } from './entry.ts';
 import { reasonOfLostAttempt } from './journal.ts';
 import type { Outbox } from './outbox.ts';
 
-/** What is the machine's own, and not part of what was copied. */
-const STAYS = ['lease', 'copy_made'];
+/** What is the machine's own, and not part of what was copied; the counts follow of themselves. */
+const STAYS = ['lease', 'copy_made', 'entry_counts', 'find_counts'];
 
 /**
  * What became of the entries of an older copy since it was made is not known here: all that was to be sent may have been

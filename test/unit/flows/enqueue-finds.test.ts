@@ -3,10 +3,10 @@ import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/enqueue-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
+import { countFinds } from '../../../src/outbox/counts.ts';
 import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
 import { findByLocalId } from '../../../src/outbox/finds.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
-import { countFinds } from '../../../src/outbox/overview.ts';
 import { PROFILE, tempOutbox } from '../../support/temp-outbox.ts';
 
 function context(outbox: Outbox): EnqueueContext {

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
+import { countEntries } from '../../../src/outbox/counts.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { countEntries, needingPerson } from '../../../src/outbox/overview.ts';
+import { needingPerson } from '../../../src/outbox/overview.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { PROFILE, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -1,0 +1,89 @@
+import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
+import type { Outbox } from './outbox.ts';
+
+/**
+ * How many there are of what. Triggers of the outbox keep the counts in two small tables, in the transaction of each change, so that
+ * asking costs the same of ten finds and of a million (schemas/outbox/000008_counts.sql).
+ */
+
+type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+
+/** Entries by kind and state. */
+export function countEntries(outbox: Outbox, profile: string): Counts {
+  const counts = Object.fromEntries(
+    ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
+  ) as Record<EntryKind, Record<EntryState, number>>;
+  const rows = outbox
+    .sql('select kind, state, sum(count) as count from entry_counts where profile = ? group by kind, state')
+    .all(profile) as { kind: EntryKind; state: EntryState; count: number }[];
+  for (const { kind, state, count } of rows) counts[kind][state] = count;
+  return counts;
+}
+
+export function countFinds(outbox: Outbox): number {
+  return (outbox.sql('select coalesce(sum(count), 0) as count from find_counts').get() as { count: number }).count;
+}
+
+/** What waits of itself: changes for their find's import, or for one that was given up, and entries for a moment. */
+export type Waiting = { readonly forImport: number; readonly forGivenUp: number; readonly forTime: number };
+
+export function countWaiting(outbox: Outbox, profile: string): Waiting {
+  return outbox
+    .sql(
+      `select
+         (select coalesce(sum(count), 0) from entry_counts where profile = :profile and waits_for = 'import') as forImport,
+         (select coalesce(sum(count), 0) from entry_counts where profile = :profile and waits_for = 'given_up') as forGivenUp,
+         (select count(*) from entries where profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
+            and not_before_at > :now) as forTime`,
+    )
+    .get({ profile, now: Math.floor(outbox.clock.now()) }) as Waiting;
+}
+
+/**
+ * Finds that other services' profiles have, and this one has never had.
+ * @param isOtherService whether another profile is known to write to another service
+ */
+export function countElsewhere(outbox: Outbox, profile: string, isOtherService: (profile: string) => boolean): number {
+  const rows = outbox.sql('select imports, count from find_counts where count <> 0').all() as {
+    imports: string;
+    count: number;
+  }[];
+  return rows.reduce((sum, { imports, count }) => (isElsewhere(imports, profile, isOtherService) ? sum + count : sum), 0);
+}
+
+function isElsewhere(imports: string, profile: string, isOtherService: (profile: string) => boolean): boolean {
+  const standings = Object.entries(JSON.parse(imports) as Readonly<Record<string, 'dropped' | 'unsent' | 'sent'>>);
+  if (standings.some(([name]) => name === profile)) return false;
+  // The same service would make a second record, whatever the profile is called.
+  if (standings.some(([name, standing]) => standing === 'sent' && !isOtherService(name))) return false;
+  return standings.some(([name, standing]) => standing !== 'dropped' && isOtherService(name));
+}
+
+/** The tables of counts, the view that really counts what each holds, and what it is counted by. */
+const KEPT = [
+  ['entry_counts', 'entries_counted', 'profile, kind, state, waits_for'],
+  ['find_counts', 'finds_counted', 'imports'],
+] as const;
+
+/** Whether the counts are those of what is there; reads the whole outbox. */
+export function countsAreRight(outbox: Outbox): boolean {
+  return KEPT.every(([table, view, keys]) => {
+    const kept = `select ${keys}, count from ${table} where count <> 0`;
+    const counted = `select ${keys}, count from ${view}`;
+    return (
+      outbox
+        .sql(`select * from (${kept} except ${counted}) union all select * from (${counted} except ${kept}) limit 1`)
+        .get() === undefined
+    );
+  });
+}
+
+/** Counts everything anew. */
+export function recount(outbox: Outbox): void {
+  outbox.change(() => {
+    for (const [table, view, keys] of KEPT) {
+      outbox.sql(`delete from ${table}`).run();
+      outbox.sql(`insert into ${table} (${keys}, count) select ${keys}, count from ${view}`).run();
+    }
+  });
+}
