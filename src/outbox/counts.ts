@@ -61,13 +61,14 @@ function isElsewhere(imports: string, profile: string, isOtherService: (profile:
 
 /** The tables of counts, the view that really counts what each holds, and what it is counted by. */
 const KEPT = [
-  ['entry_counts', 'entries_counted', 'profile, kind, state, waits_for'],
-  ['find_counts', 'finds_counted', 'imports'],
+  ['entry_counts', 'entries_counted', ['profile', 'kind', 'state', 'waits_for']],
+  ['find_counts', 'finds_counted', ['imports']],
 ] as const;
 
 /** Whether the counts are those of what is there; reads the whole outbox. */
 export function countsAreRight(outbox: Outbox): boolean {
-  return KEPT.every(([table, view, keys]) => {
+  return KEPT.every(([table, view, columns]) => {
+    const keys = columns.join(', ');
     const kept = `select ${keys}, count from ${table} where count <> 0`;
     const counted = `select ${keys}, count from ${view}`;
     return (
@@ -81,7 +82,8 @@ export function countsAreRight(outbox: Outbox): boolean {
 /** Counts everything anew. */
 export function recount(outbox: Outbox): void {
   outbox.change(() => {
-    for (const [table, view, keys] of KEPT) {
+    for (const [table, view, columns] of KEPT) {
+      const keys = columns.join(', ');
       outbox.sql(`delete from ${table}`).run();
       outbox.sql(`insert into ${table} (${keys}, count) select ${keys}, count from ${view}`).run();
     }
