@@ -8,7 +8,7 @@ import type { BrokenRecord } from '../oai/salvage.ts';
 import type { OpenedOutput } from './record-outputs/record-output.ts';
 import { granularityOfService, type ListedService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
 import { windowLeft } from './walk-edge.ts';
-import { followUp, missingOf, underWay, type Walker, walk } from './walk-list.ts';
+import { followUp, missingOf, underWay, type WalkEnd, type Walker, walk } from './walk-list.ts';
 
 export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
 
@@ -44,13 +44,13 @@ export type RecordHarvest = {
 
 /** How often in a row a token may be refused although the walk before it brought nothing new. */
 const MOST_REFUSALS = 3;
-/** How often a list that came short is read again. */
-const MOST_REPETITIONS = 1;
+/** How often a list is read again that came short, and one that is not counted and changed while it was read. */
+const MOST_REPETITIONS = { counted: 1, uncounted: 3 } as const;
 
 /**
  * Brings an output up to date with a set: in full the first time, then what changed. Every page is committed with the way
  * to the next one, so that a run that is cut off goes on where it was. Returns only when as many records were met as the
- * service says that there are.
+ * service says that there are; where it does not count, when the list stood still or a further walk met nothing new.
  * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; UsageError for an unknown
  * set; DatabaseError
  */
@@ -116,16 +116,25 @@ async function walkUntilComplete(walker: Walker): Promise<void> {
       if (refusals > MOST_REFUSALS) throw incomplete(walker, t`it refuses its own resumption tokens again and again`);
       continue;
     }
-    if (missingOf(pass) > 0) await followUp(walker);
-    if (missingOf(underWay(ledger)) === 0) return;
+    if (pass.listSize === null) {
+      if (ended === 'only-page' || !(await followUp(walker)) || (repetitions > 0 && pass.met === metBefore)) return;
+    } else {
+      if (missingOf(pass) > 0) await followUp(walker);
+      if (missingOf(underWay(ledger)) === 0) return;
+    }
     ledger.change(() => beginWalk(ledger, pass.window));
-    if (repetitions === MOST_REPETITIONS) throw incomplete(walker, t`its list ended before`);
+    if (repetitions === MOST_REPETITIONS[pass.listSize === null ? 'uncounted' : 'counted'])
+      throw incomplete(walker, reasonOfRepetition(pass));
     repetitions++;
   }
 }
 
+function reasonOfRepetition({ listSize }: Pass): string {
+  return listSize === null ? t`its list changed again and again while it was read` : t`its list ended before`;
+}
+
 /** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
-async function walkOrRewind(walker: Walker): Promise<'end' | 'token-refused'> {
+async function walkOrRewind(walker: Walker): Promise<WalkEnd> {
   try {
     return await walk(walker);
   } catch (thrown) {

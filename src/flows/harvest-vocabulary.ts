@@ -14,6 +14,7 @@ import {
   type Harvest,
   harvestOf,
   markVanished,
+  namelessRecord,
   noteMet,
   notePage,
   type PassKind,
@@ -145,15 +146,25 @@ function preparePass(vocabulary: Vocabulary, setSpec: string, full: boolean): Ha
 
 async function walkUntilComplete(run: SetRun): Promise<void> {
   const { vocabulary, setSpec } = run;
+  const { id } = harvestOf(vocabulary, setSpec);
   for (let rewinds = 0; ; rewinds++) {
-    const ended = await walk(run);
-    if (ended === 'end') {
-      await followUp(run);
-      if (missing(vocabulary, setSpec) === 0) return;
-    }
-    run.change(() => rewindPass(vocabulary, harvestOf(vocabulary, setSpec).id));
+    const metBefore = countMet(vocabulary, id);
+    const walked = await walk(run);
+    const isNews = countMet(vocabulary, id) > metBefore;
+    const ended = walked === 'end' ? await followUp(run) : walked;
+    if (ended !== 'token-refused' && isComplete(run, { moved: ended === 'moved', isNews, rewinds })) return;
+    run.change(() => rewindPass(vocabulary, id));
     if (rewinds === MOST_REWINDS) throw incomplete(vocabulary, setSpec, ended);
   }
+}
+
+/** A list that is not counted, and moved while it was read, may have hidden a record until a further walk finds nothing new. */
+function isComplete(
+  { vocabulary, setSpec }: SetRun,
+  { moved, isNews, rewinds }: { readonly moved: boolean; readonly isNews: boolean; readonly rewinds: number },
+): boolean {
+  const isCounted = (harvestOf(vocabulary, setSpec).pass?.listSize ?? null) !== null;
+  return isCounted ? missing(vocabulary, setSpec) === 0 : !moved || (rewinds > 0 && !isNews);
 }
 
 /** @returns how many records the service counted and did not send; 0 where it did not count */
@@ -162,28 +173,35 @@ function missing(vocabulary: Vocabulary, setSpec: string): number {
   return Math.max(0, (pass?.listSize ?? 0) - countMet(vocabulary, id));
 }
 
-function incomplete(vocabulary: Vocabulary, setSpec: string, ended: 'end' | 'token-refused'): OaiError {
+function incomplete(vocabulary: Vocabulary, setSpec: string, ended: WalkEnd): OaiError {
   const { id, pass } = harvestOf(vocabulary, setSpec);
   const met = countMet(vocabulary, id);
   const counted = pass?.listSize ?? '?';
   const absent = missing(vocabulary, setSpec);
   const message =
-    ended === 'end'
-      ? t`${setSpec} is not complete: the service counts ${counted} records and sent ${met}, so ${absent} are missing.`
-      : t`${setSpec} is not complete: the service refused its own resumption token again and again, after ${met} records.`;
+    ended === 'token-refused'
+      ? t`${setSpec} is not complete: the service refused its own resumption token again and again, after ${met} records.`
+      : pass?.listSize === null
+        ? t`${setSpec} may not be complete: its list is not counted and changed again and again while it was read.`
+        : t`${setSpec} is not complete: the service counts ${counted} records and sent ${met}, so ${absent} are missing.`;
   return new OaiError('incomplete', message, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,
   });
 }
 
+/** `only-page`: there was nothing to slip from page to page. `moved`: records changed while the list was read. */
+type WalkEnd = 'only-page' | 'end' | 'moved' | 'token-refused';
+
 /** One walk along the list, from where the last one stopped. */
-async function walk(run: SetRun): Promise<'end' | 'token-refused'> {
+async function walk(run: SetRun): Promise<WalkEnd> {
   const { vocabulary, setSpec } = run;
   const { id, pass } = harvestOf(vocabulary, setSpec);
   const token = pass?.token ?? undefined;
   const start = token === undefined ? listArguments(run, pass?.fromMs ?? null) : { resumptionToken: token };
+  let pages = token === undefined ? 0 : 1;
   try {
     for await (const page of pagesOf(run, start)) {
+      pages++;
       run.change(() => {
         const idents = storeAndCount(run, page);
         notePage(vocabulary, id, {
@@ -196,7 +214,7 @@ async function walk(run: SetRun): Promise<'end' | 'token-refused'> {
       });
       report(run);
     }
-    return 'end';
+    return pages > 1 ? 'end' : 'only-page';
   } catch (thrown) {
     if (isRefusedToken(thrown)) return 'token-refused';
     throw thrown;
@@ -207,11 +225,18 @@ async function walk(run: SetRun): Promise<'end' | 'token-refused'> {
  * What changed while a list of several pages was read may stand on a page that was read before: it is read by itself,
  * so that the store is as current as the end of the harvest, and nothing that merely moved is called missing.
  */
-async function followUp(run: SetRun): Promise<void> {
+async function followUp(run: SetRun): Promise<WalkEnd> {
   const { id, pass } = harvestOf(run.vocabulary, run.setSpec);
-  if (pass === null || pass.beganMs === null || pass.listSize === null) return;
-  for await (const page of pagesOf(run, listArguments(run, Math.max(pass.fromMs ?? 0, pass.beganMs)))) {
-    run.change(() => noteMet(run.vocabulary, id, storeAndCount(run, page)));
+  let ended: WalkEnd = 'end';
+  try {
+    for await (const page of pagesOf(run, listArguments(run, Math.max(pass?.fromMs ?? 0, pass?.beganMs ?? 0)))) {
+      if (page.items.length > 0) ended = 'moved';
+      run.change(() => noteMet(run.vocabulary, id, storeAndCount(run, page)));
+    }
+    return ended;
+  } catch (thrown) {
+    if (isRefusedToken(thrown)) return 'token-refused';
+    throw thrown;
   }
 }
 
@@ -236,7 +261,9 @@ function storeAndCount({ vocabulary, setSpec, tally }: SetRun, page: ListPage<Oa
   for (const ident of stored.unreadable) tally.unreadable.add(ident);
   tally.broken.push(...page.broken);
   // Left out on purpose is not missing.
-  const leftOut = page.broken.map(({ identifier }, index) => identOf(identifier ?? `broken ${page.cursor ?? ''} ${index}`));
+  const leftOut = page.broken.map(({ identifier }, index) =>
+    identifier === undefined ? namelessRecord(page.cursor, index) : identOf(identifier),
+  );
   return [...stored.idents, ...leftOut];
 }
 

@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { notePage, type Pass, passOf, type Window } from '../ledger/pass.ts';
 import type { ListPage } from '../oai/client.ts';
-import { formatDatestamp, type Granularity } from '../oai/datestamp.ts';
+import { datestampMs, formatDatestamp, type Granularity } from '../oai/datestamp.ts';
 import { isRefusedToken, listPages } from '../oai/pages.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
 import type { OaiRecord } from '../oai/record.ts';
@@ -41,14 +41,19 @@ export function missingOf({ listSize, met }: Pass): number {
   return Math.max(0, (listSize ?? 0) - met);
 }
 
+/** `only-page`: there was nothing to slip from page to page. */
+export type WalkEnd = 'only-page' | 'end' | 'token-refused';
+
 /** Along the list to its end, from where the last run stopped. @throws OaiError `loop` */
-export async function walk(walker: Walker): Promise<'end' | 'token-refused'> {
+export async function walk(walker: Walker): Promise<WalkEnd> {
   const { ledger, onPage } = walker;
   const { token, walkWindow } = underWay(ledger);
   const start = token === null ? listArguments(walker, walkWindow) : { resumptionToken: token };
+  let pages = token === null ? 0 : 1;
   let pagesWithoutNews = 0;
   try {
     for await (const page of pagesOf(walker, start)) {
+      pages++;
       const pass = underWay(ledger);
       const taken = await takePage(walker, pass, page, () => noteWalked(ledger, pass, page));
       onPage(taken, page.broken);
@@ -57,28 +62,36 @@ export async function walk(walker: Walker): Promise<'end' | 'token-refused'> {
         throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
       }
     }
-    return 'end';
+    return pages > 1 ? 'end' : 'only-page';
   } catch (thrown) {
     if (isRefusedToken(thrown)) return 'token-refused';
     throw thrown;
   }
 }
 
-/** What changed while the list was read may have moved from a page to come to one already read: read it by itself. */
-export async function followUp(walker: Walker): Promise<void> {
+/**
+ * What changed while the list was read may have moved from a page to come to one already read: read it by itself.
+ * @returns whether anything had changed
+ */
+export async function followUp(walker: Walker): Promise<boolean> {
   const { ledger, onPage } = walker;
   const { beganMs, window } = underWay(ledger);
-  if (beganMs === null) return;
+  if (beganMs === null) return false;
   const changes = { fromMs: Math.max(window.fromMs ?? 0, beganMs - OVERLAP_MS), untilMs: window.untilMs };
-  if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
+  if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return false;
+  const firstMovedMs = datestampMs(formatDatestamp(beganMs, walker.granularity)) ?? beganMs;
+  let moved = false;
   try {
     for await (const page of pagesOf(walker, listArguments(walker, changes))) {
+      moved ||= page.items.some(({ header }) => header.datestampMs >= firstMovedMs);
       onPage(await takePage(walker, underWay(ledger), page, () => {}), page.broken);
     }
   } catch (thrown) {
     // What it could not settle is still missing, and the whole list is read again for it.
     if (!isRefusedToken(thrown)) throw thrown;
+    moved = true;
   }
+  return moved;
 }
 
 function noteWalked(ledger: Ledger, pass: Pass, page: ListPage<OaiRecord>): void {

@@ -70,6 +70,7 @@ function cutAtRecords(text: string): Pieces | undefined {
   };
 }
 
+/** Undefined where the identifier itself is what is broken: half of it would name another record, or none. */
 function identifierIn(record: string): string | undefined {
-  return /<(?:[\w.-]+:)?identifier>\s*([^<\s]+)\s*</.exec(record)?.[1];
+  return /<(?:[\w.-]+:)?identifier>\s*((?:[^<\s&\ufffe]|&[a-z]+;|&#\w+;)+)\s*</.exec(record)?.[1];
 }

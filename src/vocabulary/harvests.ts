@@ -136,11 +136,18 @@ export function completePass(vocabulary: Vocabulary, harvest: number): void {
   vocabulary.sql('delete from pass_records where harvest = ?').run(harvest);
 }
 
+/** Stands for a record that was left out and that nobody can name: it may be any of those that were not met. */
+export function namelessRecord(page: number | undefined, index: number): string {
+  return `broken ${page ?? ''} ${index}`;
+}
+
 /**
- * Marks what the store has of a set and a full pass did not meet.
+ * Marks what the store has of a set and a full pass did not meet; nothing where it left out records that have no name.
  * @returns how many
  */
 export function markVanished(vocabulary: Vocabulary, { id, setSpec, pass }: Harvest): number {
+  const nameless = vocabulary.sql(`select 1 from pass_records where harvest = ? and ident glob 'broken *'`).get(id);
+  if (nameless !== undefined) return 0;
   const idents = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms

@@ -9,6 +9,8 @@ export type RepositoryHabits = {
   /** How the last page looks: with an empty token, without any, or with a token that leads to an empty page. */
   end: 'empty-token' | 'no-token' | 'empty-page';
   pageSize: number;
+  /** Whether it says how long the list is, which it need not. */
+  counts: boolean;
 };
 
 const SET = 'heslo:predmet_druh';
@@ -28,7 +30,7 @@ export class FakeRepository {
   #tokensGiven = 0;
 
   constructor(habits: Partial<RepositoryHabits> = {}) {
-    this.habits = { order: 'newest-first', end: 'empty-page', pageSize: 3, ...habits };
+    this.habits = { order: 'newest-first', end: 'empty-page', pageSize: 3, counts: true, ...habits };
   }
 
   put(ident: string, label: string): void {
@@ -101,12 +103,12 @@ export class FakeRepository {
 
   #next(total: number, rest: { fromMs: number; untilMs: number; offset: number }, onPage: number): string {
     const { offset } = rest;
-    const attributes = `completeListSize="${total}" cursor="${offset - onPage}"`;
+    const attributes = this.habits.counts ? ` completeListSize="${total}" cursor="${offset - onPage}"` : '';
     const goesOn = offset < total || (this.habits.end === 'empty-page' && onPage > 0 && total > this.habits.pageSize);
-    if (!goesOn) return this.habits.end === 'empty-token' ? `<resumptionToken ${attributes}/>` : '';
+    if (!goesOn) return this.habits.end === 'empty-token' ? `<resumptionToken${attributes}/>` : '';
     const token = `T${++this.#tokensGiven}`;
     this.#tokens.set(token, rest);
-    return `<resumptionToken ${attributes}>${token}</resumptionToken>`;
+    return `<resumptionToken${attributes}>${token}</resumptionToken>`;
   }
 
   #record(ident: string, { label, datestampMs, deleted }: Kept): string {

@@ -66,6 +66,8 @@ const HABITS: readonly (readonly [string, Partial<RepositoryHabits>])[] = [
   ['as deployed: newest first, ended by an empty page', { order: 'newest-first', end: 'empty-page' }],
   ['as the standard has it: ended by an empty token', { order: 'oldest-first', end: 'empty-token' }],
   ['ended by no token', { order: 'oldest-first', end: 'no-token' }],
+  ['that does not count, newest first', { order: 'newest-first', end: 'no-token', counts: false }],
+  ['that does not count, oldest first', { order: 'oldest-first', end: 'empty-token', counts: false }],
 ];
 
 describe.each(HABITS)('a service %s', (_, habits) => {
@@ -137,6 +139,22 @@ describe('a harvest that was cut off', () => {
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
   });
 
+  test('begins its list again when a token of its follow-up ran out', async () => {
+    using store = tempVocabulary();
+    const vocabulary = store.source(OAI_BASE);
+    const repository = aRepository(12);
+    let [changes, refused] = [0, false];
+    repository.beforeAnswer = ({ url }) => {
+      if (url.includes('resumptionToken') && changes < 6) repository.put(ident(++changes), `změněno ${changes}`);
+      if (refused || !url.includes('resumptionToken') || !repository.requests.some((query) => query.includes('from='))) return;
+      refused = true;
+      repository.expireTokens();
+    };
+    const [result] = await harvest(repository, vocabulary);
+    expect([result?.records, refused]).toEqual([12, true]);
+    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+  });
+
   test('gives up with a failure when the service refuses every token', async () => {
     using store = tempVocabulary();
     const vocabulary = store.source(OAI_BASE);
@@ -191,6 +209,39 @@ describe('later harvests', () => {
     repository.put(ident(1), 'zase zde');
     await harvest(repository, vocabulary);
     expect(termByIdent(vocabulary, ident(1))).toMatchObject({ label: 'zase zde', gone: null });
+  });
+
+  test('take nothing for vanished that merely moved in a list that is not counted', async () => {
+    using store = tempVocabulary();
+    const vocabulary = store.source(OAI_BASE);
+    const repository = aRepository(12, { order: 'newest-first', end: 'no-token', counts: false });
+    await harvest(repository, vocabulary);
+    let moved = false;
+    repository.beforeAnswer = ({ url }) => {
+      if (!url.includes('resumptionToken') || moved) return;
+      moved = true;
+      repository.put(ident(1), 'změněno');
+    };
+    const [result] = await harvest(repository, vocabulary, { full: true });
+    expect(result).toMatchObject({ records: 12, vanished: 0 });
+    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+  });
+
+  test('take nothing for vanished where a record was left out that nobody can name', async () => {
+    using store = tempVocabulary();
+    const vocabulary = store.source(OAI_BASE);
+    const repository = aRepository(5);
+    await harvest(repository, vocabulary);
+    const { exchange } = repository;
+    const unnamed = Object.assign(repository, {
+      exchange: async (request: Parameters<typeof exchange>[0]) => {
+        const given = await exchange(request);
+        return { ...given, body: Buffer.from(given.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')) };
+      },
+    });
+    const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });
+    expect(result).toMatchObject({ vanished: 0, broken: [{ identifier: undefined }] });
+    expect(termByIdent(vocabulary, ident(4))?.gone).toBeNull();
   });
 
   test('do not count a harvest of changes that was cut off as done', async () => {
