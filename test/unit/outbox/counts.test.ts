@@ -165,7 +165,7 @@ test('counts that somebody spoiled are found and counted anew', () => {
 /** Two finds, each with a photograph and a number that wait for its import. */
 function beginSeason(outbox: Outbox): void {
   for (const localId of ['A', 'B']) {
-    const { id: findId } = insertFind(outbox, { localId, elements: {} });
+    const findId = insertFind(outbox, { localId, elements: {} });
     const target = { profile: 'field', findId, identCely: null };
     const document = Buffer.from(localId);
     const content = { document, documentSha512: sha512Of(document), project: null, issues: [] };
