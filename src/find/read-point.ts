@@ -3,8 +3,9 @@ import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
-import { formatPoint, type PointText, parsePoint, readDecimal } from './geometry.ts';
+import { formatPoint, type PointText, parsePoint } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
+import { readCoordinate } from './read-degrees.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
 import { isSamePlace } from './same-place.ts';
 import type { RowPoint, TableRow } from './table.ts';
@@ -117,8 +118,8 @@ function readCoordinates(cells: readonly string[], columns: Columns, names: read
     const both = together(names);
     return unreadable('coordinate', t`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
-  const x = readDecimal(columns.cell(cells, first));
-  const y = readDecimal(columns.cell(cells, second));
+  const x = readCoordinate(columns.cell(cells, first));
+  const y = readCoordinate(columns.cell(cells, second));
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
 }

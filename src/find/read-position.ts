@@ -100,7 +100,8 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
   return false;
 }
 
-function inDegrees(degrees: string, minutes: string, seconds: string): string {
+/** Degrees, minutes and seconds, all without a sign, as decimal degrees. */
+export function inDegrees(degrees: string, minutes: string, seconds: string): string {
   const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
   return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
 }

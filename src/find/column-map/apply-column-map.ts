@@ -1,8 +1,9 @@
 import { alternatives } from '../../base/enumeration.ts';
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { meaningOfColumn } from '../columns.ts';
+import { type ColumnName, meaningOfColumn } from '../columns.ts';
 import { nearestNames } from '../names.ts';
+import { type AnglePart, angleCell } from '../read-degrees.ts';
 import { headerPlaceOf, type Table, type TableRow } from '../table.ts';
 import { withConstants } from '../with-constants.ts';
 import { type ColumnMap, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
@@ -35,7 +36,7 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   // The first column of a text that several are put together in holds all of it.
   for (const { index, rule } of read) {
     const home = placeOf(rule.element);
-    if (home !== index && JOINED.includes(rule.element)) names[index] = '';
+    if (home !== index && isJoined(rule)) names[index] = '';
   }
   const note = read.some(({ rule }) => rule.yearOnly === 'note') ? placeOf('poznamka') : undefined;
   const composed = map.localId === undefined ? undefined : { place: placeOf('local_id'), template: map.localId };
@@ -46,13 +47,16 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     const add = (place: number, text: string): void => {
       if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
     };
+    const angles = new Map<ColumnName, Map<AnglePart, string>>();
     for (const { index, rule } of read) {
       const text = convertCell(row.cells[index] ?? '', rule);
-      if (!JOINED.includes(rule.element)) cells[index] = text;
+      if (rule.part !== undefined) angles.set(rule.element, (angles.get(rule.element) ?? new Map()).set(rule.part, text));
+      else if (!JOINED.includes(rule.element)) cells[index] = text;
       else add(homes.get(rule.element) ?? index, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
     }
     if (note !== undefined) keepYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
-    for (const { index, rule } of read) if (JOINED.includes(rule.element)) cells[index] = '';
+    for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
+    for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = angleCell(parts);
     for (const [place, parts] of texts) cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
     if (composed !== undefined) cells[composed.place] = compose(composed.template, row.cells, places);
     return { ...row, cells };
@@ -64,6 +68,11 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   if (issues.length > 0) return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
   const mapped: Table = { ...table, header, names, rows: { [Symbol.iterator]: rows } };
   return withConstants(mapped, map.fixed);
+}
+
+/** Whether several columns are put together in the first of them. */
+function isJoined({ element, part }: ReadColumn): boolean {
+  return part !== undefined || JOINED.includes(element);
 }
 
 function keepYears(

@@ -1,4 +1,5 @@
 import type { ColumnName } from '../columns.ts';
+import type { AnglePart } from '../read-degrees.ts';
 import type { Setting } from '../settings.ts';
 
 /** What a depth is measured in. */
@@ -24,6 +25,8 @@ export type ReadColumn = {
   readonly name?: NameOrder;
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';
+  /** Of a coordinate whose degrees, minutes and seconds stand in columns of their own. */
+  readonly part?: AnglePart;
   /** Both coordinates stand in one cell, in any usual notation. */
   readonly form?: 'position';
   /** Stands before the text where several columns are put together in one. */

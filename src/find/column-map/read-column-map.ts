@@ -4,6 +4,7 @@ import { t } from '../../base/language.ts';
 import { readToml, type TomlTable, tomlScalar } from '../../store/toml.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../columns.ts';
 import { foldName, nearestNames } from '../names.ts';
+import { ANGLE_PARTS, type AnglePart } from '../read-degrees.ts';
 import type { Setting } from '../settings.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, NAME_ORDERS, type ReadColumn } from './column-rule.ts';
 import { isDateForm } from './date-form.ts';
@@ -15,6 +16,7 @@ const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; rea
   year_only: { of: ['datum_nalezu'], choices: ['note'] },
   name: { of: ['nalezce'], choices: NAME_ORDERS },
   sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
+  part: { of: ['lon', 'lat', 'geom_x', 'geom_y'], choices: ANGLE_PARTS },
   form: { of: ['wkt'], choices: ['position'] },
   label: { of: JOINED },
   separator: { of: ['photos'] },
@@ -148,12 +150,27 @@ function readFixed(fixed: TomlTable, report: Report): Setting[] {
 
 /** Where two columns mean the same, one would get lost. */
 function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): void {
+  const parts = new Map<string, AnglePart[]>();
+  for (const [key, rule] of columns) {
+    if (rule.kind === 'ignored' || rule.part === undefined) continue;
+    const { element, part } = rule;
+    const before = parts.get(element) ?? [];
+    if (before.includes(part)) report('map-element-twice', t`${element} has two columns of ${part}. Keep one of them.`, key);
+    parts.set(element, [...before, part]);
+  }
+  for (const [element, found] of parts) {
+    const missing = ANGLE_PARTS.slice(0, found.includes('seconds') ? 3 : 2).find((part) => !found.includes(part));
+    if (missing !== undefined) report('map-part', t`${element} lacks a column with part = "${missing}".`);
+  }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   for (const [key, rule] of columns) {
     if (rule.kind === 'ignored') continue;
     const other = first.get(rule.element);
     const joined = JOINED.join(', ');
+    const another = other === undefined ? undefined : columns.get(other);
+    const isPart = rule.part !== undefined && another?.kind === 'read' && another.part !== undefined;
     if (other === undefined) first.set(rule.element, key);
+    else if (isPart) continue;
     else if (!JOINED.includes(rule.element)) {
       const message = t`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
       report('map-element-twice', message, key);

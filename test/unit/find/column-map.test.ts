@@ -46,6 +46,23 @@ describe('a column map that is wrong says where and what to do:', () => {
     ['a fixed number of a find', 'version = 1\n[fixed]\nlocal_id = "1"\n', ['map-fixed local_id']],
     ['a fixed value that is empty', 'version = 1\n[fixed]\nprojekt = ""\n', ['map-fixed projekt']],
     ['a composed number without columns', 'version = 1\nlocal_id = "x"\n', ['map-local-id']],
+    ['minutes without degrees', 'version = 1\n[columns]\nm = { element = "lat", part = "minutes" }\n', ['map-part']],
+    [
+      'seconds without minutes',
+      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\ns = { element = "lat", part = "seconds" }\n',
+      ['map-part'],
+    ],
+    [
+      'two columns of minutes',
+      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\nm = { element = "lat", part = "minutes" }\nn = { element = "lat", part = "minutes" }\n',
+      ['map-element-twice n'],
+    ],
+    [
+      'a whole coordinate beside its parts',
+      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\nm = { element = "lat", part = "minutes" }\nl = "lat"\n',
+      ['map-element-twice l'],
+    ],
+    ['a part of a depth', 'version = 1\n[columns]\nh = { element = "hloubka", part = "minutes" }\n', ['map-option h']],
     ['values that are a list', 'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n', ['map-values s']],
   ])('%s', (_what, text, faults) => {
     expect(faultsOf(text)).toEqual(faults);
@@ -172,4 +189,74 @@ test('whatever columns are called and hold, the map that is written is the map t
     ),
     { numRuns: 200 },
   );
+});
+
+describe('degrees, minutes and seconds in columns of their own', () => {
+  const MAP = `[columns]
+"č." = "local_id"
+"š. °" = { element = "lat", part = "degrees" }
+"š. '" = { element = "lat", part = "minutes" }
+"š. ''" = { element = "lat", part = "seconds" }
+"d. °" = { element = "lon", part = "degrees" }
+"d. '" = { element = "lon", part = "minutes" }
+`;
+
+  /** The point of a row, or what is wrong with it: its rule, column and message. */
+  function pointOf(row: string, map = MAP): unknown {
+    const text = `č.;š. °;š. ';š. '';d. °;d. '\n1;${row}\n`;
+    const mapped = mapTable(withColumnMap(table(text), mapOf(map)), {
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
+    const [first] = [...mapped.rows];
+    const [issue] = [...mapped.issues, ...(first?.issues ?? [])];
+    if (issue === undefined) return first?.find?.elements.geom_wkt;
+    return [issue.rule, issue.column, issue.message];
+  }
+
+  test.each([
+    ['49;50;25,8;15;10,5', 'POINT (15.175 49.8405)'],
+    ["49°;50';25.8'';15°;10.5", 'POINT (15.175 49.8405)'],
+    ['49;50,43;;15;10,5', 'POINT (15.175 49.8405)'],
+    ['49.0;0;0;15;0', 'POINT (15 49)'],
+    [';;;;', undefined],
+  ])('%s is joined', (row, point) => {
+    expect(String(pointOf(row)).replace(/(\.\d{4})\d+/, '$1')).toBe(String(point));
+  });
+
+  test.each([
+    ['49;60;0;15;10', /60 minutes or seconds/],
+    ['49;5;60;15;10', /60 minutes or seconds/],
+    ['49;;25;15;10', /minutes of 49° are empty/],
+    ['49;50;;15;10', /seconds of 49° 50' are empty/],
+    [';50;25;15;10', /degrees are empty/],
+    ['49;-50;25;15;10', /sign before its minutes/],
+    ['49,5;50;25;15;10', /decimal point before its minutes/],
+    ['49;x;25;15;10', /is not a number/],
+    ['49;50;25;15;', /minutes of 15° are empty/],
+    [';;;15;10', /Only one of/],
+  ])('%s is said to be wrong', (row, message) => {
+    expect(pointOf(row)).toEqual([expect.stringMatching(/^coordinate$/), expect.any(String), expect.stringMatching(message)]);
+  });
+
+  test('the map is written as it was read', () => {
+    const map = mapOf(MAP);
+    const remarks = { table: 't', columns: new Map(), fixed: new Map(), undecided: [] };
+    const again = readColumnMap('museum.map.toml', columnMapText(map, remarks));
+    expect(again.map?.columns).toEqual(map.columns);
+  });
+
+  test('any angle comes back to a millimetre', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 48, max: 51 }),
+        fc.integer({ min: 0, max: 59 }),
+        fc.integer({ min: 0, max: 59_999 }),
+        (d, m, ms) => {
+          const [, lat] = /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(String(pointOf(`${d};${m};${ms / 1000};15;0`))) ?? [];
+          expect(Math.abs(Number(lat) - (d + m / 60 + ms / 3_600_000))).toBeLessThan(1e-7);
+        },
+      ),
+    );
+  });
 });
