@@ -1,4 +1,5 @@
-import { editDistance, fold, gramsOf, wordsOf } from './fold.ts';
+import { editDistance, fold, wordsOf } from './fold.ts';
+import { type StoredWord, similarWords } from './similar-words.ts';
 import type { Term } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -68,21 +69,10 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
-    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MOST_PREFIXED }) as { id: number; text: string }[];
+    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MOST_PREFIXED }) as StoredWord[];
   for (const { id, text } of begun) take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
-  const similar = vocabulary
-    .sql(
-      `select words.id, words.text from (
-         select word_grams.rowid as similar, count(*) as shared from json_each(:grams) as gram
-         join word_grams on word_grams match gram.value group by similar order by shared desc limit :limit
-       ) join words on words.id = similar`,
-    )
-    .all({ grams: JSON.stringify(gramsOf(typed).map((gram) => `"${gram}"`)), limit: MOST_SIMILAR }) as {
-    id: number;
-    text: string;
-  }[];
   const limit = errorsAllowed(typed);
-  for (const { id, text } of similar) {
+  for (const { id, text } of similarWords(vocabulary, typed, MOST_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
     if (errors <= limit) take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
     else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
@@ -99,22 +89,24 @@ function errorsAllowed(word: string): number {
 /** Terms that hold one of the words, each with the best closeness. Words of a description count for less. */
 function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec: string | undefined): Map<number, number> {
   const terms = new Map<number, number>();
+  const closest = [...words].sort((a, b) => b.closeness - a.closeness);
   const holders = vocabulary
     .sql(
-      `select term_words.term, term_words.weight from term_words join terms on terms.id = term_words.term
-       where term_words.word = :word and terms.source = :source and terms.gone is null
-         and (:set is null or terms.set_spec = :set or terms.set_spec glob :set || ':*')
-       limit :limit`,
+      `select wanted.key, term_words.term, term_words.weight from json_each(:words) as wanted
+       cross join term_words on term_words.word = wanted.value cross join terms on terms.id = term_words.term
+       where terms.source = :source and terms.gone is null
+         and (:set is null or terms.set_spec = :set or terms.set_spec glob :set || ':*')`,
     )
-    .raw();
-  for (const { id, closeness } of [...words].sort((a, b) => b.closeness - a.closeness)) {
-    const limit = MOST_TERMS_OF_A_WORD - terms.size;
-    if (limit <= 0) break;
-    const rows = holders.all({ word: id, source: vocabulary.source, set: setSpec ?? null, limit }) as [number, number][];
-    for (const [term, weight] of rows) {
-      const value = closeness * (WEIGHT[weight] ?? 0);
-      if (value > (terms.get(term) ?? 0)) terms.set(term, value);
-    }
+    .raw()
+    .iterate({
+      words: JSON.stringify(closest.map(({ id }) => id)),
+      source: vocabulary.source,
+      set: setSpec ?? null,
+    }) as IterableIterator<[number, number, number]>;
+  for (const [index, term, weight] of holders) {
+    const value = (closest[index]?.closeness ?? 0) * (WEIGHT[weight] ?? 0);
+    if (value > (terms.get(term) ?? 0)) terms.set(term, value);
+    if (terms.size === MOST_TERMS_OF_A_WORD) break;
   }
   return terms;
 }

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gramsOf } from '../../../src/vocabulary/fold.ts';
+import { similarWords } from '../../../src/vocabulary/similar-words.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const syllable = fc.constantFrom('spo', 'na', 'ko', 'le', 'mis', 'ka', 'pas', 'kru', 'hy');
+const word = fc.array(syllable, { minLength: 1, maxLength: 4 }).map((syllables) => syllables.join(''));
+
+test('the words that share the most grams are found, as if each word of the vocabulary had been looked at', () => {
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 150 }), word, fc.integer({ min: 1, max: 20 }), (words, typed, most) => {
+      using store = tempVocabulary();
+      const vocabulary = fill(store, ...words.map((text, index) => aTerm(`HES-${index}`, text, { labelEn: null })));
+      const grams = new Set(gramsOf(typed));
+      const expected = (vocabulary.sql('select id, text from words order by id desc').all() as { id: number; text: string }[])
+        .map((stored) => ({ stored, shared: gramsOf(stored.text).filter((gram) => grams.has(gram)).length }))
+        .filter(({ shared }) => shared > 0)
+        .sort((a, b) => b.shared - a.shared)
+        .slice(0, most)
+        .map(({ stored }) => stored);
+      expect(similarWords(vocabulary, typed, most)).toEqual(expected);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('long lists are left out without a change of what is found', () => {
+  using store = tempVocabulary();
+  const others = Array.from({ length: 900 }, (_, n) => `b${n}na`);
+  const vocabulary = fill(store, aTerm('HES-1', 'spona'), aTerm('HES-2', others.join(' ')));
+  expect(similarWords(vocabulary, 'spona', 1).map(({ text }) => text)).toEqual(['spona']);
+  expect(similarWords(vocabulary, 'sponka', 1).map(({ text }) => text)).toEqual(['spona']);
+});
+
+test('a word that shares nothing is like none', () => {
+  using store = tempVocabulary();
+  expect(similarWords(fill(store, aTerm('HES-1', 'spona')), 'xyz', 5)).toEqual([]);
+  using empty = tempVocabulary();
+  expect(similarWords(fill(empty), 'spona', 5)).toEqual([]);
+});
