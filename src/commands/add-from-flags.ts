@@ -11,6 +11,7 @@ import { findByLocalId, latestFinds } from '../outbox/finds.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
 import { foldUnchecked } from './finds.ts';
+import { adviseSending } from './next-command.ts';
 
 /** Adds what the flags say. What is wrong keeps all of it out of the outbox, unless it is to be a draft. */
 export async function addFromFlags(adding: Adding, options: AddOptions): Promise<ExitReason> {
@@ -47,7 +48,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   const issues = withNames([...unreadable, ...saved.issues]);
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(savedText(saved));
-  if (saved.state === 'queued') terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
+  if (saved.state === 'queued') adviseSending(context);
   terminal.value(savedValue(adding, { ...saved, issues }));
   return hasErrors(unreadable) || (options.draft !== true && saved.state !== 'queued') ? 'dataRefused' : 'done';
 }

@@ -7,7 +7,8 @@ import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { findCount } from './counted.ts';
 import { asFind, openValidation } from './finds.ts';
-import { otherService } from './other-service.ts';
+import { profileFlag } from './next-command.ts';
+import { otherService, serviceOutbox } from './other-service.ts';
 
 type CopyOptions = {
   /** As the user gave them; none means all. */
@@ -24,7 +25,7 @@ type CopyOptions = {
 export async function copyFromOthers(context: Context, outbox: Outbox, { names, all, dryRun }: CopyOptions): Promise<void> {
   const { terminal } = context;
   const profile = context.profile();
-  const known = { outbox, profile: profile.name, isOtherService: otherService(context) };
+  const known = serviceOutbox(context, outbox);
   const finds = names.length === 0 ? findsOfOthers(context, outbox) : findsToCopy(known, named(outbox, names));
   if (finds.length === 0) return;
   const count = findCount(finds.length);
@@ -42,11 +43,12 @@ export async function copyFromOthers(context: Context, outbox: Outbox, { names, 
   const states = copyFinds({ ...known, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
   const drafts = states.filter((state) => state === 'draft').length;
   terminal.note(t`${count} of other profiles are queued for this service as well, each as an entry of its own.`);
+  const flag = profileFlag(context);
   if (drafts > 0)
     terminal.warn(
       ngettext(
-        msgid`${drafts} of them is a draft here: pas status says what is wrong.`,
-        `${drafts} of them are drafts here: pas status says what is wrong.`,
+        msgid`${drafts} of them is a draft here: pas status${flag} says what is wrong.`,
+        `${drafts} of them are drafts here: pas status${flag} says what is wrong.`,
         drafts,
       ),
     );
@@ -54,11 +56,9 @@ export async function copyFromOthers(context: Context, outbox: Outbox, { names, 
 
 /** Finds that could be sent to this profile's service as well. */
 function findsOfOthers(context: Context, outbox: Outbox): StoredFind[] {
-  const profile = context.profile().name;
-  const isOtherService = otherService(context);
   // As a rule there are none, and a season has many finds.
-  if (countElsewhere(outbox, profile, isOtherService) === 0) return [];
-  return findsToCopy({ outbox, profile, isOtherService }, allFinds(outbox));
+  if (countElsewhere(outbox, context.profile().name, otherService(context)) === 0) return [];
+  return findsToCopy(serviceOutbox(context, outbox), allFinds(outbox));
 }
 
 function named(outbox: Outbox, names: readonly string[]): StoredFind[] {

@@ -21,6 +21,7 @@ import { copyFromOthers } from './copy-from-others.ts';
 import { askForChanges } from './edit-asking.ts';
 import { editFile } from './edit-file.ts';
 import { asFind, findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
+import { profileFlag } from './next-command.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
 
@@ -92,7 +93,7 @@ async function editInEditor(
   const entry = importOfFind(given.outbox, stored.id, given.profile);
   // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
   const known = entry?.state === 'refused' ? entry.issues : given.validate(asFind(stored)).issues;
-  const find = shellWord(stored.localId);
+  const find = `${shellWord(stored.localId)}${profileFlag(context)}`;
   if (file.left === undefined || discard) file.write(editText(stored.localId, before, known));
   else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
   for (;;) {
@@ -133,11 +134,11 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
   if (edited.kind === 'stored') {
-    const state = STATE_WORDS[edited.state];
+    const [state, flag] = [STATE_WORDS[edited.state], profileFlag(context)];
     const text = {
-      queued: t`${shown} is queued. Send it: pas push`,
+      queued: t`${shown} is queued. Send it: pas push${flag}`,
       draft: t`${shown} is a draft until what is marked ✗ is mended.`,
-      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile`,
+      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile${flag}`,
     };
     terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }

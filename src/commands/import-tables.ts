@@ -11,6 +11,7 @@ import type { Table } from '../find/table.ts';
 import { readConstants, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
+import { issuedElsewhere } from '../flows/issued-elsewhere.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { readColumnMapFile } from './column-map-file.ts';
 import { findCount, photographCount } from './counted.ts';
@@ -19,7 +20,8 @@ import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
-import { otherService } from './other-service.ts';
+import { adviseSending, copyCommand } from './next-command.ts';
+import { otherService, serviceOutbox } from './other-service.ts';
 
 export type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -60,6 +62,10 @@ export async function importTables(context: Context, files: readonly string[], o
       lookupTerm,
       resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
       known: (localId) => knownFind(outbox, profile.name, localId),
+      issuedElsewhere: (identCely) => {
+        const found = issuedElsewhere(serviceOutbox(context, outbox), identCely);
+        return found === undefined ? undefined : { ...found, command: copyCommand(profile) };
+      },
     });
     for (const issue of mapped.issues) issues.push(issue);
     const progress = terminal.progress(t`Importing ${file}`);
@@ -101,7 +107,8 @@ function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
 
 type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number };
 
-function printSummary({ terminal }: Context, { finds, rows }: Imported, issues: readonly Issue[], dryRun: boolean): void {
+function printSummary(context: Context, { finds, rows }: Imported, issues: readonly Issue[], dryRun: boolean): void {
+  const { terminal } = context;
   printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
@@ -125,7 +132,7 @@ function printSummary({ terminal }: Context, { finds, rows }: Imported, issues: 
       ),
     );
   }
-  if (!dryRun && drafts < finds.length) terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
+  if (!dryRun && drafts < finds.length) adviseSending(context);
   terminal.value({
     dry_run: dryRun,
     added,

@@ -9,6 +9,8 @@ import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount } from './counted.ts';
 import { readTableOrInput } from './mapping-file.ts';
+import { profileFlag } from './next-command.ts';
+import { serviceOutbox } from './other-service.ts';
 import { announceInstance } from './service.ts';
 
 type NumberImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
@@ -32,7 +34,7 @@ async function importNumbers(context: Context, file: string, options: NumberImpo
   const { rows, issues: unreadable } = readNumbers(
     await readTableOrInput(context, file, options.sheet === undefined ? {} : { sheet: options.sheet }),
   );
-  const { numbers, issues: found } = enqueueNumbers(outbox, context.profile().name, rows, { dryRun });
+  const { numbers, issues: found } = enqueueNumbers(serviceOutbox(context, outbox), rows, { dryRun });
   const issues = [...unreadable, ...found];
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
@@ -43,7 +45,8 @@ async function importNumbers(context: Context, file: string, options: NumberImpo
       ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
   );
-  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number\` when there is a network.`);
+  const flag = profileFlag(context);
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number${flag}\` when there is a network.`);
   terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issues.map(issueValue) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
+import { enqueueNumber } from '../flows/enqueue-change.ts';
+import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { registerNumberImport } from './number-import.ts';
+import { serviceOutbox } from './other-service.ts';
 import { announceInstance } from './service.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -21,7 +23,7 @@ async function set(context: Context, find: string, value: string): Promise<ExitR
   const outbox = await context.outbox();
   announceInstance(context);
   const number = value.trim();
-  const change = enqueueNumber(outbox, targetOf(outbox, context.profile().name, find), value);
+  const change = enqueueNumber(outbox, targetForChange(serviceOutbox(context, outbox), find), value);
   const said = {
     queued: t`Number ${number} for ${find} is queued.`,
     replaced: t`Number ${number} for ${find} replaces the one that was queued.`,

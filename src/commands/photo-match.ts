@@ -14,6 +14,7 @@ import { strippedText } from './counted.ts';
 import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { findOf, rowOf } from './match-words.ts';
+import { adviseSending } from './next-command.ts';
 import { openQuestions, type Questions } from './photo-match-asking.ts';
 
 export type MatchFlags = GlobalOptions &
@@ -148,7 +149,7 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
   printLeft(context, fates, queued, options);
-  if (done > 0 && !isDry) terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
+  if (done > 0 && !isDry) adviseSending(context);
   terminal.value({
     dry_run: isDry,
     queued: done,

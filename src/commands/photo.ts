@@ -3,7 +3,8 @@ import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
+import { enqueuePhoto } from '../flows/enqueue-change.ts';
+import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
@@ -11,6 +12,7 @@ import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
+import { serviceOutbox } from './other-service.ts';
 import type { MatchFlags } from './photo-match.ts';
 import { announceInstance } from './service.ts';
 
@@ -60,7 +62,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     });
   }
   const outbox = await context.outbox();
-  const target = targetOf(outbox, context.profile().name, find);
+  const target = targetForChange(serviceOutbox(context, outbox), find);
   announceInstance(context);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];

@@ -17,6 +17,7 @@ import { requestCount } from './counted.ts';
 import { recordsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
+import { profileFlag } from './next-command.ts';
 import { openPace } from './pacing.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
 import { pushWatching } from './push-watching.ts';
@@ -132,7 +133,8 @@ function summarise(context: Context, outbox: Outbox, result: PushResult & { read
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
-  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
+  const flag = profileFlag(context);
+  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status${flag}\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted,

@@ -15,7 +15,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { recordsNamed } from './finds.ts';
 import { noteGap } from './gap-note.ts';
 import { openHarvestClient } from './harvesting.ts';
-import { commandFor } from './next-command.ts';
+import { commandFor, profileFlag } from './next-command.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 
@@ -45,7 +45,8 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
       return 'done';
     }
     const settled = await reconcileEntries(context, outbox, recordKeys);
-    for (const one of settled) context.terminal.line(sentence(one));
+    const flag = profileFlag(context);
+    for (const one of settled) context.terminal.line(sentence(one, flag));
     if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
     noteGap(context, outbox);
     context.terminal.value({ reconciled: settled.map(value) });
@@ -74,7 +75,7 @@ export async function reconcileEntries(
   });
 }
 
-function sentence({ entry, verdict }: Reconciled): string {
+function sentence({ entry, verdict }: Reconciled, flag: string): string {
   const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
   const reason = printable(verdict.reason);
   switch (verdict.kind) {
@@ -83,7 +84,7 @@ function sentence({ entry, verdict }: Reconciled): string {
     case 'absent':
       return t`${what}: queued again; ${reason}.`;
     case 'undecided': {
-      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry)];
+      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry, flag)];
       const sentences = [
         t`${what}: still uncertain; ${reason}.`,
         candidates === '' ? '' : t`Look at ${candidates}.`,

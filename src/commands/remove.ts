@@ -15,6 +15,7 @@ import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount, photographCount } from './counted.ts';
 import { refuseUntouched } from './finds.ts';
+import { profileFlag } from './next-command.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
@@ -54,7 +55,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   }
   for (const { name, because } of kept) {
     const find = printable(name);
-    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, shellWord(name))}`);
+    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, `${shellWord(name)}${profileFlag(context)}`)}`);
   }
   terminal.value({
     removed,

@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
 import { packageVersion } from '../base/package-root.ts';
+import type { Profile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { findsText, sizeText } from '../report/format.ts';
@@ -15,6 +16,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
+import { profileFlag } from './next-command.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
@@ -111,16 +113,23 @@ async function gather(context: Context, names: readonly string[], options: Repor
   return gatherReport({
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
-    oaiBase: profile.oaiBase,
+    profileFlag: profileFlag(context),
+    recordBase: recordBaseOf(profile),
     language: spokenLanguage(),
     finds: names.length === 0 ? undefined : findsNamed(outbox, profile.name, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
     madeMs: context.clock.now(),
     version: packageVersion(),
-    profile: { name: profile.name, kind: profile.kind, host: new URL(profile.oaiBase ?? profile.baseUrl).host },
+    profile: { name: profile.name, kind: profile.kind, host: new URL(recordBaseOf(profile) ?? profile.baseUrl).host },
     account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
   });
+}
+
+/** A training instance shares the harvesting interface of production, where an identifier of its own is another record. */
+function recordBaseOf({ kind, baseUrl, oaiBase }: Profile): string | undefined {
+  if (oaiBase === undefined || kind === 'production') return oaiBase;
+  return new URL(oaiBase).host === new URL(baseUrl).host ? oaiBase : undefined;
 }
 
 async function openThumbnails(maxPx: number) {

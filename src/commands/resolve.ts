@@ -11,6 +11,7 @@ import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
+import { profileFlag } from './next-command.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -53,7 +54,8 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 }
 
 /** A find that is given up leaves its photographs and numbers behind. */
-function sayWhatWaits({ terminal }: Context, outbox: Outbox, { findId, profile }: Target, name: string): void {
+function sayWhatWaits(context: Context, outbox: Outbox, { findId, profile }: Target, name: string): void {
+  const { terminal } = context;
   if (findId === null || !wasGivenUp(outbox, findId, profile)) return;
   const waiting = entriesOfFind(outbox, findId, profile).filter(
     ({ kind, state }) => kind !== 'import' && state === 'queued',
@@ -66,7 +68,7 @@ function sayWhatWaits({ terminal }: Context, outbox: Outbox, { findId, profile }
         waiting,
       ),
     );
-  const word = shellWord(name);
+  const word = `${shellWord(name)}${profileFlag(context)}`;
   terminal.note(t`Take it back with pas resolve ${word} --resend, or remove all of it with pas remove ${word}.`);
 }
 

@@ -18,7 +18,7 @@ import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { refuseUntouched } from './finds.ts';
-import { commandFor } from './next-command.ts';
+import { commandFor, profileFlag } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -126,12 +126,13 @@ function valueText(value: unknown): string {
   return String(value);
 }
 
-function printStory({ terminal }: Context, { entry, attempts, evidence }: Story): void {
+function printStory(context: Context, { entry, attempts, evidence }: Story): void {
+  const { terminal } = context;
   terminal.line();
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  for (const line of aboutEntry(entry)) terminal.line(`  ${line}`);
+  for (const line of aboutEntry(entry, profileFlag(context))) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
@@ -147,7 +148,7 @@ function printStory({ terminal }: Context, { entry, attempts, evidence }: Story)
   }
 }
 
-function aboutEntry(entry: Entry): string[] {
+function aboutEntry(entry: Entry, flag: string): string[] {
   const lines: string[] = [];
   // What the service found stands beside its elements below.
   if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0)) lines.push(printable(entry.reason));
@@ -158,10 +159,10 @@ function aboutEntry(entry: Entry): string[] {
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
-    const find = shellWord(entry.localId ?? '');
+    const find = `${shellWord(entry.localId ?? '')}${flag}`;
     lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: pas build ${find}`);
   }
-  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry, flag) : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
   return lines;
 }

@@ -11,7 +11,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
-import { commandFor } from './next-command.ts';
+import { commandFor, copyCommand, profileFlag } from './next-command.ts';
 import { otherService } from './other-service.ts';
 
 /** More than this many are counted, not listed. */
@@ -49,13 +49,14 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const rows = ENTRY_KINDS.map((each) => [KIND_WORDS[each], ...used.map((state) => String(counts[each][state]))]);
   terminal.table(['', ...used.map((state) => STATE_WORDS[state])], rows);
   printWaiting(context, waiting);
-  for (const step of STEPS) printStep(context, step, person);
-  printGivenUp(context, givenUp);
+  const flag = profileFlag(context);
+  for (const step of STEPS) printStep(context, step, person, flag);
+  printGivenUp(context, givenUp, flag);
   printElsewhere(context, elsewhere);
   const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
   if (sendable > 0) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
-    terminal.line('  pas push');
+    terminal.line(`  pas push${flag}`);
   }
   terminal.value({
     finds,
@@ -68,7 +69,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       find: entry.localId ?? entry.identCely,
       state: entry.state,
       reason: entry.reason ?? entry.issues[0]?.message ?? null,
-      command: commandFor(entry),
+      command: commandFor(entry, flag),
     })),
   });
   return 'done';
@@ -118,14 +119,14 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[]): void {
+function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], flag: string): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
   terminal.line(`\n${terminal.color.bold(title)}`);
-  if (command !== undefined) terminal.line(`  ${command}`);
+  if (command !== undefined) terminal.line(`  ${command}${flag}`);
   for (const entry of group.slice(0, MOST_SHOWN)) {
     terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(whyText(entry))}`);
-    terminal.line(`    ${printable(commandFor(entry))}`);
+    terminal.line(`    ${printable(commandFor(entry, flag))}`);
   }
   const more = group.length - MOST_SHOWN;
   if (more > 0) {
@@ -144,12 +145,12 @@ function whyText({ state, reason, issues }: Entry): string {
 }
 
 /** Nothing tells of photographs that wait for ever, unless this does. */
-function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
+function printGivenUp({ terminal }: Context, finds: readonly string[], flag: string): void {
   if (finds.length === 0) return;
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MOST_SHOWN)) {
-    const word = printable(shellWord(find));
+    const word = printable(`${shellWord(find)}${flag}`);
     terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
   }
 }
@@ -157,12 +158,11 @@ function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
 /** Finds that this profile knows nothing of are easily taken for sent. */
 function printElsewhere({ terminal, profile }: Context, count: number): void {
   if (count === 0) return;
-  const { kind, name } = profile();
   const title = ngettext(
     msgid`${count} find is queued or sent under other profiles only; send it to this service, too:`,
     `${count} finds are queued or sent under other profiles only; send them to this service, too:`,
     count,
   );
   terminal.line(`\n${terminal.color.bold(title)}`);
-  terminal.line(`  pas push --profile ${name}${kind === 'production' ? ' --copy' : ''}`);
+  terminal.line(`  ${copyCommand(profile())}`);
 }

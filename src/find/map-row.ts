@@ -16,6 +16,8 @@ export type RowContext = {
   readonly resolvePhoto: ResolvePhoto;
   /** What is known of a find that is kept already: a table that was exported names it. */
   readonly known?: (localId: string) => KnownFind | undefined;
+  /** The profile of another service from which alone an identifier is known. */
+  readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
 };
 
 export type KnownFind = {
@@ -24,6 +26,9 @@ export type KnownFind = {
   /** File names of the photographs that are kept with it. */
   readonly photos: readonly string[];
 };
+
+/** Whose identifier it is, and the command that sends such finds to this service as well. */
+type Elsewhere = { readonly localId: string; readonly profile: string; readonly command: string };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
 export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
@@ -52,7 +57,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const identCely = columns.cell(row.cells, 'ident_cely');
   const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
   const photos = readPhotos(photosCell, context.resolvePhoto, known?.photos ?? NO_PHOTOS, report);
-  if (identCely !== known?.identCely) refuseRecorded(identCely, report);
+  if (identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -116,8 +121,13 @@ function readPhotos(cell: string, resolvePhoto: ResolvePhoto, kept: readonly str
 const NO_PHOTOS: readonly string[] = [];
 
 /** A row that came from the service would be recorded there once more. */
-function refuseRecorded(identCely: string, report: Report): void {
+function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (identCely === '' || identCely === ':tba') return;
+  if (elsewhere !== undefined) {
+    const message = t`${identCely} was given to ${elsewhere.localId} by the service of profile ${elsewhere.profile}, not by this one. To send such finds here, too: ${elsewhere.command}`;
+    report('error', 'other-service', message, 'ident_cely');
+    return;
+  }
   const message = t`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
   report('error', 'already-recorded', message, 'ident_cely');
 }

@@ -8,6 +8,7 @@ import { latestNumber } from '../outbox/latest-number.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
+import { elsewhereText, issuedElsewhere, type ServiceOutbox } from './issued-elsewhere.ts';
 
 type NumbersReport = {
   /** In the order of the table: one for each find. */
@@ -22,15 +23,15 @@ type Meant = { readonly row: NumberRow; readonly find: string; readonly target: 
  * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
  */
 export function enqueueNumbers(
-  outbox: Outbox,
-  profile: string,
+  known: ServiceOutbox,
   rows: readonly NumberRow[],
   { dryRun }: { readonly dryRun: boolean },
 ): NumbersReport {
+  const { outbox, profile } = known;
   const issues: Issue[] = [];
   return outbox.change(() => {
     const meant = rows.flatMap((row): Meant[] => {
-      const found = findOf(outbox, profile, row);
+      const found = findOf(known, row);
       if ('rule' in found) issues.push({ ...found, ...row.place });
       return 'rule' in found ? [] : [{ row, ...found }];
     });
@@ -44,11 +45,17 @@ export function enqueueNumbers(
   });
 }
 
-function findOf(outbox: Outbox, profile: string, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
+function findOf(known: ServiceOutbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
+  const { outbox, profile } = known;
   const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
   const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely, profile);
   if (localId !== '' && byKey === undefined) {
     return errorIssue('number-find', t`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
+  }
+  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : issuedElsewhere(known, identCely);
+  if (elsewhere !== undefined) {
+    const { message, hint } = elsewhereText(identCely, profile, elsewhere);
+    return errorIssue('other-service', `${message} ${hint}`, { find: elsewhere.localId });
   }
   if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
     const message = t`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;

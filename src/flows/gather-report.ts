@@ -10,7 +10,7 @@ import { superiorsOf, termByIdent } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
-type ReportRequest = Pick<FindSources, 'outbox' | 'oaiBase' | 'language' | 'places'> &
+type ReportRequest = Pick<FindSources, 'outbox' | 'profileFlag' | 'recordBase' | 'language' | 'places'> &
   Pick<Report, 'madeMs' | 'version' | 'profile' | 'account' | 'pictures'> & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
@@ -58,7 +58,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Terms repeat from find to find, so they are looked up once. */
-function findSources({ outbox, oaiBase, language, places, vocabulary, profile }: ReportRequest): FindSources {
+function findSources({ outbox, profileFlag, recordBase, language, places, vocabulary, profile }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
     return (ident) => {
@@ -68,7 +68,7 @@ function findSources({ outbox, oaiBase, language, places, vocabulary, profile }:
     };
   };
   return {
-    ...{ outbox, oaiBase, language, places },
+    ...{ outbox, profileFlag, recordBase, language, places },
     profile: profile.name,
     termOf: remembered((ident) => termByIdent(vocabulary, ident)),
     districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),

@@ -18,7 +18,10 @@ import type { Term } from '../vocabulary/term.ts';
 export type FindSources = {
   readonly outbox: Outbox;
   readonly profile: string;
-  readonly oaiBase: string | undefined;
+  /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
+  readonly profileFlag: string;
+  /** Where the service shows its records; undefined where it is not known. */
+  readonly recordBase: string | undefined;
   readonly language: Language;
   readonly termOf: (ident: string) => Term | undefined;
   /** The district that a cadastral area lies in. */
@@ -32,7 +35,7 @@ export type GatheredFind = { readonly find: ReportFind; readonly photographs: re
 
 /** All that the report says of one find. What may not be told is left out here, so that no page can tell it by mistake. */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
-  const { outbox, profile, oaiBase } = sources;
+  const { outbox, profile, recordBase } = sources;
   const entries = entriesOfFind(outbox, stored.id, profile);
   const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
   const identCely = imported?.identCely ?? undefined;
@@ -47,7 +50,8 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     number,
     localId: stored.localId,
     identCely,
-    recordUrl: identCely === undefined || oaiBase === undefined ? undefined : `${oaiBase}/id/${encodeURIComponent(identCely)}`,
+    recordUrl:
+      identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state,
     stateNote: stateNote(imported, pulled),
     project: elements.projekt?.id,
@@ -69,6 +73,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       state,
       photographsSent: photos.filter((entry) => entry.state === 'accepted').length,
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
+      profileFlag: sources.profileFlag,
       pulled: pulled !== undefined,
     }),
   };

@@ -11,13 +11,15 @@ type Situation = {
   readonly photographsSent: number;
   /** Photographs and registration numbers. */
   readonly changes: Changes;
+  /** What commands must have added to act on the report's profile: ` --profile NAME`, or nothing. */
+  readonly profileFlag: string;
   /** A pull has met the record. */
   readonly pulled: boolean;
 };
 
 /** What somebody can do about a find now; nothing where it only has to be waited for, or is done. */
-export function nextSteps({ localId, state, photographsSent, changes, pulled }: Situation): NextStep[] {
-  const find = shellWord(localId);
+export function nextSteps({ localId, state, photographsSent, changes, profileFlag, pulled }: Situation): NextStep[] {
+  const find = `${shellWord(localId)}${profileFlag}`;
   return [
     ...stepsOf(state, find),
     ...(changes.refused > 0 && state !== 'refused'
@@ -37,7 +39,9 @@ export function nextSteps({ localId, state, photographsSent, changes, pulled }: 
     ...(photographsSent === 0 && changes.queued === 0 && (state === 'submitted' || state === 'confirmed')
       ? [{ text: t`Add a photograph: the service archives no find without one.`, command: `pas photo add ${find} FILE` }]
       : []),
-    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service how it stands by now.`, command: 'pas pull' }] : []),
+    ...(!pulled && isAtService(state)
+      ? [{ text: t`Ask the service how it stands by now.`, command: `pas pull${profileFlag}` }]
+      : []),
   ];
 }
 

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { startMock } from '../support/start-mock.ts';
+
+/** `mock`, a training profile, is the configured one; `the.museum` is production, where nothing was sent yet. */
+let home: Home;
+let ident: string;
+
+const MUSEUM = 'the.museum';
+
+beforeAll(async () => {
+  await using mock = await startMock();
+  home = await signedIn(mock.server, 'archaeologist', ['--min-interval-ms', '0']);
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('push'));
+  await expectDone(
+    home.pas(
+      ...['init', '--name', MUSEUM, '--kind', 'production', '--username', 'archaeologist'],
+      ...['--base-url', 'https://finds.example.org', '--oai-base', 'https://api.example.org/oai'],
+      ...['--schema-base', 'https://api.example.org/schema/svc'],
+    ),
+  );
+  const [first] = await home.json<{ ident_cely: string }[]>('list');
+  ident = first?.ident_cely ?? '';
+}, 60_000);
+
+describe('commands that are advised', () => {
+  test('name the profile wherever it is not the one that is used anyway', async () => {
+    const draft = home.file('draft.csv', 'local_id;projekt;hloubka\nDR 1;C-202400101;5\n');
+    const imported = await home.pas('import', draft, writeSeason(home, 1), '--profile', MUSEUM);
+    expect(imported.stderr).not.toContain('`pas push`');
+    const status = (await home.pas('status', '--profile', MUSEUM)).stdout;
+    expect(status).toContain(`pas edit 'DR 1' --profile ${MUSEUM}\n`);
+    expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit 'DR 1' --profile ${MUSEUM}`);
+    const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
+    const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
+    expect(numbered.stderr).toContain(`\`pas push --only number --profile ${MUSEUM}\``);
+    await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
+    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit &#39;DR 1&#39; --profile ${MUSEUM}`);
+    const own = (
+      await home.pas('number', 'import', home.file('own.csv', 'local_id;evidencni_cislo\nK-2;A 2\n'), '--profile', 'mock')
+    ).stderr;
+    expect(own).toContain('`pas push --only number`');
+  });
+
+  test('name the configured profile too where PAS_PROFILE says another one', async () => {
+    const elsewhere = home.with({ PAS_PROFILE: MUSEUM });
+    const run = await elsewhere.pas('number', 'set', 'K-1', 'A 2', '--profile', 'mock');
+    expect(run.code).toBe(0);
+    expect((await elsewhere.pas('status', '--profile', 'mock')).stdout).toContain('  pas push --profile mock\n');
+  });
+});
+
+describe('an identifier that a training instance gave', () => {
+  const refused = () => new RegExp(`${ident} was given to K-1 by the service of profile mock`);
+
+  test('is not taken for a record of production', async () => {
+    const set = await home.pas('number', 'set', ident, 'A 1', '--profile', MUSEUM);
+    expect(set.code).not.toBe(0);
+    expect(set.stderr).toMatch(refused());
+    expect(set.stderr).toContain(`pas push K-1 --profile ${MUSEUM}`);
+    const photo = await home.pas('photo', 'add', ident, home.file('a.png', tinyPng(1)), '--profile', MUSEUM);
+    expect([photo.code, photo.stderr]).toEqual([set.code, expect.stringMatching(refused())]);
+    const table = home.file('idents.csv', `ident_cely;evidencni_cislo\n${ident};A 1\n`);
+    const imported = await home.pas('number', 'import', table, '--profile', MUSEUM);
+    expect([imported.code, imported.stdout]).toEqual([3, expect.stringMatching(refused())]);
+    expect((await home.pas('number', 'set', ident, 'A 3')).code).toBe(0);
+  });
+
+  test('in a table that was exported there is not called a second record', async () => {
+    const table = join(home.folder, 'practice.csv');
+    await expectDone(home.pas('export', '--out', table, '--force'));
+    const run = await home.pas('import', table, '--profile', MUSEUM, '--dry-run');
+    expect(run.stdout).toMatch(refused());
+    expect(run.stdout).toContain(`pas push --profile ${MUSEUM} --copy`);
+    expect(run.stdout).not.toContain('second record');
+  });
+
+  test('has no link in a report where harvesting is production’s', async () => {
+    const text = async (): Promise<string> => {
+      await expectDone(home.pas('report', join(home.folder, 'page.html')));
+      return readFileSync(join(home.folder, 'page.html'), 'utf8');
+    };
+    expect(await text()).toContain(`/id/${ident}`);
+    const config = join(home.folder, 'pas', 'config.toml');
+    const own = readFileSync(config, 'utf8');
+    home.file('pas/config.toml', own.replace(/^(oai_base = ")http:[^"]*(")/m, '$1https://api.example.org/oai$2'));
+    const page = await text();
+    home.file('pas/config.toml', own);
+    expect(page).toContain(ident);
+    expect(page).not.toContain(`/id/${ident}`);
+    expect(page).not.toContain('api.example.org');
+  });
+});
