@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-const shared = { testTimeout: 120_000, hookTimeout: 120_000, pool: 'forks' } as const;
+const shared = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  pool: 'forks',
+  globalSetup: 'test/support/test-disk.ts',
+} as const;
 
 export default defineConfig({
   test: {
@@ -9,7 +14,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'all',
-          maxWorkers: 2,
+          // Most of a test is waiting for a process that it started. Modules are loaded once for each worker, not for each file.
+          maxWorkers: 3,
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/jitter/**', 'test/scale/**'],
           sequence: { groupOrder: 0 },
@@ -22,6 +29,7 @@ export default defineConfig({
           name: 'alone',
           include: ['test/pace/**/*.test.ts'],
           fileParallelism: false,
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },

@@ -92,9 +92,13 @@ export class Schemas {
     const xml = await loadXml();
     const source = this.text(version).replace(`${this.#schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
+    const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
+    // The parser's list of inputs is one for the process, and whoever else compiles a schema in it empties it.
+    xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
     try {
       return xml.XsdValidator.fromDoc(document);
     } finally {
+      xml.xmlCleanupInputProvider();
       document.dispose();
     }
   }
@@ -106,15 +110,8 @@ function entityError(document: XmlDocument): SchemaError {
 
 let library: Promise<Xml> | undefined;
 
-/**
- * Loaded when first needed: compiling the WebAssembly would double the time to the first answer. The parser keeps one short
- * list of input providers per process, so ours, which never changes, is registered once for all servers.
- */
+/** Loaded when first needed: compiling the WebAssembly would double the time to the first answer. */
 function loadXml(): Promise<Xml> {
-  library ??= import('libxml2-wasm').then((xml) => {
-    const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
-    xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
-    return xml;
-  });
+  library ??= import('libxml2-wasm');
   return library;
 }

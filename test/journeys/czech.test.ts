@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/languages.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
 
@@ -28,6 +28,9 @@ async function helpIn(language: Language): Promise<Map<string, string[]>> {
 }
 
 describe('the help of every command', () => {
+  // Other files of the same worker get their modules in English again.
+  afterAll(() => void vi.resetModules());
+
   /** Two words in a row, in what is neither an example nor one that goes on. */
   const isEnglish = (line: string, english: readonly string[]): boolean =>
     english.includes(line) && /\p{L}{2,} \p{L}{2,}/u.test(line) && !/^ +\$ |^ {6}--|^ +(-h|--)[^ ]* *$/.test(line);

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { FINDS_EACH, measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 /** Homes that share neither files nor state: to each other they are different machines. */
-async function machines(service: MockProcess, redis: RedisProcess, accounts: readonly string[], finds: number): Promise<Home[]> {
+async function machines(service: MockProcess, redis: RedisProcess, accounts: readonly string[]): Promise<Home[]> {
   return Promise.all(
     accounts.map(async (account) => {
       const home = await signedIn(service, account, ['--pacing', redis.url]);
-      await expectDone(home.pas('import', writeSeason(home, finds)));
+      await expectDone(home.pas('import', writeSeason(home, FINDS_EACH)));
       return home;
     }),
   );
@@ -28,12 +28,12 @@ test.skipIf(!HAS_REDIS)(
     await using service = await startMockProcess('--latency', '40');
     await using redis = await startRedis();
     await warmUp(service);
-    const homes = await machines(service, redis, ['researcher', 'archaeologist', 'researcher', 'archaeologist'], 40);
+    const homes = await machines(service, redis, ['researcher', 'archaeologist', 'researcher', 'archaeologist']);
 
     const measured = await measurePushes(service, homes);
 
     expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
-    expect(measured).toMatchObject({ accepted: 160, requests: 160, throttled: 0 });
+    expect(measured).toMatchObject({ accepted: 4 * FINDS_EACH, requests: 4 * FINDS_EACH, throttled: 0 });
     expect(measured.notes).not.toContain('pacing store');
     expect(measured.smallestGapMs).toBeGreaterThanOrEqual(100);
     expect(measured.perSecond).toBeGreaterThanOrEqual(0.9 * 10);

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { measurePushes, warmUp } from '../support/measure-pushes.ts';
+import { FINDS_EACH, measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
-const FINDS_EACH = 50;
 
 // Departures were held to the limit in every round measured (docs/decisions/0005-own-pace.md). Arrivals also depend on the
 // machine giving the server its turn, so a round in which it did not may be repeated.
