@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/base/errors.ts';
+import { readYaml } from './support/read-yaml.ts';
 import { freePort, inBash, layOut, runPage } from './support/run-page.ts';
 import { makeHome } from './support/run-pas.ts';
 
@@ -70,22 +71,45 @@ describe('the jobs for CI services', () => {
     );
   }, 60_000);
 
-  test('the lines of the workflow start the mock, run the tests and keep the journal', async () => {
-    const workflow = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
+  test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
+    const text = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
+    const { jobs } = readYaml(text) as { jobs: { client: { env: Record<string, string>; steps: Step[] } } };
+    const { env, steps } = jobs.client;
+    expect(steps.map(({ uses, run }) => [uses, run].filter((each) => each !== undefined).length)).toEqual(steps.map(() => 1));
+    const used = steps.flatMap(({ uses }) => uses ?? []);
+    expect(used.filter((each) => !/^actions\/[a-z-]+@v\d+$/.test(each))).toEqual([]);
+    const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);
+    expect(uploaded).toEqual(['mock.log', 'journal.json']);
+
     const port = await freePort();
-    const lines = [...workflow.matchAll(/^ +(?:- )?run: (?:\|\n((?:^ {10}.*\n)+)|(.+))/gm)].map(
-      ([, block, line]) => block ?? line ?? '',
-    );
-    expect(lines).toHaveLength(4);
     const home = makeHome();
     layOut(home.folder, port);
-    const steps = lines.map((text) =>
-      text
-        .replaceAll('8099', port)
-        .replace(/^npm ci$/, 'true')
-        .replace(/^npm test$/, TESTS),
+    const lines = steps.flatMap(({ run }) =>
+      run === undefined
+        ? []
+        : [
+            run
+              .replaceAll('8099', port)
+              .replace(/^npm ci$/, 'true')
+              .replace(/^npm test$/, TESTS),
+          ],
     );
-    const env = { ...home.env, MOCK_URL: `http://127.0.0.1:${port}` };
-    await inBash(home.folder, `set -e\ntrap 'kill $(jobs -p)' EXIT\n${steps.join('\n')}\ncat journal.json mock.log`, env);
+    expect(lines).toHaveLength(4);
+    const script = `set -e\ntrap 'kill $(jobs -p)' EXIT\n${lines.join('\n')}\nls -s ${uploaded.join(' ')}`;
+    const here = Object.entries(env).map(([name, value]) => [name, value.replace('8099', port)]);
+    await inBash(home.folder, script, { ...home.env, ...Object.fromEntries(here) });
   }, 60_000);
+});
+
+type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, string>> };
+
+test.each([
+  ['a tab', 'on:\n\tpush'],
+  ['a key that is there twice', 'name: a\nname: b'],
+  ['a key without a value', 'jobs:\nname: a'],
+  ['a line that is indented for no reason', 'name: a\n  on: b'],
+  ['a value with a colon in it', 'run: echo a: b'],
+  ['a list that is not closed', 'on: [push'],
+])('a workflow with %s would be noticed', (_what, text) => {
+  expect(() => readYaml(text)).toThrow(/^line \d+: /);
 });
