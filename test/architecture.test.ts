@@ -36,7 +36,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ttag: /^src\/base\/catalog\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
-  exifreader: /^src\/find\/(thumbnail|photo-exif)\.ts$/,
+  exifreader: /^src\/find\/exif-tags\.ts$/,
   'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
   'write-excel-file': /^src\/find\/export\/write-workbook\.ts$/,
   sharp: /^src\/find\/thumbnail\.ts$/,

@@ -1,5 +1,5 @@
 import { constants, open } from 'node:fs/promises';
-import type { ExpandedTags } from 'exifreader';
+import { type ExifTags, readExifTags } from './exif-tags.ts';
 
 /** What a camera wrote about a picture, as far as finds are concerned. */
 export type PhotoExif = {
@@ -20,19 +20,8 @@ const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Without anything where the file holds nothing of that kind. @throws Error when it cannot be read */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
-  return exifOf(await beginningOf(path));
-}
-
-/** @param bytes the beginning of a photograph */
-async function exifOf(bytes: Buffer): Promise<PhotoExif> {
-  const { default: reader } = await import('exifreader');
-  try {
-    const tags = reader.load(bytes, { expanded: true });
-    return { ...placeOf(tags), ...takenOf(tags) };
-  } catch {
-    // No picture, or one without anything beside the picture.
-    return {};
-  }
+  const tags = await readExifTags(await beginningOf(path));
+  return tags === undefined ? {} : { ...placeOf(tags), ...takenOf(tags) };
 }
 
 async function beginningOf(path: string): Promise<Buffer> {
@@ -48,14 +37,14 @@ async function beginningOf(path: string): Promise<Buffer> {
   }
 }
 
-function placeOf({ gps }: ExpandedTags): Pick<PhotoExif, 'place'> {
+function placeOf({ gps }: ExifTags): Pick<PhotoExif, 'place'> {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude)) return {};
   return { place: { longitude, latitude } };
 }
 
 /** When the shutter opened, not when the file was last written. */
-function takenOf({ exif }: ExpandedTags): Pick<PhotoExif, 'taken'> {
+function takenOf({ exif }: ExifTags): Pick<PhotoExif, 'taken'> {
   const original = readTime(exif?.DateTimeOriginal?.description);
   if (original !== undefined) return { taken: { local: original, ...offsetOf(exif?.OffsetTimeOriginal?.description) } };
   const digitized = readTime(exif?.DateTimeDigitized?.description);

@@ -1,6 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
 import { t } from '../base/language.ts';
+import { readExifTags } from './exif-tags.ts';
 import { bareJpeg } from './jpeg.ts';
 
 export type Thumbnail =
@@ -114,23 +115,17 @@ type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 
 /** The small picture in the photograph's EXIF data, with nothing besides. */
 async function embeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
-  const { default: reader } = await import('exifreader');
-  try {
-    const { exif, Thumbnail: thumbnail } = reader.load(head, { expanded: true });
-    if (thumbnail === undefined) return undefined;
-    const bare = bareJpeg(Buffer.from(thumbnail.base64, 'base64'));
-    if (bare === undefined) return undefined;
-    const orientation = Number(exif?.Orientation?.value ?? 1);
-    return {
-      kind: 'image',
-      jpeg: bare.bytes,
-      widthPx: bare.widthPx,
-      heightPx: bare.heightPx,
-      orientation: orientation in TURNS ? orientation : 1,
-    };
-  } catch {
-    return undefined;
-  }
+  const { exif, Thumbnail: thumbnail } = (await readExifTags(head)) ?? {};
+  const bare = thumbnail === undefined ? undefined : bareJpeg(Buffer.from(thumbnail.base64, 'base64'));
+  if (bare === undefined) return undefined;
+  const orientation = Number(exif?.Orientation?.value ?? 1);
+  return {
+    kind: 'image',
+    jpeg: bare.bytes,
+    widthPx: bare.widthPx,
+    heightPx: bare.heightPx,
+    orientation: orientation in TURNS ? orientation : 1,
+  };
 }
 
 /** The beginning of the file; or, in words, why there is none. */

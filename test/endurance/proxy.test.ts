@@ -2,27 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { countMade } from '../support/count-made.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
-import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 const FINDS = 4;
 const PACE = ['--min-interval-ms', '20', '--settle-ms', '0'];
 
-let service: MockProcess;
-let made: () => Promise<MockState>;
-
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
-beforeEach(async () => {
-  await service.control('POST', '/reset');
-  made = await countMade(service);
-});
+const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service, photos = false): Promise<Home> {
   const home = await signedIn(address, 'archaeologist', PACE);
@@ -67,7 +57,7 @@ test('a server that is killed in the middle and comes back has every find and ph
 });
 
 test('a photograph that is cut off in the middle goes back to the queue and arrives once', async () => {
-  await using wire = await startCuttingWire(service, { head: '/upload-foto', afterBytes: 300_000, times: 2 });
+  await using wire = await startCuttingWire(mock.service, { head: '/upload-foto', afterBytes: 300_000, times: 2 });
   const home = await homeAt(wire.service);
   await expectDone(home.pas('push'));
   const large = Buffer.concat([tinyPng(7), randomBytes(2_000_000)]);
@@ -77,16 +67,16 @@ test('a photograph that is cut off in the middle goes back to the queue and arri
   expect(lines.filter(({ type }) => type === 'settled').map(({ state }) => state)).toEqual(['queued', 'queued', 'accepted']);
   expect(wire.cuts()).toBe(2);
   expect(run.code).toBe(0);
-  expect(await made()).toEqual({ finds: FINDS, photos: 1 });
+  expect(await mock.made()).toEqual({ finds: FINDS, photos: 1 });
 });
 
 test('an import that is cut off in its middle may have arrived for all pas knows, and still is made once', async () => {
-  await using wire = await startCuttingWire(service, { head: '/import-xml', afterBytes: 700, times: 2 });
+  await using wire = await startCuttingWire(mock.service, { head: '/import-xml', afterBytes: 700, times: 2 });
   const home = await homeAt(wire.service);
   await home.pas('push');
   expect(wire.cuts()).toBe(2);
   await finish(home);
-  expect(await made()).toMatchObject({ finds: FINDS });
+  expect(await mock.made()).toMatchObject({ finds: FINDS });
 });
 
 const PAGE = '<html><head><title>Bad Gateway</title></head><body><h1>502</h1>nginx</body></html>';
@@ -100,26 +90,26 @@ describe('a proxy that answers an import in place of the service', () => {
     ['502 before the service got it', 502, false],
     ['504 before the service got it', 504, false],
   ])('with %s leaves it uncertain, and it is made once', async (_name, status, passOn) => {
-    await using proxy = await startPageProxy(service, { path: '/import-xml', status, body: PAGE, passOn, times: 1 });
+    await using proxy = await startPageProxy(mock.service, { path: '/import-xml', status, body: PAGE, passOn, times: 1 });
     const home = await homeAt(proxy.service);
     const run = await home.pas('push', '--json');
     const doubted = jsonLines(run.stdout).filter(({ type, state }) => type === 'settled' && state === 'uncertain');
     expect(doubted).toHaveLength(1);
-    expect(await made()).toMatchObject({ finds: passOn ? FINDS : FINDS - 1 });
+    expect(await mock.made()).toMatchObject({ finds: passOn ? FINDS : FINDS - 1 });
     await finish(home);
-    expect(await made()).toMatchObject({ finds: FINDS });
+    expect(await mock.made()).toMatchObject({ finds: FINDS });
     expect((await entries(home)).import).toMatchObject({ accepted: FINDS, uncertain: 0 });
   });
 
   test('with 413 is a refusal that says why, and nothing was made', async () => {
     const rule = { path: '/import-xml', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>', passOn: false };
-    await using proxy = await startPageProxy(service, { ...rule, times: FINDS });
+    await using proxy = await startPageProxy(mock.service, { ...rule, times: FINDS });
     const home = await homeAt(proxy.service);
     const run = await home.pas('push');
     expect(run.code).toBe(3);
     expect(run.stderr).toContain('413');
     expect((await entries(home)).import).toMatchObject({ refused: FINDS });
-    expect(await made()).toMatchObject({ finds: 0 });
+    expect(await mock.made()).toMatchObject({ finds: 0 });
   });
 });
 
@@ -128,26 +118,32 @@ describe('a proxy that answers a photograph in place of the service', () => {
     ['502 after the service saved it', 502, true],
     ['504 before the service got it', 504, false],
   ])('with %s leaves it uncertain, and it is attached once', async (_name, status, passOn) => {
-    await using proxy = await startPageProxy(service, { path: '/upload-foto', status, body: PAGE, passOn, times: 1 });
+    await using proxy = await startPageProxy(mock.service, { path: '/upload-foto', status, body: PAGE, passOn, times: 1 });
     const home = await homeAt(proxy.service, true);
     await home.pas('push');
     await finish(home);
-    expect(await made()).toEqual({ finds: FINDS, photos: FINDS });
+    expect(await mock.made()).toEqual({ finds: FINDS, photos: FINDS });
   });
 
   test('with 413 is a refusal', async () => {
-    await using proxy = await startPageProxy(service, { path: '/upload-foto', status: 413, body: PAGE, passOn: false, times: 1 });
+    await using proxy = await startPageProxy(mock.service, {
+      path: '/upload-foto',
+      status: 413,
+      body: PAGE,
+      passOn: false,
+      times: 1,
+    });
     const home = await homeAt(proxy.service, true);
     const run = await home.pas('push');
     expect(run.code).toBe(3);
     expect((await entries(home)).photo).toMatchObject({ refused: 1, accepted: FINDS - 1 });
-    expect(await made()).toEqual({ finds: FINDS, photos: FINDS - 1 });
+    expect(await mock.made()).toEqual({ finds: FINDS, photos: FINDS - 1 });
   });
 });
 
 test('a proxy that answers a number with 502 changes nothing: it is sent again until the service has it', async () => {
   const rule = { path: '/evidencni-cislo', status: 502, body: PAGE, passOn: true };
-  await using proxy = await startPageProxy(service, { ...rule, times: 1 });
+  await using proxy = await startPageProxy(mock.service, { ...rule, times: 1 });
   const home = await homeAt(proxy.service);
   await expectDone(home.pas('push'));
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1/2024'));

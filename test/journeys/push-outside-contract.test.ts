@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { countMade } from '../support/count-made.ts';
 import { type PageRule, startPageProxy } from '../support/faulty-network.ts';
 import { findStates } from '../support/find-states.ts';
-import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Run, type Service, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 const PAGE: Omit<PageRule, 'passOn'> = {
   path: '/import-xml',
@@ -13,16 +12,7 @@ const PAGE: Omit<PageRule, 'passOn'> = {
   times: 1,
 };
 
-let service: MockProcess;
-let made: () => Promise<MockState>;
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
-beforeEach(async () => {
-  await service.control('POST', '/reset');
-  made = await countMade(service);
-});
+const mock = useMock('--min-interval', '10');
 
 /** So slow that a second is over when the last answer is there: the service's clock shows only whole ones. */
 async function homeAt(address: Service, settleMs = '0'): Promise<Home> {
@@ -40,7 +30,7 @@ test.each([
   ['a 502 of a proxy', PAGE],
   ['a success that names no record', { ...PAGE, status: 201, body: '<svc/>', contentType: 'application/xml' }],
 ])('%s to an import that was not made ends the push with 15, and the next push makes it', async (_name, page) => {
-  await using proxy = await startPageProxy(service, { ...page, passOn: false });
+  await using proxy = await startPageProxy(mock.service, { ...page, passOn: false });
   const home = await homeAt(proxy.service);
   const run = await home.pas('push', '--json');
   expect(run.code).toBe(15);
@@ -57,26 +47,26 @@ test.each([
   expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'accepted', 'K-3': 'accepted', 'K-4': 'accepted' });
   const next = await home.pas('push');
   expect([next.code, next.stderr]).toEqual([0, expect.not.stringContaining('outside')]);
-  expect(await made()).toMatchObject({ finds: 4 });
+  expect(await mock.made()).toMatchObject({ finds: 4 });
 });
 
 test('a 502 of a proxy to an import that was made is settled by the harvest, and the push ends well', async () => {
-  await using proxy = await startPageProxy(service, { ...PAGE, passOn: true });
+  await using proxy = await startPageProxy(mock.service, { ...PAGE, passOn: true });
   const home = await homeAt(proxy.service);
   const run = await home.pas('push');
   expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/K-1.*502/)]);
   expect(Object.values(await findStates(home))).toEqual(Array(4).fill('accepted'));
   await expectDone(home.pas('push'));
-  expect(await made()).toMatchObject({ finds: 4 });
+  expect(await mock.made()).toMatchObject({ finds: 4 });
 });
 
 test('a 502 that the harvest cannot settle yet ends the push with 6, and the next push sends nothing twice', async () => {
-  await using proxy = await startPageProxy(service, { ...PAGE, passOn: false });
+  await using proxy = await startPageProxy(mock.service, { ...PAGE, passOn: false });
   const home = await homeAt(proxy.service, '600000');
   const run = await home.pas('push', '--json');
   expect(run.code).toBe(6);
   expect(jsonLines(run.stderr).at(-1)).toMatchObject({ type: 'exit', code: 6 });
   expect((await home.pas('push')).code).toBe(6);
   expect(await findStates(home)).toMatchObject({ 'K-1': 'uncertain' });
-  expect(await made()).toMatchObject({ finds: 3 });
+  expect(await mock.made()).toMatchObject({ finds: 3 });
 });

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
-import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
-let made: () => Promise<MockState>;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  made = await countMade(service);
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
 });
 
 type Reconciled = { reconciled: { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null }[] };
@@ -30,28 +22,28 @@ function settleTime(): Promise<void> {
 
 test('a find that was saved behind a 500 is found at the end of the same push, and what waited for it is sent next', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-  await service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
   await home.pas('push');
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' });
   await expectDone(home.pas('push'));
-  expect(await made()).toEqual({ finds: 3, photos: 3 });
+  expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
 });
 
 test('a find that was not saved is sent again once its absence proves something, and only then', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
-  await service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
   expect((await home.pas('push')).code).toBe(6);
   expect((await states())['K-2']).toBe('uncertain');
   await settleTime();
   const { reconciled } = await home.json<Reconciled>('reconcile');
   expect(reconciled).toMatchObject([{ find: 'K-2', verdict: 'absent' }]);
   await expectDone(home.pas('push'));
-  expect(await made()).toMatchObject({ finds: 3 });
+  expect(await mock.made()).toMatchObject({ finds: 3 });
 });
 
 test('absence proves nothing where no find of this account is known to be visible', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  await service.faults({ endpoint: 'import', fault: '500-before-save' });
+  await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   await home.pas('push');
   await settleTime();
   const run = await home.pas('reconcile', '--json');
@@ -62,7 +54,7 @@ test('absence proves nothing where no find of this account is known to be visibl
 });
 
 test('an anonymous harvest cannot decide, and says why', async () => {
-  const anonymous = await signedIn(service, 'archaeologist', [
+  const anonymous = await signedIn(mock.service, 'archaeologist', [
     '--min-interval-ms',
     '10',
     '--settle-ms',
@@ -71,7 +63,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
     'none',
   ]);
   await expectDone(anonymous.pas('import', writeSeason(anonymous, 3)));
-  await service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
   await anonymous.pas('push');
   const run = await anonymous.pas('reconcile');
   expect(run.code).toBe(6);
@@ -86,32 +78,32 @@ describe('a photograph of which no answer came', () => {
   });
 
   test('but that is there is found by its digest', async () => {
-    await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
+    await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
     await expectDone(home.pas('push'));
-    expect(await made()).toMatchObject({ photos: 2 });
+    expect(await mock.made()).toMatchObject({ photos: 2 });
   });
 
   test('and that is not there is sent again later, once', async () => {
-    await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: '500-before-save' });
+    await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: '500-before-save' });
     expect((await home.pas('push')).code).toBe(6);
     await settleTime();
     await expectDone(home.pas('reconcile'));
     await expectDone(home.pas('push'));
-    expect(await made()).toMatchObject({ photos: 2 });
+    expect(await mock.made()).toMatchObject({ photos: 2 });
   });
 });
 
 test('what was decided, and from what, is shown with the find', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
-  await service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'hang-after-save' });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'hang-after-save' });
   const running = home.start('push');
-  while ((await made()).finds < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await mock.made()).finds < 2) await new Promise((resolve) => setTimeout(resolve, 20));
   running.child.kill('SIGKILL');
   await running.ended;
-  await service.faults();
+  await mock.service.faults();
   await expectDone(home.pas('push'));
   const shown = await expectDone(home.pas('show', 'K-2'));
   expect(shown.stdout).toMatch(/lost/);
   expect(shown.stdout).toMatch(/evidence: found; C-202400101-N\d+ appeared since the attempt/);
-  expect(await made()).toMatchObject({ finds: 2 });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
 });

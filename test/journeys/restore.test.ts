@@ -1,27 +1,19 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
 import { modeOf } from '../support/hostile-disk.ts';
-import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 let copy: string;
-let made: () => Promise<MockState>;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  made = await countMade(service);
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
   copy = join(home.folder, 'copy.sqlite');
 });
 
@@ -52,7 +44,7 @@ test('what was sent after the backup is found again and nothing is sent twice, w
   await expectDone(home.pas('push', 'K-1', 'K-3', 'K-4'));
   await expectDone(home.pas('number', 'set', 'K-3', 'A 3/b'));
   await expectDone(home.pas('push', 'K-3'));
-  expect(await made()).toEqual({ finds: 4, photos: 4 });
+  expect(await mock.made()).toEqual({ finds: 4, photos: 4 });
 
   loseOutbox('photos');
   const restored = await home.json<Restored>('restore', copy);
@@ -62,12 +54,12 @@ test('what was sent after the backup is found again and nothing is sent twice, w
 
   const first = await home.pas('push');
   expect(first.code).toBe(6);
-  expect(await made()).toEqual({ finds: 4, photos: 4 });
+  expect(await mock.made()).toEqual({ finds: 4, photos: 4 });
   await new Promise((resolve) => setTimeout(resolve, 2100));
   await home.pas('reconcile');
   expect(await states()).toMatchObject({ 'K-3': 'accepted', 'K-4': 'accepted', 'K-5': 'queued' });
   await home.pas('push');
-  expect(await made()).toEqual({ finds: 5, photos: 5 });
+  expect(await mock.made()).toEqual({ finds: 5, photos: 5 });
   // The older number of K-3 is not sent over the newer one: that is for a person.
   const status = await home.json<{ needs_person: { find: string; kind: string; reason: string; command: string }[] }>('status');
   expect(status.needs_person).toMatchObject([{ find: 'K-3', kind: 'number', reason: expect.stringMatching(/sent after/) }]);
@@ -79,7 +71,7 @@ test('a person who knows that nothing was sent has the queue back as it was', as
   loseOutbox('photos');
   await expectDone(home.pas('restore', copy, '--nothing-sent'));
   await expectDone(home.pas('push'));
-  expect(await made()).toEqual({ finds: 3, photos: 3 });
+  expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
 });
 
 test('an outbox with finds is replaced only when asked for, and is kept aside', async () => {
@@ -140,14 +132,14 @@ test('a backup that cannot be used leaves everything as it is and says why', asy
 test('during a push nothing is put back', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('backup', copy));
-  await service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: 'hang-before-save' });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: 'hang-before-save' });
   const push = home.start('push');
-  while ((await service.journal()).every(({ path }) => !path.includes('import')))
+  while ((await mock.service.journal()).every(({ path }) => !path.includes('import')))
     await new Promise((resolve) => setTimeout(resolve, 20));
   expect((await home.pas('restore', copy, '--replace')).code).toBe(11);
   push.child.kill('SIGKILL');
   await push.ended;
-  await service.faults();
+  await mock.service.faults();
 });
 
 test('photographs that are nowhere are named with what to do, and giving them again mends it', async () => {
@@ -163,7 +155,7 @@ test('photographs that are nowhere are named with what to do, and giving them ag
   home.file('linked.png', tinyPng(9));
   for (const n of [1, 2]) await expectDone(home.pas('photo', 'add', `K-${n}`, join(home.folder, `photo-${n}.png`)));
   await expectDone(home.pas('push'));
-  expect(await made()).toEqual({ finds: 2, photos: 3 });
+  expect(await mock.made()).toEqual({ finds: 2, photos: 3 });
 });
 
 test('a draft that was mended and sent after the backup is not sent again when it is mended again', async () => {
@@ -178,14 +170,14 @@ test('a draft that was mended and sent after the backup is not sent again when i
   await expectDone(home.pas('backup', copy));
   await expectDone(home.pas('import', table('HES-000867')));
   await expectDone(home.pas('push'));
-  expect(await made()).toMatchObject({ finds: 2 });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
   await expectDone(home.pas('restore', copy, '--replace'));
   expect(await states()).toEqual({ 'D-1': 'draft', 'D-2': 'accepted' });
   await home.pas('import', table('HES-000867'));
   expect(await states()).toMatchObject({ 'D-1': 'uncertain' });
   await home.pas('push');
   expect(await states()).toMatchObject({ 'D-1': 'accepted' });
-  expect(await made()).toMatchObject({ finds: 2 });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
 /** Rows of a table that differ in place, depth and note. */
@@ -211,7 +203,7 @@ async function restoreWhatDoesNotKnow(...sent: readonly string[]): Promise<void>
 
 test('finds and photographs that were added and sent after the backup are not sent again when they are added again', async () => {
   await restoreWhatDoesNotKnow('B', 'C');
-  expect(await made()).toEqual({ finds: 3, photos: 3 });
+  expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
   // Under another name, too: the service does not know what a find is called here.
   const again = await home.pas('import', tableOf('A', 'C', 'D'));
   expect(again.stderr).toMatch(/What is added now may have been sent before, so it is uncertain until pas reconcile has looked/);
@@ -222,7 +214,7 @@ test('finds and photographs that were added and sent after the backup are not se
   await home.pas('push');
   expect(await states()).toEqual({ A: 'accepted', C: 'accepted', D: 'queued', 'B-again': 'accepted' });
   await expectDone(home.pas('push'));
-  expect(await made()).toEqual({ finds: 4, photos: 4 });
+  expect(await mock.made()).toEqual({ finds: 4, photos: 4 });
   // All that is at the service is known here now: what is added from now on is simply queued.
   await expectDone(home.pas('import', tableOf('E')));
   expect(await states()).toMatchObject({ E: 'queued' });

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { countMade } from './count-made.ts';
+import { type MockProcess, type MockState, startMockProcess } from './mock-process.ts';
+
+type UsedMock = {
+  readonly service: MockProcess;
+  /** What the test has made of it so far. */
+  made(): Promise<MockState>;
+};
+
+/** One mock server for the tests of a file, as new before each of them. To be called beside them, not in one. */
+export function useMock(...flags: readonly string[]): UsedMock {
+  let service: MockProcess | undefined;
+  let made: (() => Promise<MockState>) | undefined;
+  beforeAll(async () => {
+    service = await startMockProcess(...flags);
+  });
+  afterAll(() => service?.stop());
+  beforeEach(async () => {
+    await started(service).control('POST', '/reset');
+    made = await countMade(started(service));
+  });
+  return {
+    get service() {
+      return started(service);
+    },
+    made: () => started(made)(),
+  };
+}
+
+function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the mock runs only while a test does');
+  return value;
+}
