@@ -8,6 +8,9 @@ export const ROOT = join(import.meta.dirname, '..');
 export const PAS = join(ROOT, 'bin', 'pas.js');
 export const MOCK = join(ROOT, 'bin', 'pas-mock-server.js');
 
+/** What every measured process runs in, ours and the others: a variable such as NODE_EXTRA_CA_CERTS alone makes each Node slower to start. */
+export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME };
+
 /** A run of the bench; `verdicts` is what it found. */
 export function openBench() {
   const folder = mkdtempSync(join(tmpdir(), 'pas-bench-'));
@@ -28,7 +31,7 @@ export function openBench() {
     },
     /** Starts a server of ours and reads the addresses that it prints when it is ready. */
     async startServer(script, args) {
-      const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [script, ...args], { env: CLEAN_ENVIRONMENT, stdio: ['ignore', 'pipe', 'inherit'] });
       servers.push(child);
       let text = '';
       for await (const chunk of child.stdout.setEncoding('utf8')) {
@@ -44,7 +47,7 @@ export function openBench() {
     makeHome(name, { base_url, oai_base, schema_base }) {
       const home = join(folder, name);
       mkdirSync(home);
-      const env = { PATH: process.env.PATH, HOME: home, PAS_HOME: join(home, 'pas'), XDG_STATE_HOME: join(home, 'state') };
+      const env = { ...CLEAN_ENVIRONMENT, HOME: home, PAS_HOME: join(home, 'pas'), XDG_STATE_HOME: join(home, 'state') };
       const addresses = ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
       expectDone([PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses], env);
       return { ...env, PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
@@ -57,7 +60,7 @@ export function openBench() {
 }
 
 /** Runs a Node script to its end. @throws with what it printed when it fails */
-export function expectDone(argv, env) {
+export function expectDone(argv, env = CLEAN_ENVIRONMENT) {
   const run = spawnSync(process.execPath, argv, { env, encoding: 'utf8', maxBuffer: 1 << 30 });
   if (run.status !== 0) throw new Error(`${argv.join(' ')} ended with ${run.status}: ${run.stderr}`);
   return run.stdout;
@@ -67,7 +70,7 @@ export function expectDone(argv, env) {
 export async function measured({ argv: [command, ...args], env, stdout }) {
   const startedMs = performance.now();
   const child = spawn(command, args, {
-    env: env ?? process.env,
+    env: env ?? CLEAN_ENVIRONMENT,
     stdio: ['ignore', stdout === undefined ? 'ignore' : openSync(stdout, 'w'), 'pipe'],
   });
   let stderr = '';
@@ -114,7 +117,7 @@ export function mediansMs(commands, rounds) {
       },
     ] of commands.entries()) {
       const startedMs = performance.now();
-      const { status } = spawnSync(command, args, { env: env ?? process.env, stdio: 'ignore' });
+      const { status } = spawnSync(command, args, { env: env ?? CLEAN_ENVIRONMENT, stdio: 'ignore' });
       if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
       times[index].push(performance.now() - startedMs);
     }

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { median } from './measure.mjs';
+import { CLEAN_ENVIRONMENT, median } from './measure.mjs';
 
 export const title = 'the mock server';
 
@@ -84,7 +84,9 @@ async function answersPerSecond(bench, mock) {
 
 /** In a process of its own, as the mock is. */
 async function bareServer(body, contentType) {
-  const child = fork(new URL('./bare-server.mjs', import.meta.url), [contentType ?? 'text/plain', body.toString('base64')]);
+  const child = fork(new URL('./bare-server.mjs', import.meta.url), [contentType ?? 'text/plain', body.toString('base64')], {
+    env: CLEAN_ENVIRONMENT,
+  });
   const [url] = await once(child, 'message');
   return { url, close: () => child.kill() };
 }

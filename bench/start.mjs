@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fillOutbox } from './fill-outbox.mjs';
 import { mediansMs, PAS } from './measure.mjs';
 
@@ -14,8 +12,6 @@ export async function run(bench) {
   const env = bench.makeHome('start', mock);
   mock.stop();
   await fillOutbox(env.PAS_HOME, FINDS);
-  const empty = join(bench.folder, 'empty.mjs');
-  writeFileSync(empty, '');
   const measuredRows = [
     ['pas --version', ['--version'], 40],
     ['pas --help', ['--help'], 60],

@@ -1,4 +1,6 @@
-import proj4 from 'proj4';
+import { createRequire } from 'node:module';
+import type proj4 from 'proj4';
+import type { Converter } from 'proj4';
 
 /** Longitude and latitude in degrees, or x and y in metres, in this order. */
 export type Point = readonly [number, number];
@@ -12,16 +14,25 @@ const S_JTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.83333333333333 +alpha=30.28813972222222 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
 
-const converter = proj4('WGS84', S_JTSK);
+let projection: Converter | undefined;
+
+/** Made when a point is first converted: the library takes longer to load than most commands to run, and few need it. */
+function converter(): Converter {
+  if (projection === undefined) {
+    const load = createRequire(import.meta.url)('proj4') as typeof proj4;
+    projection = load('WGS84', S_JTSK);
+  }
+  return projection;
+}
 
 /** EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia only. */
 export function toSJtsk(lonLat: Point): Point {
-  const [x, y] = converter.forward([lonLat[0], lonLat[1]]);
+  const [x, y] = converter().forward([lonLat[0], lonLat[1]]);
   return [x, y];
 }
 
 /** EPSG:5514 (x, y) to EPSG:4326 (longitude, latitude). */
 export function toWgs84(xy: Point): Point {
-  const [longitude, latitude] = converter.inverse([xy[0], xy[1]]);
+  const [longitude, latitude] = converter().inverse([xy[0], xy[1]]);
   return [longitude, latitude];
 }
