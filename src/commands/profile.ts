@@ -55,7 +55,9 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
 
 async function show({ profile, terminal }: Context): Promise<ExitReason> {
   const settings = profile();
-  for (const [key, value] of Object.entries(settings)) terminal.line(`${key}: ${value ?? ''}`);
+  // As config.toml writes them, so that what is read here can be written there.
+  const written = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const [key, value] of Object.entries(settings)) terminal.line(`${written(key)}: ${value ?? ''}`);
   terminal.value(settings);
   return 'done';
 }

@@ -39,6 +39,11 @@ test.each([
   expect(run.code).toBe(0);
 });
 
+test('a profile is shown in the words of config.toml', async () => {
+  const { stdout } = await home.pas('profile', 'show');
+  expect(stdout).toMatch(/^base_url: http.*\n[\s\S]*^schema_base: [\s\S]*^min_interval_ms: 100$/m);
+});
+
 test('a watch with nothing queued says so, and nothing of a network that is not there', async () => {
   const watch = home.start('push', '--watch');
   await vi.waitFor(() => expect(watch.stderr()).toContain('Waiting for what'), { timeout: 10_000 });
