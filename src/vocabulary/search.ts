@@ -39,9 +39,16 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
   const words = [...new Set(wordsOf(query))];
   if (words.length === 0) return [];
   const matches = words.map((word) => matchesOf(vocabulary, word));
+  const lists = matches.map((list) => termsWith(vocabulary, list, options.setSpec));
+  // A word that very many terms hold tells little: one that is not on its list, which was cut, may hold it as well.
+  const granted = lists.map((terms) => (terms.size < MOST_TERMS_OF_A_WORD ? 0 : Math.max(...terms.values())));
+  const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
   const shared = new Map<number, number>();
-  for (const [term, closeness] of matches.flatMap((list) => [...termsWith(vocabulary, list, options.setSpec)])) {
-    shared.set(term, (shared.get(term) ?? 0) + closeness / words.length);
+  for (const [index, terms] of lists.entries()) {
+    for (const [term, closeness] of terms) {
+      const before = shared.get(term) ?? grantedToAll / words.length;
+      shared.set(term, before + (closeness - (granted[index] ?? 0)) / words.length);
+    }
   }
   const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MOST_RANKED);
   const terms = termsById(

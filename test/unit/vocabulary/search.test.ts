@@ -117,3 +117,15 @@ test('among thousands of terms the one that is meant still comes first', () => {
     expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-000000');
   }
 });
+
+test('a rare word finds its term among thousands that share the others', () => {
+  using store = tempVocabulary();
+  const vocabulary = store.source('https://harvest.example.org');
+  vocabulary.change(() => {
+    for (let n = 10_000; n < 14_000; n++)
+      putTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);
+  });
+  for (const typed of ['prezka spona 13994', 'spona 13994', '13994 brooch']) {
+    expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-13994');
+  }
+});
