@@ -24,6 +24,8 @@ const VALUES: Readonly<Record<string, Value>> = {
   'find-or-file': { names: ['finds'], paths: 'files' },
   set: { names: ['sets'], paths: undefined },
   file: { names: [], paths: 'files' },
+  table: { names: [], paths: 'files' },
+  photo: { names: [], paths: 'files' },
   terms: { names: [], paths: 'files' },
   mapping: { names: [], paths: 'files' },
   folder: { names: [], paths: 'folders' },

@@ -7,6 +7,7 @@ import { type ExportFilter, exportedFinds } from '../flows/exported-finds.ts';
 import { countFinds } from '../outbox/counts.ts';
 import { ENTRY_STATES, type EntryState } from '../outbox/entry.ts';
 import { databaseImage } from '../store/database.ts';
+import { writeToReader } from '../store/output-stream.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
@@ -75,8 +76,10 @@ async function exportCommand(context: Context, names: readonly string[], options
     }
   };
   const parts = await render(context, format, finds(), options);
-  if (toStdout) for (const part of parts) await writeOut(streams.stdout, part);
-  else writeWholeFile(options.out ?? '', parts, options.force === true);
+  if (toStdout) {
+    const isTaken = await writeToReader(streams.stdout, parts).finally(() => progress.end());
+    if (!isTaken) return 'done';
+  } else writeWholeFile(options.out ?? '', parts, options.force === true);
   progress.end();
   const said = findCount(count);
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
@@ -114,9 +117,4 @@ async function render(
     case 'xml':
       return (await import('../find/export/export-xml.ts')).exportXml(finds, documentProfileOf(context.profile()));
   }
-}
-
-/** Waits where the reader is slower. */
-async function writeOut(stdout: NodeJS.WriteStream, part: string | Buffer): Promise<void> {
-  if (!stdout.write(part)) await new Promise<void>((drained) => stdout.once('drain', drained));
 }

@@ -1,7 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
@@ -12,6 +10,7 @@ import { knownAccount } from '../outbox/accounts.ts';
 import { findsText, sizeText } from '../report/format.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { beginningOf, writeOutputFile } from '../store/output-file.ts';
+import { writeToReader } from '../store/output-stream.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findsNamed } from './finds.ts';
@@ -74,8 +73,7 @@ async function report(context: Context, file: string, names: readonly string[], 
   });
   const pieces = renderPage(told, pictured, readAssets());
   if (toStdout) {
-    await pipeline(Readable.from(pieces), context.streams.stdout, { end: false }).catch(ignoreClosedPipe);
-    progress.end();
+    await writeToReader(context.streams.stdout, pieces).finally(() => progress.end());
     return 'done';
   }
   const sizeBytes = await write(target, pieces, told.places === 'shown' ? 0o600 : 0o644).finally(() => progress.end());
@@ -164,9 +162,4 @@ async function write(target: string, pieces: AsyncIterable<string>, mode: number
   } finally {
     interrupts.close();
   }
-}
-
-/** A reader that has seen enough is no failure. */
-function ignoreClosedPipe(thrown: unknown): void {
-  if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE')) throw thrown;
 }

@@ -6,6 +6,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { asOutputError } from '../store/output-file.ts';
+import { writeToReader } from '../store/output-stream.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';
 import { superiorsOf, termsOfSet } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -36,12 +37,11 @@ async function exportTerms(context: Context, sets: readonly string[], options: E
   const wanted = sets.length === 0 ? ['heslo'] : sets;
   for (const set of wanted) requireSet(vocabulary, set);
   const lines = linesOf(vocabulary, termsOf(vocabulary, wanted, options.gone === true), options);
-  const text = Readable.from(withLineEnds(lines));
   if (options.out === undefined || options.out === '-') {
-    await pipeline(text, context.streams.stdout, { end: false });
+    await writeToReader(context.streams.stdout, withLineEnds(lines));
     return 'done';
   }
-  await pipeline(text, createWriteStream(options.out)).catch((thrown: unknown) => {
+  await pipeline(Readable.from(withLineEnds(lines)), createWriteStream(options.out)).catch((thrown: unknown) => {
     throw asOutputError(options.out ?? '', thrown);
   });
   context.terminal.note(t`Written to ${options.out}.`);

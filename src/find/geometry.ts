@@ -96,6 +96,11 @@ function mistakeIn(system: GeomSystem, x: number, y: number): string {
     return t`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
+    const [east, north] = [Math.abs(x), Math.abs(y)];
+    if (inRange(system, east, north))
+      return t`${point} has a wrong minus sign, or S or W in place of N or E: longitude and latitude are both positive here.`;
+    if (inRange(system, north, east))
+      return t`${point} has its axes swapped and a wrong minus sign, or S or W in place of N or E: longitude first, then latitude, both positive.`;
     return isKrovakInAnyForm(x, y)
       ? t`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
       : t`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
@@ -104,7 +109,8 @@ function mistakeIn(system: GeomSystem, x: number, y: number): string {
     const [smaller, larger] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
     return t`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
-  return inRange('4326', x, y) || inRange('4326', y, x)
+  const [one, other] = [Math.abs(x), Math.abs(y)];
+  return inRange('4326', one, other) || inRange('4326', other, one)
     ? t`${point} are degrees, not metres: the coordinate system is 4326.`
     : t`${point} lies far outside the country: x first, then y, both negative.`;
 }

@@ -17,6 +17,11 @@ const REDRAW_MS = 80;
 /** What is over sooner needs no bar, and a rate of less time is none. */
 const FIRST_AFTER_MS = 500;
 
+/** How many columns a terminal has; a serial line, or one that a program made, says 0 where it does not know. */
+export function widthOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number | undefined {
+  return columns === 0 ? undefined : columns;
+}
+
 /** A bar that makes room for what is written meanwhile, and is drawn again below it. */
 export type Bar = Progress & { hide(): void };
 
@@ -24,7 +29,7 @@ export type Bar = Progress & { hide(): void };
 export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, label: string, now: () => number): Bar {
   const startedAt = now();
   let drawnAt: number | undefined;
-  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (stream.columns ?? 80) - 1)}`);
+  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (widthOf(stream) ?? 80) - 1)}`);
   const clear = (): void => {
     if (drawnAt !== undefined) draw('');
     drawnAt = undefined;
@@ -36,7 +41,7 @@ export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, l
       drawnAt = at;
       const rate = perSecond ?? (done * 1000) / (at - startedAt);
       draw(
-        [label, barOf(done, total, Math.min(WIDEST_BAR, Math.floor((stream.columns ?? 80) / 5))), noteOf(done, total, rate)]
+        [label, barOf(done, total, Math.min(WIDEST_BAR, Math.floor((widthOf(stream) ?? 80) / 5))), noteOf(done, total, rate)]
           .filter((part) => part !== '')
           .join(' '),
       );

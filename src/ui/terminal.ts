@@ -1,6 +1,6 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { printable } from './printable.ts';
-import { type Bar, makeBar, NO_PROGRESS, type Progress } from './progress.ts';
+import { type Bar, makeBar, NO_PROGRESS, type Progress, widthOf } from './progress.ts';
 import { table } from './table.ts';
 import { wrapped } from './wrap.ts';
 
@@ -51,8 +51,8 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   // What goes into a file or another program is never broken into lines.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (stream.isTTY === true) bar?.hide();
-    const columns = stream.isTTY === true ? stream.columns : undefined;
-    stream.write(`${columns === undefined || columns === 0 ? safe(text) : wrapped(safe(text), columns)}\n`);
+    const columns = stream.isTTY === true ? widthOf(stream) : undefined;
+    stream.write(`${columns === undefined ? safe(text) : wrapped(safe(text), columns)}\n`);
   };
   const line = (text = ''): void => {
     if (!options.json) write(streams.stdout, text);
@@ -61,11 +61,11 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     json: options.json,
     color,
     interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
-    columns: streams.stdout.columns ?? 100,
+    columns: widthOf(streams.stdout) ?? 100,
     line,
     table: (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-      for (const text of table(header, cells, streams.stdout.isTTY === true ? streams.stdout.columns : undefined)) line(text);
+      for (const text of table(header, cells, streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined)) line(text);
     },
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));

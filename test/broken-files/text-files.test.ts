@@ -26,6 +26,7 @@ describe('a mistake in a row is said with its place, and the other rows are read
       ['geometry-range 3 geom_sjtsk_wkt', 'geometry-range 4 geom_sjtsk_wkt', 'geometry-range 5 geom_wkt'],
       ['A-1', 'A-2', 'A-3', 'A-4'],
     ],
+    ['csv/wrong-signs.csv', ['geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt', 'geometry-range 5 geom_wkt'], ['A-1', 'A-2', 'A-3', 'A-4']],
     ['csv/null-island.csv', ['geometry-range 3 geom_wkt'], ['A-1', 'A-2']],
     ['csv/day-numbers.csv', ['date 3 datum_nalezu', 'date 4 datum_nalezu'], ['A-1']],
     ['csv/unclosed-quote.csv', ['table-quote 3'], ['A-1', 'A-3']],
@@ -52,6 +53,16 @@ describe('a mistake in a row is said with its place, and the other rows are read
     const read = await readFinds(join(import.meta.dirname, name), undefined, { constants: CONSTANTS });
     if (typeof finds === 'number') expect(read.finds).toHaveLength(finds);
     else expect(read.finds.map(({ localId }) => localId)).toEqual(finds);
+  });
+
+  test('a wrong sign of degrees is said, and never repaired', async () => {
+    const { issues, finds } = await readFinds(join(import.meta.dirname, 'csv/wrong-signs.csv'), undefined, { checked: true });
+    expect(issues.filter(({ rule }) => rule === 'geometry-range').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^-15\.1712 49\.8405 has a wrong minus sign, or S or W/),
+      expect.stringMatching(/^15\.1712 -49\.8405 has a wrong minus sign, or S or W/),
+      expect.stringMatching(/^-49\.8405 15\.1712 has its axes swapped and a wrong minus sign/),
+    ]);
+    expect(finds[1]?.elements.geom_wkt).toBe('POINT (-15.1712 49.8405)');
   });
 
   test('a point outside the country is said, and what it probably is', async () => {

@@ -1,9 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { wordsOf } from '../../src/commands/complete.ts';
+import { wishOf } from '../../src/commands/completion-wish.ts';
+import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
 import { insertFind } from '../../src/outbox/finds.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
@@ -56,6 +58,31 @@ function inBash(line: string): Promise<string[]> {
   );
 }
 
+/** Values that nobody but the user knows, by the word that help shows for them. */
+const FREE_TEXT = [
+  ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
+  ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds'],
+];
+
+test('every argument, and every value of a flag, is offered something or is known to be free text', () => {
+  const outlines = readFileSync(join(PROJECT, 'dist', 'src', 'commands', 'outline.json'), 'utf8');
+  const { en: outline } = JSON.parse(outlines) as { readonly en: Outline };
+  const offersNothing = (...typed: string[]): boolean => {
+    const { candidates, names, paths } = wishOf(outline, [...typed, '']);
+    return candidates.length + names.length === 0 && paths === undefined;
+  };
+  const namesWithout = (command: CommandOutline, path: readonly string[]): string[] => [
+    ...command.arguments.flatMap(({ name }, index) =>
+      offersNothing(...path, ...command.arguments.slice(0, index).map(() => 'x')) ? [name] : [],
+    ),
+    ...command.options.flatMap(({ long, value }) => (value !== null && offersNothing(...path, long) ? [value] : [])),
+    ...command.commands.flatMap((child) => namesWithout(child, [...path, child.name])),
+  ];
+  const without = new Set(namesWithout(outline.program, []));
+  expect([...without].filter((name) => !FREE_TEXT.includes(name))).toEqual([]);
+  expect(FREE_TEXT.filter((name) => !without.has(name))).toEqual([]);
+});
+
 describe('in bash', () => {
   test.each([
     ['pas vo', ['vocab']],
@@ -73,6 +100,8 @@ describe('in bash', () => {
     ['pas profile use ', ['museum']],
     ['pas import se', ['season.csv']],
     ['pas import --dry-run se', ['season.csv']],
+    ['pas number import se', ['season.csv']],
+    ['pas add --point-from se', ['season.csv']],
     ['pas nonsense --wh', []],
   ])('%s offers %j', async (line, offers) => {
     expect(await inBash(line)).toEqual(offers);
@@ -86,6 +115,37 @@ test.skipIf(!has('zsh'))('in zsh the function describes what it offers', async (
     `functions[compdef]=:; _describe() { print -l -- $described }; source '${SCRIPTS}/pas.zsh'; words=(pas vocab s); CURRENT=3; _pas`,
   );
   expect(offers.map((line) => line.split(':')[0])).toEqual(['search', 'show', 'sets']);
+});
+
+test.skipIf(!has('zsh')).each([
+  [
+    ['vocab', 'list', 'heslo:obdo'],
+    ['heslo\\:obdobi', 'heslo\\:obdobi_kat'],
+  ],
+  [['push', '--profile', 'mu'], ['museum']],
+  [
+    ['show', 'K-01'],
+    ['K-017', 'K-018'],
+  ],
+  [['number', 'import', ''], ['FILES']],
+  [['photo', 'match', ''], ['FILES -/']],
+])('in zsh pas %j offers %j', async (words, offers) => {
+  const said = await shell(
+    'zsh',
+    '-fc',
+    `functions[compdef]=:; _describe() { print -l -- $described }; _files() { print -- FILES $@ }; source '${SCRIPTS}/pas.zsh'
+     words=(pas ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length + 1}; _pas`,
+  );
+  expect(said.map((line) => line.split(/(?<!\\):/)[0])).toEqual(offers);
+});
+
+test.skipIf(!has('fish')).each([
+  ['pas vocab list heslo:obdo', ['heslo:obdobi', 'heslo:obdobi_kat']],
+  ['pas push --profile mu', ['museum']],
+  ['pas number import se', ['season.csv']],
+])('in fish %s offers %j', async (line, offers) => {
+  const said = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C '${line}'`);
+  expect(said.map((each) => each.split('\t')[0])).toEqual(offers);
 });
 
 test.skipIf(!has('fish'))('in fish the completion offers names with their meaning', async () => {

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { insertFind } from '../../src/outbox/finds.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
 import { displayWidth } from '../../src/ui/width.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
@@ -57,6 +60,18 @@ test('a watch with nothing queued says so, and nothing of a network that is not 
 test('a reader that has seen enough ends nothing with an error', async () => {
   const text = await inBash(home.folder, `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`, home.env);
   expect(text).toMatch(/^✓ node .*\nUsage: pas /);
+});
+
+test('a reader that has seen enough of an export ends it without an error', async () => {
+  const many = makeHome();
+  await expectDone(many.pas('init', '--name', 'field', '--kind', 'training', '--base-url', NOBODY, '--schema-base', NOBODY));
+  const outbox = openOutbox(join(many.folder, 'pas', 'outbox.sqlite'), systemClock);
+  outbox.change(() => {
+    for (let n = 1; n <= 3000; n += 1) insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
+  });
+  outbox.close();
+  const said = await inBash(many.folder, `set -o pipefail; ${PAS} export | head -c 11; echo " ended with $?"`, many.env);
+  expect(said).toBe('\ufefflocal_id ended with 0\n');
 });
 
 test('a document is validated from standard input', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeBar } from '../../../src/ui/progress.ts';
+import { makeBar, widthOf } from '../../../src/ui/progress.ts';
 import { table } from '../../../src/ui/table.ts';
 import { cutTo, displayWidth } from '../../../src/ui/width.ts';
 import { wrapped } from '../../../src/ui/wrap.ts';
@@ -109,4 +109,8 @@ test('a bar shows the rate and the time left, in one line of the terminal, and i
   expect(written).toContain('Importing 60 20/s');
   bar.end();
   expect(written.endsWith('\r\u001b[2K')).toBe(true);
+});
+
+test('a terminal that does not know its width, as serial lines do not, is not taken for one of no width', () => {
+  expect([0, 100].map((columns) => widthOf({ columns }))).toEqual([undefined, 100]);
 });
