@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
 import { messageOf } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { isCutOff } from './cut-off.ts';
 
 export type Photograph = {
   readonly path: string;
@@ -13,7 +14,7 @@ export type Photograph = {
   /** Of the file's bytes, lower-case hexadecimal. */
   readonly sha512Hex: string;
 };
-/** Either the photograph or at least one error. */
+/** Either the photograph, perhaps with warnings, or at least one error. */
 export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
 
 type InspectOptions = {
@@ -78,7 +79,15 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
       t`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
     );
   }
-  return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues: [] };
+  const issues = (await isCutOff(file, mimeType, sizeBytes))
+    ? [
+        warningIssue(
+          'photo-cut-off',
+          t`The photograph ${path} is cut off: its end is missing. It is taken as it is; copy it again from the camera if you can.`,
+        ),
+      ]
+    : [];
+  return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues };
 }
 
 async function digest(file: FileHandle, signal: AbortSignal | undefined): Promise<Pick<Photograph, 'sha512Hex' | 'sizeBytes'>> {

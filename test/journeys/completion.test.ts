@@ -133,7 +133,7 @@ test.skipIf(!has('zsh')).each([
   const said = await shell(
     'zsh',
     '-fc',
-    `functions[compdef]=:; _describe() { print -l -- $described }; _files() { print -- FILES $@ }; source '${SCRIPTS}/pas.zsh'
+    `functions[compdef]=:; _describe() { print -rl -- $described }; _files() { print -- FILES $@ }; source '${SCRIPTS}/pas.zsh'
      words=(pas ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length + 1}; _pas`,
   );
   expect(said.map((line) => line.split(/(?<!\\):/)[0])).toEqual(offers);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
@@ -187,8 +187,12 @@ test('what is cut off, empty or too large is named, and the others are queued', 
   home.file('card/K-1.jpg', whole.subarray(0, 300));
   home.file('card/K-2.jpg', '');
   home.file('card/K-2 b.png', tinyPng(7));
+  writeFileSync(join(home.folder, 'card', 'K-2 c.png'), tinyPng(8));
+  truncateSync(join(home.folder, 'card', 'K-2 c.png'), 262_144_001);
   const { code, stdout } = await home.pas('photo', 'match', 'card', '--strip-gps');
   expect(code).toBe(3);
+  expect(stdout).toContain('card/K-1.jpg is cut off: its end is missing');
+  expect(stdout).toMatch(/card\/K-2 c\.png has 262144001 bytes/);
   expect(stdout).toContain('card/K-2.jpg is empty');
-  expect(stdout).toContain('Queued 2 of 3 files, for 2 finds.');
+  expect(stdout).toContain('Queued 2 of 4 files, for 2 finds.');
 });

@@ -100,3 +100,30 @@ describe('looking at a photograph', () => {
     await expect(inspectPhotograph(at('K-017.png'), { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   });
 });
+
+describe('a photograph that was cut off', () => {
+  const scan = [0xff, 0xda, 0, 2, 1, 2, 0xff, 0, 3, 0xff, 0xd9];
+  const thumbnail = [0xff, 0xe1, 0, 6, 0xff, 0xd8, 0xff, 0xd9];
+  const trailer = Array.from({ length: 70_000 }, (_, index) => index % 200);
+  const cut = async (bytes: Buffer): Promise<boolean> => {
+    writeFileSync(at('perhaps-cut'), bytes);
+    const { photograph, issues } = await inspectPhotograph(at('perhaps-cut'));
+    expect(photograph).toBeDefined();
+    return issues.some(({ rule, severity }) => rule === 'photo-cut-off' && severity === 'warning');
+  };
+  const jpeg = (...parts: number[][]): Buffer => Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
+
+  test('is told by its missing end, wherever it was cut', async () => {
+    const whole = jpeg(thumbnail, scan);
+    for (let length = JPEG.length; length < whole.length; length += 1) expect(await cut(whole.subarray(0, length))).toBe(true);
+    for (let length = 40; length < PNG.length; length += 1) expect(await cut(PNG.subarray(0, length))).toBe(true);
+  });
+
+  test('is not one that has an end, or something behind it', async () => {
+    expect(await cut(jpeg(thumbnail, scan))).toBe(false);
+    expect(await cut(jpeg(thumbnail, scan, trailer))).toBe(false);
+    expect(await cut(jpeg(scan.slice(0, 4), Array(65_535).fill(1), [0xff, 0xd9]))).toBe(false);
+    expect(await cut(PNG)).toBe(false);
+    expect(await cut(Buffer.concat([PNG, Buffer.from(trailer)]))).toBe(false);
+  });
+});
