@@ -28,7 +28,7 @@ export function addFinds(outbox, from, to) {
   outbox.change(() => {
     for (let n = from; n < to; n++) {
       const elements = { projekt: { id: 'C-202400101' }, hloubka: String(n % 40), poznamka: `nález ${n}` };
-      const { id } = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
+      const id = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
       addImport(outbox, PROFILE, id, {
         document: DOCUMENT,
         documentSha512: sha512Of(DOCUMENT),
@@ -41,7 +41,7 @@ export function addFinds(outbox, from, to) {
 
 /** Takes what is due and settles it as accepted, one by one, as a push does. @returns how many */
 export function claimAndSettle(outbox, most) {
-  const query = { profile: PROFILE, kinds: ['import', 'number', 'photo'], findIds: undefined, busyRecords: [], busyProjects: [] };
+  const query = { profile: PROFILE, kinds: ['import', 'number', 'photo'], recordKeys: undefined, busyRecords: [], busyProjects: [] };
   for (let done = 0; done < most; done++) {
     const due = nextDue(outbox, query);
     if (due === undefined) return done;
