@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, messageOf } from './base/errors.ts';
 import { t } from './base/language.ts';
-import { type DefaultsFile, defaultsTable, NO_DEFAULTS, readDefaults } from './find/defaults.ts';
 import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
 import type { Environment, Places } from './places.ts';
 import { writePrivateFile } from './store/files.ts';
@@ -73,9 +72,12 @@ export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number |
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
-  /** What new finds start with. */
-  readonly defaults?: DefaultsFile;
+  /** What new finds start with, as it stands in the file: it is judged where a find begins, since that takes the rules of finds. */
+  readonly defaults?: DefaultsTables;
 };
+
+/** `defaults` of each profile, and the table `projects`. */
+type DefaultsTables = { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: TomlTable };
 
 /** @throws ConfigError when the file is there but cannot be read or holds what it must not */
 export function readConfigFile(path: string): ConfigFile {
@@ -105,30 +107,38 @@ export function readConfigFile(path: string): ConfigFile {
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
   if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
+  if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutDefaults(value))]),
     ),
-    defaults: readDefaults(path, profiles, projects),
+    defaults: { profiles: defaultsIn(profiles), projects },
   };
 }
 
 export function writeConfigFile(path: string, config: ConfigFile): void {
-  const { defaults = NO_DEFAULTS } = config;
+  const { defaults } = config;
+  const projects = defaults?.projects ?? {};
   const text = tomlText({
     ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
     profiles: Object.fromEntries(
       [...config.profiles].map(([name, settings]) => {
-        const own = defaults.profiles.get(name);
-        return [name, { ...settings, ...(own === undefined ? {} : { defaults: defaultsTable(own) }) }];
+        const own = defaults?.profiles.get(name);
+        return [name, { ...settings, ...(own === undefined ? {} : { defaults: own }) }];
       }),
     ),
-    ...(defaults.projects.size === 0
-      ? {}
-      : { projects: Object.fromEntries([...defaults.projects].map(([project, own]) => [project, defaultsTable(own)])) }),
+    ...(Object.keys(projects).length === 0 ? {} : { projects }),
   });
   writePrivateFile(path, `${text}\n`);
+}
+
+function defaultsIn(profiles: TomlTable): Map<string, unknown> {
+  return new Map(
+    Object.entries(profiles).flatMap(([name, profile]) =>
+      isTable(profile) && profile['defaults'] !== undefined ? [[name, profile['defaults']]] : [],
+    ),
+  );
 }
 
 function withoutDefaults(profile: unknown): unknown {

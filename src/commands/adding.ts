@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { NO_DEFAULTS } from '../find/defaults.ts';
+import { type DefaultsFile, NO_DEFAULTS, readDefaults } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import { readPhotoPosition } from '../find/photo-position.ts';
@@ -105,7 +105,7 @@ export async function openAdding(context: Context, options: AddOptions): Promise
       ...references,
       outbox,
       profile: profile.name,
-      defaults: context.config().defaults ?? NO_DEFAULTS,
+      defaults: defaultsOf(context),
       today: validation.today,
     },
     check: (find) => validate(find).issues,
@@ -116,6 +116,11 @@ export async function openAdding(context: Context, options: AddOptions): Promise
       return startFind({ ...base, elements: { ...lent, ...base.elements } }, said, references);
     },
   };
+}
+
+function defaultsOf({ config, places }: Context): DefaultsFile {
+  const { defaults } = config();
+  return defaults === undefined ? NO_DEFAULTS : readDefaults(places.configFile, defaults);
 }
 
 const NOTHING_SAID: StartOptions = { set: [], position: undefined, photos: [] };

@@ -40,22 +40,25 @@ export function checkDefaults(where: string, value: unknown): FindDefaults {
   });
 }
 
-/** `defaults` of each profile, and the table `projects`, as they stand in the file. */
-export function readDefaults(path: string, profiles: Readonly<Record<string, unknown>>, projects: unknown): DefaultsFile {
-  if (typeof projects !== 'object' || projects === null) throw new ConfigError(t`${path}: projects must be a table.`);
-  const ofProfiles = Object.entries(profiles).flatMap(([name, profile]) => {
-    const own = typeof profile === 'object' && profile !== null && 'defaults' in profile ? profile.defaults : undefined;
-    return own === undefined ? [] : [[name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const];
-  });
-  const ofProjects = Object.entries(projects).map(
-    ([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const,
-  );
-  return { profiles: new Map(ofProfiles), projects: new Map(ofProjects) };
-}
-
-/** As they are written into config.toml. */
-export function defaultsTable(defaults: FindDefaults): Record<string, string> {
-  return Object.fromEntries(defaults.map(({ given, value }) => [given, value]));
+/**
+ * @param file the tables as they stand in config.toml
+ * @throws ConfigError as {@link checkDefaults} does
+ */
+export function readDefaults(
+  path: string,
+  {
+    profiles,
+    projects,
+  }: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },
+): DefaultsFile {
+  return {
+    profiles: new Map(
+      [...profiles].map(([name, own]) => [name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const),
+    ),
+    projects: new Map(
+      Object.entries(projects).map(([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const),
+    ),
+  };
 }
 
 /** The project's own win over the profile's. */
