@@ -34,6 +34,22 @@ test('every dependency is one that the shipped code loads, and none is missing',
   expect([...loaded].sort()).toEqual(declared.sort());
 });
 
+test('the table of dependencies in README names each of them, and nothing else', () => {
+  const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, section = ''] = page.split('\n## Dependencies\n');
+  const [table = ''] = section.split('\n## ');
+  const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', ')).slice(1);
+  const described = named.filter((name) => !/^-+$/.test(name));
+  const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  expect(described.sort()).toEqual(installed.sort());
+});
+
+test('every page of docs is listed on its first page', () => {
+  const listed = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  expect(pages.filter((name) => !listed.includes(`(${name})`))).toEqual([]);
+});
+
 test('every public module and program has its source', () => {
   const targets = Object.values(manifest.exports).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target as object),

@@ -29,7 +29,9 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   if (find.localId !== resumed?.localId) refuseTaken(adding, find);
   const photoIssues = await photoProblems(adding, find);
   // What was given and cannot be read is not missing.
-  const given = new Set(unreadable.map(({ element }) => element));
+  const unread = unreadable.map(({ element }) => element);
+  // A point brings its coordinate system along.
+  const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const wrong = [...unreadable, ...photoIssues, ...adding.check(find).filter(({ element }) => !given.has(element))];
   if (hasErrors(wrong) && options.draft !== true) {
     printIssues(terminal, foldUnchecked(withNames(wrong)), terminal.json ? () => {} : terminal.line);

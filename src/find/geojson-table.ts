@@ -9,6 +9,7 @@ import { plainNumber } from './plain-number.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { RowPoint, Table } from './table.ts';
+import { notUtf8 } from './table-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -42,8 +43,7 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
 }
 
 function parseJson(file: string, bytes: Buffer): Values {
-  if (!isUtf8(bytes))
-    throw new FileError(file, t`${file} is not UTF-8, as GeoJSON must be.`, { hint: t`Save the layer as GeoJSON again.` });
+  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: t`Save the layer as GeoJSON again.` });
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(text);

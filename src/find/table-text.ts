@@ -27,11 +27,16 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   return startsWith(bytes, [0xef, 0xbb, 0xbf]) ? bytes.subarray(3) : bytes;
 }
 
-function refuseEncoding(file: string, bytes: Buffer): never {
+/** What is said of bytes that are not UTF-8, with the first of them that is wrong. */
+export function notUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: string } {
   const at = firstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const [byte, line] = [at + 1, lineAt(bytes, at)];
-  const problem = t`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
+  return { at, problem: t`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
+}
+
+function refuseEncoding(file: string, bytes: Buffer): never {
+  const { at, problem } = notUtf8(file, bytes);
   if (bytes.subarray(0, at).some((byte) => byte >= 0x80)) {
     const cause = t`What stands before it is UTF-8: the file is cut short, damaged, or put together from files in different encodings.`;
     throw new FileError(file, `${problem} ${cause}`, { hint: SAVE_AS_UTF8 });

@@ -112,6 +112,7 @@ describe('nothing is saved, and what is wrong is said, where', () => {
     const run = await home.pas('add', ...sets({ local_id: 'K-099', ...others }), ...point, ...flags);
     expect(run.code).toBe(3);
     for (const message of messages) expect(run.stdout).toContain(message);
+    expect(run.stdout).not.toContain('needs geom_system');
     expect(run.stdout).toContain('Nothing was saved.');
   });
 
