@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { OaiCredentials } from '../../../src/oai/ask.ts';
+import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+describe('signing in', () => {
+  test('Basic goes with the first request, since the service never asks for it', async () => {
+    const exchange = scripted(oaiError('noRecordsMatch'));
+    await clientOf(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(RECORDS);
+    const sent = exchange.requests[0]?.headers?.['authorization'] ?? '';
+    expect(Buffer.from(sent.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
+  });
+
+  test('a bearer token is asked for at each request, as it may have been renewed', async () => {
+    const exchange = scripted(oaiError('noRecordsMatch'));
+    let asked = 0;
+    const client = clientOf(exchange, { kind: 'bearer', token: async () => `t${++asked}` });
+    await client.listRecords(RECORDS);
+    await client.listRecords(RECORDS);
+    expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+});
+
+describe('redirects', () => {
+  const to = (location: string, status = 302) => answer('', { status, headers: { location } });
+  const BASIC: OaiCredentials = { kind: 'basic', username: 'u', password: 'p' };
+
+  test('the generic endpoint is redirected once, not once a page', async () => {
+    const exchange = scripted((request) =>
+      request.url.includes('/2.2/')
+        ? listXml('ListRecords', [recordXml('A')], 'T')
+        : to(request.url.replace('/oai?', '/2.2/oai?')),
+    );
+    const client = clientOf(exchange, BASIC, 'generic');
+    for (let page = 0; page < 4; page++) await client.listRecords(page === 0 ? RECORDS : { resumptionToken: 'T' });
+    expect(exchange.requests.filter(({ url }) => !url.includes('/2.2/'))).toHaveLength(1);
+    expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
+  });
+
+  test('a relative address and one without arguments are understood', async () => {
+    for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
+      const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
+      await clientOf(exchange, BASIC, 'generic').identify();
+      expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/2.2/oai?verb=Identify`);
+    }
+  });
+
+  test('a password never follows to another host', async () => {
+    const exchange = scripted((request) =>
+      request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
+    );
+    const client = clientOf(exchange, BASIC);
+    await client.identify();
+    await client.identify();
+    const elsewhere = exchange.requests.filter(({ url }) => url.startsWith('https://elsewhere'));
+    expect(elsewhere).toHaveLength(2);
+    expect(elsewhere.every(({ headers }) => headers?.['authorization'] === undefined)).toBe(true);
+  });
+
+  test.each([
+    ['a circle', to('/2.2/oai?verb=Identify')],
+    ['no address', answer('', { status: 302 })],
+    ['an address that is none', to('ftp://example.org/')],
+    ['an address without TLS', to('http://harvest.example.org/2.2/oai?verb=Identify')],
+  ])('%s is refused', async (_, step) => {
+    await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed' });
+  });
+});
