@@ -24,6 +24,7 @@ export type Profile = {
   readonly maxInFlight: number;
   readonly photoMaxBytes: number;
   readonly settleMs: number;
+  readonly indexAllowanceMs: number;
   readonly answerTimeoutMs: number;
   readonly allowHttp: boolean;
 };
@@ -57,6 +58,11 @@ export const PROFILE_KEYS = {
     kind: 'count',
     required: false,
     help: t`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
+  },
+  index_allowance_ms: {
+    kind: 'count',
+    required: false,
+    help: t`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
   },
   answer_timeout_ms: {
     kind: 'count',
@@ -255,6 +261,7 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
     maxInFlight: Math.max(1, count('max_in_flight', 16)),
     photoMaxBytes: count('photo_max_bytes', 262_144_000),
     settleMs: count('settle_ms', 600_000),
+    indexAllowanceMs: count('index_allowance_ms', 900_000),
     answerTimeoutMs: count('answer_timeout_ms', 120_000),
     allowHttp: settings.allow_http === true,
   };

@@ -63,7 +63,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   if (keepsSecrets(context)) {
     context.secrets.set(profile.name, { ...pacingPassword, password, ...(token === undefined ? {} : { token }) });
     if (profile.username === undefined) keepUsername(context, profile.name, username);
-    rememberAccount(await context.outbox(), profile.name, account);
+    rememberAccount(await context.outbox(), profile.name, { ...account, username });
   } else {
     context.terminal.warn(t`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
   }
@@ -146,7 +146,8 @@ async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const { send } = await context.connections();
   const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
-  if (keepsSecrets(context)) rememberAccount(await context.outbox(), profile.name, account);
+  const { username } = profile;
+  if (keepsSecrets(context)) rememberAccount(await context.outbox(), profile.name, { ...account, username });
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
   report(context, account, placeOfSecrets(context));

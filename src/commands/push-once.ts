@@ -16,7 +16,9 @@ import { countQueued } from '../outbox/overview.ts';
 import type { Session } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Interrupts } from './interrupts.ts';
+import { otherService } from './other-service.ts';
 import { reconcileEntries } from './reconcile.ts';
+import { accountOf } from './service.ts';
 
 /** What a push needs, opened once however often it pushes. */
 export type Pusher = {
@@ -44,6 +46,8 @@ export async function pushOnce(pusher: Pusher): Promise<PushResult> {
     const result = await push({
       outbox,
       profile: profile.name,
+      isOtherService: otherService(context),
+      account: accountOf(context, outbox),
       baseUrl: profile.baseUrl,
       kinds,
       recordKeys,

@@ -3,7 +3,6 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type Reconciled, reconcile } from '../flows/reconcile.ts';
-import { knownAccount } from '../outbox/accounts.ts';
 import { recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { entryText } from '../outbox/entry-words.ts';
@@ -16,6 +15,8 @@ import { recordsNamed } from './finds.ts';
 import { noteGap } from './gap-note.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { commandFor, profileFlag } from './next-command.ts';
+import { otherService } from './other-service.ts';
+import { accountOf } from './service.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 
@@ -69,8 +70,10 @@ export async function reconcileEntries(
     client: await openHarvestClient(context),
     format: `oai_${profile.prefix}`,
     clock: context.clock,
-    user: knownAccount(outbox, profile.name)?.identCely,
+    user: accountOf(context, outbox),
     settleMs: profile.settleMs,
+    indexAllowanceMs: profile.indexAllowanceMs,
+    isOtherService: otherService(context),
     recordKeys,
   });
 }

@@ -12,6 +12,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
 import { profileFlag } from './next-command.ts';
+import { otherService } from './other-service.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -42,7 +43,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
     recoverInterrupted(outbox, context.profile().name);
-    const settled = resolveDoubts(outbox, target, decision, options.entry);
+    const settled = resolveDoubts({ outbox, isOtherService: otherService(context) }, target, decision, options.entry);
     const count = settled.length;
     context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
     if (decision.kind === 'drop') sayWhatWaits(context, outbox, target, name);

@@ -2,6 +2,8 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
+import { identOfAccount } from '../outbox/accounts.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
 import type { SecretPlace } from '../store/secrets.ts';
 
@@ -36,6 +38,13 @@ export function passwordOf(context: Context, profile: Profile): string | undefin
 export function keepsSecrets(context: Context): boolean {
   const inItsPlace = context.environment['PAS_USERNAME'];
   return inItsPlace === undefined || inItsPlace === context.config().profiles.get(context.profile().name)?.username;
+}
+
+/** The service's identifier of the account that requests are made with; undefined where nobody has asked whose it is. */
+export function accountOf(context: Context, outbox: Outbox): string | undefined {
+  const { name, username } = context.profile();
+  const isOwn = keepsSecrets(context) && context.environment['PAS_TOKEN'] === undefined;
+  return isOwn ? identOfAccount(outbox, name, username) : undefined;
 }
 
 /** Where the secrets that a command uses come from. */

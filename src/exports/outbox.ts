@@ -15,7 +15,7 @@ import { reconcile } from '../flows/reconcile.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
-import { knownAccount, rememberAccount } from '../outbox/accounts.ts';
+import { identOfAccount, knownAccount, rememberAccount } from '../outbox/accounts.ts';
 import { entriesOfFind, entriesOfRecord, selectEntries } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
 import { takeLease } from '../outbox/lease.ts';
@@ -49,6 +49,8 @@ export type OutboxOptions = {
       readonly maxInFlight?: number;
       /** How long the service may still be working on a request without answer, in milliseconds; default 600000. */
       readonly settleMs?: number;
+      /** How long after that a new record may take to appear in harvests, in milliseconds; default 900000. */
+      readonly indexAllowanceMs?: number;
     };
   /** Which entries of the file are meant, where several services or accounts share it; default `default`. */
   readonly profile?: string;
@@ -120,6 +122,8 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const role = roleNamed(knownAccount(outbox, profile)?.role);
   const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
+  // Nothing tells what other profiles of the file write to. A find is not sent twice for that, and a record of theirs is theirs.
+  const isOtherService = (): boolean => true;
   const underLease = async <T>(work: () => T | Promise<T>): Promise<T> => {
     const lease = takeLease(outbox);
     try {
@@ -151,6 +155,8 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
           ...connection,
           outbox,
           profile,
+          isOtherService,
+          account: identOfAccount(outbox, profile, service.username),
           kinds,
           recordKeys: undefined,
           limit,
@@ -168,7 +174,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       underLease(async () => {
         const client = openOaiClient(harvestingOf(service, connection));
         const account = knownAccount(outbox, profile) ?? (await readAccount(connection));
-        rememberAccount(outbox, profile, account);
+        rememberAccount(outbox, profile, { ...account, username: service.username });
         const settled = await reconcile({
           outbox,
           profile,
@@ -177,6 +183,8 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
           clock: systemClock,
           user: account.identCely,
           settleMs: service.settleMs ?? 600_000,
+          indexAllowanceMs: service.indexAllowanceMs ?? 900_000,
+          isOtherService,
           recordKeys: undefined,
         });
         return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
@@ -184,7 +192,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     resolve: (find, decision) => {
       const lease = takeLease(outbox);
       try {
-        return resolveDoubts(outbox, targetOf(outbox, profile, find), decision).length;
+        return resolveDoubts({ outbox, isOtherService }, targetOf(outbox, profile, find), decision).length;
       } finally {
         lease.release();
       }

@@ -2,38 +2,56 @@ import type { Entry } from '../outbox/entry.ts';
 import { evidenceOf } from '../outbox/evidence.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { type ServerNow, serverTimeOf } from '../outbox/server-time.ts';
-import type { Window } from './judge-doubt.ts';
+import { type Moment, type ServerNow, serverTimeOf } from '../outbox/server-time.ts';
+import type { Window } from './verdict.ts';
 
-/** The time in which an entry's attempts may have taken effect, on the server's clock. */
-export function windowOf(outbox: Outbox, entry: Entry, settleMs: number, now: ServerNow): Window {
-  const attempts = attemptsOf(outbox, entry.id).map((attempt) => serverTimeOf(outbox, entry.profile, attempt, now));
-  const restored = entry.doubt === null ? [] : [inServerTime(entry.doubt, now)];
-  const moments = [...attempts, ...restored];
+type Doubted = {
+  readonly outbox: Outbox;
+  readonly settleMs: number;
+  /** The profile's account now, where it is known. */
+  readonly user: string | undefined;
+};
+
+/** The time in which an entry's attempts may have taken effect, on the server's clock, and by whom. */
+export function windowOf({ outbox, settleMs, user }: Doubted, entry: Entry, now: ServerNow): Window {
+  const moments = momentsOf(outbox, entry, now);
   const settled = moments.map(({ untilMs, sure }) => (sure ? untilMs : Math.min(untilMs, firstLookMs(outbox, entry, now))));
   return {
     fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),
     untilMs: Math.max(...moments.map(({ untilMs }) => untilMs)) + settleMs,
     settledMs: Math.max(...settled) + settleMs,
+    accounts: accountsOf(outbox, entry, user),
   };
 }
 
-/** When anything of the entry may have reached the service first, by this machine's clock. */
-export function firstStartMs(outbox: Outbox, entry: Entry): number {
-  return Math.min(
-    entry.doubt?.fromMs ?? Number.POSITIVE_INFINITY,
-    ...attemptsOf(outbox, entry.id).map(({ startedAt }) => startedAt),
-  );
+/** When anything of the entry may have reached the service first; undefined where nothing bounds that. */
+export function earliestMs(outbox: Outbox, entry: Entry, now: ServerNow): number | undefined {
+  const moments = momentsOf(outbox, entry, now);
+  return moments.every(({ bounded }) => bounded) ? Math.min(...moments.map(({ fromMs }) => fromMs)) : undefined;
 }
 
-function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: number }, { offsetMs }: ServerNow) {
-  return { fromMs: fromMs + offsetMs, untilMs: untilMs + offsetMs, sure: true };
+function momentsOf(outbox: Outbox, entry: Entry, now: ServerNow): Moment[] {
+  const attempts = attemptsOf(outbox, entry.id).map((attempt) => serverTimeOf(outbox, entry.profile, attempt, now));
+  return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];
 }
 
-/** Whenever it was sent, it was sent before it was first looked for. */
-function firstLookMs(outbox: Outbox, entry: Entry, { nowMs, offsetMs }: ServerNow): number {
+/** Its begin may have been taken from an answer of the server, and then is on the server's clock already. */
+export function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: number }, { offsetMs }: ServerNow): Moment {
+  return { fromMs: fromMs + Math.min(0, offsetMs), untilMs: untilMs + offsetMs, sure: true, bounded: true };
+}
+
+/** What was sent without this outbox knowing was sent by the account that the profile has, as far as anybody knows. */
+function accountsOf(outbox: Outbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
+  const tried = attemptsOf(outbox, entry.id).map(({ account }) => account);
+  const all = new Set(entry.doubt === null ? tried : [...tried, user ?? null]);
+  const known = [...all].filter((account) => account !== null);
+  return known.length === all.size ? new Set(known) : undefined;
+}
+
+/** Whenever it was sent, it was sent before it was first looked for. The server's own time of that look counts. */
+function firstLookMs(outbox: Outbox, entry: Entry, { nowMs }: ServerNow): number {
   const looks = evidenceOf(outbox, entry.id);
   const since = looks.slice(looks.findLastIndex(({ verdict }) => verdict === 'absent' || verdict === 'person') + 1);
-  const [first] = since;
-  return first === undefined ? nowMs : Math.min(nowMs, first.foundAt + offsetMs);
+  const first = since.find(({ serverAt }) => serverAt !== null);
+  return Math.min(nowMs, first?.serverAt ?? nowMs);
 }

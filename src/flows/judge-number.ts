@@ -1,6 +1,7 @@
 import { t } from '../base/language.ts';
-import type { HarvestedFind } from '../find/harvested-find.ts';
-import type { Verdict, Window } from './judge-doubt.ts';
+import { tooEarly } from './judge-absence.ts';
+import type { RecordSight } from './judge-photograph.ts';
+import type { Verdict, View, Window } from './verdict.ts';
 
 export type NumberDoubt = {
   readonly identCely: string;
@@ -14,9 +15,9 @@ export type NumberDoubt = {
  * The verdict on a number that may have been sent since an older copy was made. It is not simply sent again: a later number
  * may have replaced it meanwhile.
  */
-export function judgeNumber(doubt: NumberDoubt, find: HarvestedFind | undefined, nowMs: number): Verdict {
+export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<View, 'nowMs' | 'index'>): Verdict {
   const { identCely, value, before, window } = doubt;
-  if (find === undefined) {
+  if (record === undefined) {
     return {
       kind: 'undecided',
       basis: 'record-not-shown',
@@ -24,7 +25,7 @@ export function judgeNumber(doubt: NumberDoubt, find: HarvestedFind | undefined,
       candidates: [],
     };
   }
-  const current = find.elements.evidencni_cislo?.toString() ?? '';
+  const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
     return { kind: 'found', basis: 'same-number', identCely, reason: t`${identCely} has this number`, candidates: [] };
   }
@@ -36,14 +37,12 @@ export function judgeNumber(doubt: NumberDoubt, find: HarvestedFind | undefined,
       candidates: [current],
     };
   }
-  if (nowMs <= window.settledMs) {
-    const seconds = Math.ceil((window.settledMs - nowMs) / 1000);
-    return {
-      kind: 'undecided',
-      basis: 'maybe-under-way',
-      reason: t`the service may still be working on it; ask again in ${seconds} s`,
+  return (
+    tooEarly(window, view, Math.max(view.index.reachesMs, record.changedMs)) ?? {
+      kind: 'absent',
+      basis: 'number-as-before',
+      reason: t`${identCely} has the number that it had before`,
       candidates: [],
-    };
-  }
-  return { kind: 'absent', basis: 'number-as-before', reason: t`${identCely} has the number that it had before`, candidates: [] };
+    }
+  );
 }

@@ -12,6 +12,10 @@ import type { Session } from '../pas-api/session.ts';
 export type PushContext = {
   readonly outbox: Outbox;
   readonly profile: string;
+  /** Whether another profile is known to write to another service. */
+  readonly isOtherService: (profile: string) => boolean;
+  /** The service's identifier of the account, where it is known. */
+  readonly account: string | undefined;
   readonly baseUrl: string;
   readonly kinds: readonly EntryKind[];
   /** Only the records of these keys, or all. */

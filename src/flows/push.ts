@@ -15,9 +15,11 @@ import {
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { attemptsInARow } from '../outbox/journal.ts';
+import { profilesOfService } from '../outbox/owners.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
+import { takeFromOwner } from './change-owner.ts';
 import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
@@ -133,7 +135,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
 
   const claimed = claim(outbox, entry.id, (current) => {
     const { method, url } = requestOf(run.context, current);
-    return { method, path: new URL(url).pathname };
+    return { method, path: new URL(url).pathname, account: run.context.account };
   });
   if (claimed === undefined) return;
   const request = requestOf(run.context, claimed.entry);
@@ -188,7 +190,7 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
   });
   if (sent.outcome.kind === 'uncertain' && sent.outcome.outsideContract) run.oddlyAnswered.add(entry.id);
   else run.oddlyAnswered.delete(entry.id);
-  const settlement = await decide(run, flight, sent);
+  const settlement = unlessOwned(run, entry, await decide(run, flight, sent));
   settle(run.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
     ...(sent.status === undefined ? {} : { status: sent.status }),
@@ -207,6 +209,18 @@ async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlem
     default:
       return settlementOf(run, flight, sent.outcome, sent.departedAtMs);
   }
+}
+
+/** An identifier that another find has already shows that the service lost that one, or that the answer is an older one's. */
+function unlessOwned(run: PushRun, entry: Entry, settlement: Settlement): Settlement {
+  if (entry.kind !== 'import' || settlement.state !== 'accepted') return settlement;
+  const { outbox, profile, isOtherService } = run.context;
+  const { identCely } = settlement;
+  const owner = takeFromOwner(outbox, profilesOfService(outbox, profile, isOtherService), entry, identCely);
+  if (owner === undefined) return settlement;
+  const reason = t`the service gave it the record ${identCely}, which was that of ${owner.localId}: look at the service which of them it has`;
+  reportSettled(run, owner, { state: 'uncertain', reason });
+  return { state: 'uncertain', reason };
 }
 
 /** The token ran out: the request was not looked at, so it goes back to the queue and is sent with a new one. */

@@ -5,14 +5,20 @@ import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/ent
 import type { Entry, EntryState } from '../outbox/entry.ts';
 import { KIND_WORDS } from '../outbox/entry-words.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
-import { findByIdentCely } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { ownerOf, profilesOfService } from '../outbox/owners.ts';
 
 /** What a person found out, or wants. */
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
   | { readonly kind: 'drop' };
+
+type Resolving = {
+  readonly outbox: Outbox;
+  /** Whether another profile is known to write to another service. */
+  readonly isOtherService: (profile: string) => boolean;
+};
 
 /** What each decision is about: the first of these states that the record has entries in. */
 const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
@@ -33,7 +39,12 @@ const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
  * @param entryId only this entry; otherwise all that the decision is about
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
-export function resolveDoubts(outbox: Outbox, target: Target, decision: Decision, entryId?: number): Entry[] {
+export function resolveDoubts(
+  { outbox, isOtherService }: Resolving,
+  target: Target,
+  decision: Decision,
+  entryId?: number,
+): Entry[] {
   return outbox.change(() => {
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {
@@ -43,7 +54,8 @@ export function resolveDoubts(outbox: Outbox, target: Target, decision: Decision
         hint: t`\`pas status\` lists what needs a person, with the command for it.`,
       });
     }
-    for (const entry of entries) decide(outbox, entry, decision);
+    const profiles = profilesOfService(outbox, target.profile, isOtherService);
+    for (const entry of entries) decide(outbox, entry, decision, profiles);
     return entries;
   });
 }
@@ -78,8 +90,9 @@ function canBeTakenBack(entry: Entry, all: readonly Entry[]): boolean {
   return entry === imports.at(-1) && imports.every(({ state }) => state === 'dropped');
 }
 
-function decide(outbox: Outbox, entry: Entry, decision: Decision): void {
+function decide(outbox: Outbox, entry: Entry, decision: Decision, profiles: readonly string[]): void {
   recordEvidence(outbox, entry.id, {
+    serverAt: null,
     verdict: 'person',
     basis: decision.kind,
     reason: decisionText(decision),
@@ -87,7 +100,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision): void {
   });
   switch (decision.kind) {
     case 'created':
-      refuseOthersRecord(outbox, entry, decision.identCely);
+      refuseOthersRecord(outbox, entry, decision.identCely, profiles);
       applySettlement(outbox, entry, {
         state: 'accepted',
         identCely: decision.identCely,
@@ -115,7 +128,7 @@ function decisionText(decision: Decision): string {
 }
 
 /** Two finds settled as one record would leave one of them at no service at all. */
-function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string): void {
+function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string, profiles: readonly string[]): void {
   if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(t`${identCely} is not an identifier of the service.`);
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return;
@@ -124,7 +137,7 @@ function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string): vo
       hint: t`If ${entry.identCely} has it, give that identifier.`,
     });
   }
-  const owner = findByIdentCely(outbox, identCely, entry.profile);
+  const owner = ownerOf(outbox, identCely, profiles);
   if (owner === undefined) return;
   throw new UsageError(t`${identCely} is the record of ${owner.localId} already.`, {
     hint: t`Look at the service for another record like ${entry.localId}; if there is none: pas resolve ${entry.localId} --resend`,

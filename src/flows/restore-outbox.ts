@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { copyMadeMs, openBackup } from '../outbox/backup-copy.ts';
+import { copyMadeMs, lastAnswerMs, openBackup } from '../outbox/backup-copy.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
 import { addGap } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
@@ -111,7 +111,8 @@ function asideOf(outboxFile: string, nowMs: number): string {
 function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: RestoreOptions) {
   const nowMs = clock.now();
   const madeMs = copyMadeMs(brought);
-  const unseen = { fromMs: Math.min(madeMs, nowMs), untilMs: nowMs };
+  // This machine's clock may have been ahead when the copy was made; the service's answers in it are certainly older.
+  const unseen = { fromMs: Math.min(madeMs, nowMs, lastAnswerMs(brought) ?? nowMs), untilMs: nowMs };
   const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
   const profiles = brought.sql('select distinct profile from entries order by profile').pluck().all() as string[];
   if (!nothingSent)

@@ -42,3 +42,9 @@ export function copyMadeMs(outbox: Outbox): number {
     .get() as { madeMs: number };
   return row.madeMs;
 }
+
+/** The service's time in the last of its answers that the copy has. */
+export function lastAnswerMs(outbox: Outbox): number | undefined {
+  const at = outbox.sql('select max(server_date_at) from attempts').pluck().get();
+  return typeof at === 'number' ? at : undefined;
+}

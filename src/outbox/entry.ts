@@ -9,7 +9,8 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 /**
  * Every move that an entry may make. What is not listed is a bug and is refused by the outbox. Only evidence or a
  * person leads out of `uncertain` for an import or a photograph; a number may simply be sent again. What was not sent
- * becomes `uncertain` only where an older copy of the outbox was put back.
+ * becomes `uncertain` only where an older copy of the outbox was put back, and what was accepted only where the service gave
+ * its record to another find.
  */
 export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = {
   draft: ['queued', 'draft', 'uncertain', 'dropped'],
@@ -17,7 +18,7 @@ export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = 
   sending: ['accepted', 'refused', 'queued', 'uncertain'],
   refused: ['queued', 'draft', 'uncertain', 'dropped'],
   uncertain: ['accepted', 'queued', 'dropped'],
-  accepted: [],
+  accepted: ['uncertain'],
   dropped: ['queued'],
 };
 
@@ -70,6 +71,8 @@ export type Attempt = {
   readonly endedAt: number | null;
   readonly method: string;
   readonly path: string;
+  /** The service's identifier of the account that it was made with; null where that was not known. */
+  readonly account: string | null;
   readonly serverDateAt: number | null;
   readonly status: number | null;
   readonly outcome: string | null;

@@ -52,7 +52,7 @@ export function releaseHeld(outbox: Outbox, profile: string): Entry[] {
     const held = entriesInState(outbox, profile, 'uncertain').filter(isHeldByGap);
     const reason = t`a person knows that it was not sent before`;
     for (const entry of held) {
-      recordEvidence(outbox, entry.id, { verdict: 'person', basis: 'release-new', reason, candidates: [] });
+      recordEvidence(outbox, entry.id, { serverAt: null, verdict: 'person', basis: 'release-new', reason, candidates: [] });
       move(outbox, entry, 'queued', { notBeforeAt: 0, reason });
     }
     return held;

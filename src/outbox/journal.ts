@@ -2,13 +2,21 @@ import { t } from '../base/language.ts';
 import type { Attempt } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
-export type RequestLine = { readonly method: string; readonly path: string };
+export type RequestLine = {
+  readonly method: string;
+  readonly path: string;
+  /** The service's identifier of the account, where it is known. */
+  readonly account?: string | undefined;
+};
 
 /** Writes down that a request is about to leave. Rows are closed once and never changed after. */
-export function openAttempt(outbox: Outbox, entryId: number, request: RequestLine): number {
+export function openAttempt(outbox: Outbox, entryId: number, { method, path, account }: RequestLine): number {
   const row = outbox
-    .sql(`insert into attempts (entry_id, started_at, method, path) values (:entryId, :now, :method, :path) returning id`)
-    .get({ entryId, now: Math.floor(outbox.clock.now()), ...request }) as { id: number };
+    .sql(
+      `insert into attempts (entry_id, started_at, method, path, account)
+       values (:entryId, :now, :method, :path, :account) returning id`,
+    )
+    .get({ entryId, now: Math.floor(outbox.clock.now()), method, path, account: account ?? null }) as { id: number };
   return row.id;
 }
 
@@ -35,7 +43,7 @@ export function closeAttempt(
 export function attemptsOf(outbox: Outbox, entryId: number): Attempt[] {
   return outbox
     .sql(
-      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path, server_date_at as serverDateAt,
+      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path, account, server_date_at as serverDateAt,
          status, outcome, reason from attempts where entry_id = ? order by id`,
     )
     .all(entryId) as Attempt[];

@@ -1,8 +1,15 @@
 import type { Attempt } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
-/** When something happened, by the server's clock; `sure` where this machine's clock can be trusted to have said when. */
-type Moment = { readonly fromMs: number; readonly untilMs: number; readonly sure: boolean };
+/** When something happened, by the server's clock. */
+export type Moment = {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Where this machine's clock can be trusted to have said when. */
+  readonly sure: boolean;
+  /** Where it cannot have been earlier; otherwise `fromMs` is what this machine's clock said, and that may have been wrong. */
+  readonly bounded: boolean;
+};
 
 export type ServerNow = {
   readonly nowMs: number;
@@ -25,7 +32,12 @@ type Answered = { readonly startedAt: number; readonly endedAt: number; readonly
 export function serverTimeOf(outbox: Outbox, profile: string, attempt: Attempt, now: ServerNow): Moment {
   const { startedAt, endedAt, serverDateAt } = attempt;
   if (serverDateAt !== null)
-    return { fromMs: beginOf({ startedAt, endedAt: endedAt ?? startedAt, serverDateAt }), untilMs: serverDateAt, sure: true };
+    return {
+      fromMs: beginOf({ startedAt, endedAt: endedAt ?? startedAt, serverDateAt }),
+      untilMs: serverDateAt,
+      sure: true,
+      bounded: true,
+    };
   const before = neighbour(outbox, profile, attempt.id, 'before');
   const after = neighbour(outbox, profile, attempt.id, 'after');
   const earliestMs = before === undefined ? undefined : beginOf(before);
@@ -34,10 +46,11 @@ export function serverTimeOf(outbox: Outbox, profile: string, attempt: Attempt, 
     if (answer === undefined || !isNear(answer, startedAt)) continue;
     const atMs = startedAt + answer.serverDateAt - answer.endedAt;
     const isBetween = atMs <= latestMs + NEAR_MS && atMs >= (earliestMs ?? atMs) - NEAR_MS;
-    if (isBetween) return { fromMs: atMs, untilMs: atMs, sure: true };
+    if (isBetween) return { fromMs: atMs, untilMs: atMs, sure: true, bounded: true };
   }
   const guessMs = startedAt + now.offsetMs;
-  return { fromMs: Math.min(guessMs, earliestMs ?? guessMs, latestMs), untilMs: latestMs, sure: after !== undefined };
+  const fromMs = Math.min(guessMs, earliestMs ?? guessMs, latestMs);
+  return { fromMs, untilMs: latestMs, sure: after !== undefined, bounded: earliestMs !== undefined };
 }
 
 /** A clock that was set while the request was under way makes its duration meaningless. */

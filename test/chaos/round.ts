@@ -43,7 +43,16 @@ export type Stage = {
 };
 
 /** What the profile says: short, so that many rounds fit into an hour. */
-export const PROFILE_FLAGS = ['--min-interval-ms', '8', '--settle-ms', '1500', '--answer-timeout-ms', '700'] as const;
+export const PROFILE_FLAGS = [
+  '--min-interval-ms',
+  '8',
+  '--settle-ms',
+  '1500',
+  '--index-allowance-ms',
+  '0',
+  '--answer-timeout-ms',
+  '700',
+] as const;
 
 const WRITE_FAULTS = [
   '500-before-save',

@@ -10,7 +10,7 @@ import { expectDone, type Home, jsonLines, type Service, signedIn } from '../sup
 import { useMock } from '../support/use-mock.ts';
 
 const FINDS = 4;
-const PACE = ['--min-interval-ms', '20', '--settle-ms', '0'];
+const PACE = ['--min-interval-ms', '20', '--settle-ms', '0', '--index-allowance-ms', '0'];
 
 const mock = useMock('--min-interval', '10');
 

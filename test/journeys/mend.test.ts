@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0', '--index-allowance-ms', '0']);
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];

@@ -16,7 +16,14 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  home = await signedIn(service, 'archaeologist', [
+    '--min-interval-ms',
+    '10',
+    '--settle-ms',
+    '1000',
+    '--index-allowance-ms',
+    '0',
+  ]);
 });
 
 type MatchedFile = {

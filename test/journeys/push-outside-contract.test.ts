@@ -16,7 +16,14 @@ const mock = useMock('--min-interval', '10');
 
 /** So slow that a second is over when the last answer is there: the service's clock shows only whole ones. */
 async function homeAt(address: Service, settleMs = '0'): Promise<Home> {
-  const home = await signedIn(address, 'archaeologist', ['--min-interval-ms', '900', '--settle-ms', settleMs]);
+  const home = await signedIn(address, 'archaeologist', [
+    '--min-interval-ms',
+    '900',
+    '--settle-ms',
+    settleMs,
+    '--index-allowance-ms',
+    '0',
+  ]);
   await expectDone(home.pas('import', writeSeason(home, 4)));
   return home;
 }

@@ -8,7 +8,14 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  home = await signedIn(mock.service, 'archaeologist', [
+    '--min-interval-ms',
+    '10',
+    '--settle-ms',
+    '1000',
+    '--index-allowance-ms',
+    '0',
+  ]);
 });
 
 type Reconciled = { reconciled: { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null }[] };
@@ -58,6 +65,8 @@ test('an anonymous harvest cannot decide, and says why', async () => {
     '--min-interval-ms',
     '10',
     '--settle-ms',
+    '0',
+    '--index-allowance-ms',
     '0',
     '--oai-auth',
     'none',

@@ -13,7 +13,14 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0']);
+  home = await signedIn(mock.service, 'archaeologist', [
+    '--min-interval-ms',
+    '10',
+    '--settle-ms',
+    '0',
+    '--index-allowance-ms',
+    '0',
+  ]);
   copy = join(home.folder, 'copy.sqlite');
 });
 

@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import {
-  type ImportDoubt,
-  judgeImports,
-  judgePhoto,
-  type PhotoDoubt,
-  sightOf,
-  type View,
-} from '../../../src/flows/judge-doubt.ts';
+import { sightOf } from '../../../src/flows/judge-absence.ts';
+import { type ImportDoubt, judgeImports } from '../../../src/flows/judge-doubt.ts';
+import { judgePhoto, type PhotoDoubt } from '../../../src/flows/judge-photograph.ts';
+import type { View, Window } from '../../../src/flows/verdict.ts';
 
 const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 const MINUTE = 60_000;
 const USER = 'U-000408';
+const OTHER_USER = 'U-000001';
 const SENT: HarvestedElements = {
   projekt: { id: 'C-1', text: 'C-1' },
   poznamka: 'přezka',
@@ -22,11 +19,16 @@ const SENT: HarvestedElements = {
   geom_wkt: 'POINT (14.4 50.1)',
 };
 
+function window(fromMs: number, ...given: readonly Window['accounts'][]): Window {
+  const accounts = given.length === 0 ? new Set([USER]) : given[0];
+  return { fromMs, untilMs: fromMs + 10 * MINUTE, settledMs: fromMs + 10 * MINUTE, accounts };
+}
+
 function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
   return {
     entryId,
     elements: SENT,
-    window: { fromMs: START, untilMs: START + 10 * MINUTE, settledMs: START + 10 * MINUTE },
+    window: window(START),
     ...more,
   };
 }
@@ -54,16 +56,24 @@ function record(
   };
 }
 
-function view(records: readonly HarvestedFind[], more: Partial<View> = {}): View {
+type Seen = Partial<Omit<View, 'index'>> & { readonly owned?: string; readonly index?: Partial<View['index']> };
+
+/** Long after, with a newer record of this account shown. */
+function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen = {}): View {
   return {
     finds: new Map(records.map((find) => [find.identCely, find])),
     nowMs: START + 60 * MINUTE,
-    user: USER,
-    owned: new Set(),
-    sights: new Set([sightOf(SENT, 2)]),
+    isOwned: (identCely) => identCely === owned,
+    sights: sightsOf(SENT, 2),
     withheld: new Map(),
+    deleted: new Map(),
+    index: { reachesMs: START + 50 * MINUTE, unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
     ...more,
   };
+}
+
+function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['sights'] {
+  return new Map([[sightOf(elements, stav), new Set([user])]]);
 }
 
 function kinds(doubts: readonly ImportDoubt[], seen: View): Record<number, string> {
@@ -84,12 +94,12 @@ describe('an import of unknown end', () => {
 
   test('is proven absent only where others would be seen, and the service can no longer be working on it', () => {
     expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([], { sights: new Set([sightOf(SENT, 1)]) }))).toEqual({ 1: 'undecided' });
+    expect(kinds([doubt(1)], view([], { sights: sightsOf(SENT, 1) }))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
   });
 
   test('is not another entry’s record', () => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001')], { owned: new Set(['C-1-N00001']) }))).toEqual({ 1: 'absent' });
+    expect(kinds([doubt(1)], view([record('C-1-N00001')], { owned: 'C-1-N00001' }))).toEqual({ 1: 'absent' });
   });
 
   test('is left to a person where several records are the same', () => {
@@ -98,7 +108,7 @@ describe('an import of unknown end', () => {
 
   test.each([
     ['made long before', { atMs: START - 60 * MINUTE }],
-    ['made by somebody else', { user: 'U-000001' }],
+    ['made by somebody else', { user: OTHER_USER }],
   ])('is neither found nor absent where the same record was %s', (_name, more) => {
     expect(kinds([doubt(1)], view([record('C-1-N00001', more)]))).toEqual({ 1: 'undecided' });
   });
@@ -107,7 +117,7 @@ describe('an import of unknown end', () => {
     const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
     const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
     for (const seen of [elsewhere, received]) {
-      expect(kinds([doubt(1)], view([], { sights: new Set([sightOf(seen, 2)]) }))).toEqual({ 1: 'undecided' });
+      expect(kinds([doubt(1)], view([], { sights: sightsOf(seen, 2) }))).toEqual({ 1: 'undecided' });
     }
   });
 
@@ -118,8 +128,8 @@ describe('an import of unknown end', () => {
 
   test('is absent where the records of that time are others’, or known to be other entries’', () => {
     const differs = { poznamka: 'přezka 2' };
-    expect(kinds([doubt(1)], view([record('C-1-N00001', { ...differs, user: 'U-000001' })]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([record('C-1-N00001', differs)], { owned: new Set(['C-1-N00001']) }))).toEqual({ 1: 'absent' });
+    expect(kinds([doubt(1)], view([record('C-1-N00001', { ...differs, user: OTHER_USER })]))).toEqual({ 1: 'absent' });
+    expect(kinds([doubt(1)], view([record('C-1-N00001', differs)], { owned: 'C-1-N00001' }))).toEqual({ 1: 'absent' });
     const other = doubt(2, { elements: { ...SENT, ...differs } });
     expect(kinds([doubt(1), other], view([record('C-1-N00001', differs)]))).toEqual({ 1: 'absent', 2: 'found' });
   });
@@ -132,13 +142,51 @@ describe('an import of unknown end', () => {
   });
 });
 
+describe('an import that the harvest does not show', () => {
+  const basis = (seen: View): string | undefined => judgeImports([doubt(1)], seen).get(1)?.basis;
+  const older = { reachesMs: START - MINUTE };
+
+  test('may be shown later: the time that the index may take must be over, unless something newer is shown', () => {
+    expect(basis(view([], { index: older, nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
+    expect(basis(view([], { index: older, nowMs: START + 26 * MINUTE }))).toBe('not-among-those-shown');
+    expect(basis(view([], { index: { reachesMs: START + 9 * MINUTE }, nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
+    expect(basis(view([], { index: { reachesMs: START + 11 * MINUTE }, nowMs: START + 12 * MINUTE }))).toBe(
+      'not-among-those-shown',
+    );
+  });
+
+  test('is not absent as long as a record is missing that the service has accepted since', () => {
+    const unlisted = (atMs: number) => view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
+    expect(basis(unlisted(START + MINUTE))).toBe('index-behind');
+    expect(basis(unlisted(START - MINUTE))).toBe('not-among-those-shown');
+  });
+
+  test('is not absent where a record of its project was deleted since that no other find is known to have made', () => {
+    const deleted = new Map([['C-1-N00001', START + MINUTE]]);
+    expect(basis(view([], { deleted }))).toBe('deleted-since');
+    expect(basis(view([], { deleted, owned: 'C-1-N00001' }))).toBe('not-among-those-shown');
+    expect(basis(view([], { deleted: new Map([['C-1-N00001', START - MINUTE]]) }))).toBe('not-among-those-shown');
+    expect(basis(view([], { deleted: new Map([['C-11-N00001', START + MINUTE]]) }))).toBe('not-among-those-shown');
+  });
+
+  test('is not proven absent by the records of another account than the one it was sent with', () => {
+    expect(basis(view([], { sights: sightsOf(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
+  });
+
+  test('may be anybody’s where it is not known which account it was sent with', () => {
+    const unknown = doubt(1, { window: window(START, undefined) });
+    const near = record('C-1-N00001', { user: OTHER_USER, poznamka: 'přezka 2' });
+    expect(judgeImports([unknown], view([near])).get(1)?.basis).toBe('alike-and-new');
+  });
+});
+
 describe('twins, both of unknown end', () => {
   test('are left to a person where one record is there', () => {
     expect(kinds([doubt(1), doubt(2)], view([record('C-1-N00001')]))).toEqual({ 1: 'undecided', 2: 'undecided' });
   });
 
   test('are told apart where they were sent at different times', () => {
-    const later = { window: { fromMs: START + 30 * MINUTE, untilMs: START + 40 * MINUTE, settledMs: START + 40 * MINUTE } };
+    const later = { window: window(START + 30 * MINUTE) };
     const seen = view([record('C-1-N00001'), record('C-1-N00002', { atMs: START + 31 * MINUTE })]);
     const verdicts = judgeImports([doubt(1), doubt(2, later)], seen);
     expect(verdicts.get(1)).toMatchObject({ kind: 'found', identCely: 'C-1-N00001' });
@@ -156,7 +204,7 @@ describe('a photograph of unknown end', () => {
     identCely: 'C-1-N00001',
     fileName: 'IMG_1.jpg',
     sha512Hex: 'aa',
-    window: { fromMs: START, untilMs: START + 10 * MINUTE, settledMs: START + 10 * MINUTE },
+    window: window(START),
   };
   const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000): HarvestedFile => ({
     name,
@@ -165,7 +213,7 @@ describe('a photograph of unknown end', () => {
     history: [{ type: 'SBR0', at: new Date(atMs).toISOString(), user: USER, note }],
   });
   const judge = (files: HarvestedFile[], settled: PhotoDoubt[] = [], doubts = [photo]) =>
-    judgePhoto(photo, doubts, settled, record('C-1-N00001', { files }), view([])).kind;
+    judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
 
   test('is found by its digest', () => {
     expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
@@ -190,5 +238,24 @@ describe('a photograph of unknown end', () => {
 
   test('is left to a person where its record is not shown', () => {
     expect(judgePhoto(photo, [photo], [], undefined, view([])).kind).toBe('undecided');
+  });
+
+  describe('that its record does not show', () => {
+    const basis = (changedMs: number, nowMs: number, settled: PhotoDoubt[] = []): string => {
+      const seen = view([], { nowMs, index: { reachesMs: START } });
+      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
+    };
+
+    test('is not absent before its record is shown as it was after the attempt, or time enough is over', () => {
+      expect(basis(START, START + 24 * MINUTE)).toBe('index-may-lag');
+      expect(basis(START, START + 26 * MINUTE)).toBe('not-among-those-shown');
+      expect(basis(START + 11 * MINUTE, START + 12 * MINUTE)).toBe('not-among-those-shown');
+    });
+
+    test('is not absent as long as another one is missing that was accepted since', () => {
+      expect(basis(START, START + 60 * MINUTE, [{ ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' }])).toBe(
+        'index-behind',
+      );
+    });
   });
 });

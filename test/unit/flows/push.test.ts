@@ -38,6 +38,8 @@ function scene(clock: ManualClock, reply: (request: Asked, index: number) => Rep
     const running = push({
       outbox,
       profile: PROFILE,
+      isOtherService: () => false,
+      account: undefined,
       baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
       recordKeys: undefined,

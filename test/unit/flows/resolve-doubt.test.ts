@@ -23,6 +23,7 @@ function uncertainPhoto(outbox: Outbox, name: string, byte: number): number {
   return id;
 }
 
+const alone = (outbox: Outbox) => ({ outbox, isOtherService: () => true });
 const state = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
 
 test('a find cannot be settled as the record of another find', () => {
@@ -31,9 +32,9 @@ test('a find cannot be settled as the record of another find', () => {
   const { entryId } = queueImport(outbox, 'K-2');
   end(outbox, entryId, UNCERTAIN);
   const target = targetOf(outbox, PROFILE, 'K-2');
-  expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT })).toThrow(/record of K-1 already/);
+  expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT })).toThrow(/record of K-1 already/);
   expect(state(outbox, entryId)).toBe('uncertain');
-  resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER });
+  resolveDoubts(alone(outbox), target, { kind: 'created', identCely: OTHER });
   expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: OTHER });
 });
 
@@ -42,8 +43,8 @@ describe('photographs of a record that is not kept here', () => {
     using outbox = tempOutbox();
     const [there, missing] = [uncertainPhoto(outbox, 'a.jpg', 1), uncertainPhoto(outbox, 'b.jpg', 2)];
     const target = targetOf(outbox, PROFILE, IDENT);
-    resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT }, there);
-    resolveDoubts(outbox, target, { kind: 'resend' }, missing);
+    resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT }, there);
+    resolveDoubts(alone(outbox), target, { kind: 'resend' }, missing);
     expect([state(outbox, there), state(outbox, missing)]).toEqual(['accepted', 'queued']);
   });
 
@@ -51,7 +52,9 @@ describe('photographs of a record that is not kept here', () => {
     using outbox = tempOutbox();
     uncertainPhoto(outbox, 'a.jpg', 1);
     const target = targetOf(outbox, PROFILE, IDENT);
-    expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER })).toThrow(/sent to C-202400101-N00001/);
+    expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: OTHER })).toThrow(
+      /sent to C-202400101-N00001/,
+    );
   });
 });
 
@@ -60,7 +63,7 @@ describe('without a doubt', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, { state: 'refused', reason: 'no right to this project', issues: [] });
-    resolveDoubts(outbox, targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' });
+    resolveDoubts(alone(outbox), targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' });
     expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', issues: [] });
   });
 
@@ -69,15 +72,15 @@ describe('without a doubt', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, UNCERTAIN);
     const target = targetOf(outbox, PROFILE, 'K-1');
-    resolveDoubts(outbox, target, { kind: 'drop' });
+    resolveDoubts(alone(outbox), target, { kind: 'drop' });
     expect(state(outbox, entryId)).toBe('dropped');
-    resolveDoubts(outbox, target, { kind: 'resend' });
+    resolveDoubts(alone(outbox), target, { kind: 'resend' });
     expect(state(outbox, entryId)).toBe('queued');
   });
 
   test('there is nothing to decide about what is queued or accepted', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
-    expect(() => resolveDoubts(outbox, targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' })).toThrow(/Nothing here/);
+    expect(() => resolveDoubts(alone(outbox), targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' })).toThrow(/Nothing here/);
   });
 });

@@ -39,7 +39,7 @@ test('beside an answer, an attempt is timed by how wrong the clock was then', ()
   const { attempt, timeOf } = story();
   attempt(NOON - DAY, NOON + 1000);
   const lost = attempt(NOON - DAY + 5000);
-  expect(timeOf(lost, NOON + 3600_000)).toEqual({ fromMs: NOON + 5000, untilMs: NOON + 5000, sure: true });
+  expect(timeOf(lost, NOON + 3600_000)).toEqual({ fromMs: NOON + 5000, untilMs: NOON + 5000, sure: true, bounded: true });
 });
 
 test('a clock that was days behind during the one attempt without answer narrows nothing', () => {

@@ -1,0 +1,139 @@
+import { differingElements, type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
+import { selectEntries } from '../outbox/entries.ts';
+import type { Entry, ImportEntry } from '../outbox/entry.ts';
+import type { Gap } from '../outbox/gaps.ts';
+import { attemptsOf } from '../outbox/journal.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { acceptedSince, ownedRecords, ownerOf } from '../outbox/owners.ts';
+import type { ServerNow } from '../outbox/server-time.ts';
+import { childOf } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+import { earliestMs, inServerTime, windowOf } from './doubt-window.ts';
+import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
+import { sightOf } from './judge-absence.ts';
+import { couldBeMade, makingOf } from './judge-doubt.ts';
+import type { View } from './verdict.ts';
+
+export type LookContext = Harvest & {
+  readonly outbox: Outbox;
+  readonly profile: string;
+  /** The profile and the others of its service. */
+  readonly profiles: readonly string[];
+  /** The account's own identifier at the service. */
+  readonly user: string | undefined;
+  /** How long after an attempt the service may still be working on it. */
+  readonly settleMs: number;
+  /** How long after that a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+};
+
+export type Sighted = View & ServerNow;
+
+/** How far before the first attempt the harvest begins. */
+const LOOK_BACK_MS = 24 * 3600 * 1000;
+const MOST_CANARIES = 50;
+const OVERLAP_MS = 2000;
+
+/** One harvest that covers all doubts and, where there is one, a canary for each state. */
+export async function lookAround(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Sighted> {
+  const { outbox, profile, profiles, clock } = context;
+  const canaries = selectEntries(
+    outbox,
+    `profile = :profile and kind = 'import' and state = 'accepted'`,
+    { profile, limit: MOST_CANARIES },
+    'order by entries.updated_at desc limit :limit',
+  );
+  /** Undefined where a doubt may be as old as it likes: no answer was given before it, and none near it. */
+  const beginOf = (now: ServerNow): number | undefined => {
+    const begins = doubts.map((entry) => earliestMs(outbox, entry, now));
+    if (begins.includes(undefined)) return undefined;
+    return Math.min(
+      now.nowMs,
+      ...begins.map((begin) => begin ?? now.nowMs),
+      ...canaries.map((entry) => earliestMs(outbox, entry, now) ?? now.nowMs),
+      ...gaps.map((gap) => inServerTime(gap, now).fromMs),
+    );
+  };
+  const guessed = beginOf({ nowMs: clock.now(), offsetMs: 0 });
+  let from = guessed === undefined ? undefined : guessed - LOOK_BACK_MS;
+  let harvest = await harvestAll(context, from);
+  const now = { nowMs: harvest.serverNowMs, offsetMs: harvest.serverNowMs - clock.now() };
+  // Only now is it known how wrong this machine's clock is.
+  const begin = beginOf(now);
+  if (from !== undefined && (begin === undefined || begin < from)) {
+    from = begin === undefined ? undefined : begin - LOOK_BACK_MS;
+    harvest = await harvestAll(context, from);
+  }
+  const { finds, withheld, deleted } = harvest;
+  const accepted = acceptedSince(outbox, profiles, from ?? 0, now.offsetMs);
+  const isListed = (identCely: string) => finds.has(identCely) || withheld.has(identCely) || deleted.has(identCely);
+  return {
+    finds,
+    withheld,
+    deleted,
+    ...now,
+    isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
+    sights: sightsOf(canaries, finds),
+    index: {
+      reachesMs: newestMs(ownedRecords(outbox, profiles), finds),
+      unlisted: new Map([...accepted].filter(([identCely]) => !isListed(identCely))),
+      allowanceMs: context.indexAllowanceMs,
+    },
+  };
+}
+
+/** A record that changes while pages are read jumps to the front and is missed: what changed meanwhile is read as well. */
+async function harvestAll(context: Harvest, fromMs: number | undefined): Promise<HarvestedFinds> {
+  const first = await harvestFinds(context, fromMs === undefined ? undefined : datestamp(fromMs));
+  const since = await harvestFinds(context, datestamp(first.serverNowMs - OVERLAP_MS));
+  return {
+    finds: new Map([...first.finds, ...since.finds]),
+    withheld: new Map([...first.withheld, ...since.withheld]),
+    deleted: new Map([...first.deleted, ...since.deleted]),
+    serverNowMs: first.serverNowMs,
+  };
+}
+
+function datestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function sightsOf(canaries: readonly Entry[], finds: HarvestedFinds['finds']): Map<string, Set<string>> {
+  const sights = new Map<string, Set<string>>();
+  for (const { identCely } of canaries) {
+    const find = finds.get(identCely ?? '');
+    if (find === undefined) continue;
+    const sight = sightOf(find.elements, find.stav);
+    sights.set(sight, (sights.get(sight) ?? new Set()).add(makingOf(find)?.user ?? ''));
+  }
+  return sights;
+}
+
+function newestMs(owned: readonly string[], finds: HarvestedFinds['finds']): number {
+  return owned.reduce((newest, identCely) => {
+    const find = finds.get(identCely);
+    const atMs = Date.parse((find === undefined ? undefined : makingOf(find)?.at) ?? '');
+    return Number.isNaN(atMs) ? newest : Math.max(newest, atMs);
+  }, Number.NEGATIVE_INFINITY);
+}
+
+function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {
+  const owner = ownerOf(context.outbox, identCely, context.profiles);
+  if (owner === undefined || shown === undefined) return owner !== undefined;
+  const sent = elementsSent(owner);
+  const isAlike = sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
+  // Somebody may have corrected it since.
+  return isAlike || wasMadeAs(context, now, owner, shown);
+}
+
+function wasMadeAs(context: LookContext, now: ServerNow, owner: ImportEntry, shown: HarvestedFind): boolean {
+  const answered = attemptsOf(context.outbox, owner.id).some(({ outcome }) => outcome === 'accepted');
+  // An answer ends the time in which it can have been made.
+  return couldBeMade(windowOf({ ...context, settleMs: answered ? 0 : context.settleMs }, owner, now), shown);
+}
+
+/** From the document itself: the find may have been edited since, for another profile. */
+export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
+  const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
+  return find === undefined ? undefined : readHarvestedFind(find)?.elements;
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { earliestMs, windowOf } from '../../../src/flows/doubt-window.ts';
+import { entryById } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { recordEvidence } from '../../../src/outbox/evidence.ts';
+import { closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
+import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const NOON = Date.UTC(2024, 5, 1, 12);
+const DAY = 86_400_000;
+const SETTLE = 600_000;
+
+/** An entry of an outbox whose machine has whatever time is set. */
+function story() {
+  let localMs = NOON;
+  const outbox: Outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => localMs } };
+  const { entryId } = queueImport(outbox, 'K-1');
+  const entry = (id = entryId): Entry => {
+    const found = entryById(outbox, id);
+    if (found === undefined) throw new Error('no such entry');
+    return found;
+  };
+  return {
+    outbox,
+    entry,
+    at: (ms: number) => {
+      localMs = ms;
+    },
+    attempt: (account?: string) => openAttempt(outbox, entryId, { method: 'POST', path: '/x', account }),
+    look: (serverAt: number) =>
+      recordEvidence(outbox, entryId, { serverAt, verdict: 'undecided', basis: 'maybe-under-way', reason: 'x', candidates: [] }),
+    window: (nowMs: number, offsetMs = 0, user?: string) =>
+      windowOf({ outbox, settleMs: SETTLE, user }, entry(), { nowMs, offsetMs }),
+  };
+}
+
+test('a clock that was days behind at the first look does not shorten the time that the service may take', () => {
+  const { at, attempt, look, window } = story();
+  at(NOON - 2 * DAY);
+  attempt();
+  at(NOON - 2 * DAY + 5000);
+  look(NOON + 5000);
+  at(NOON + 20_000);
+  expect(window(NOON + 20_000).settledMs).toBe(NOON + 5000 + SETTLE);
+});
+
+test('an attempt that no answer of the service bounds may have been made at any time', () => {
+  const { outbox, entry, attempt } = story();
+  attempt();
+  expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBeUndefined();
+  const other = queueImport(outbox, 'K-2');
+  const answered = openAttempt(outbox, other.entryId, { method: 'POST', path: '/x' });
+  closeAttempt(outbox, answered, { outcome: 'accepted', status: 201, serverDateAt: NOON, reason: null });
+  expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBe(NOON);
+});
+
+test('the accounts of its attempts are known only where that of each is', () => {
+  const { attempt, window } = story();
+  attempt('U-000001');
+  attempt('U-000002');
+  expect([...(window(NOON).accounts ?? [])]).toEqual(['U-000001', 'U-000002']);
+  attempt();
+  expect(window(NOON).accounts).toBeUndefined();
+});
