@@ -41,7 +41,13 @@ export function addFinds(outbox, from, to) {
 
 /** Takes what is due and settles it as accepted, one by one, as a push does. @returns how many */
 export function claimAndSettle(outbox, most) {
-  const query = { profile: PROFILE, kinds: ['import', 'number', 'photo'], recordKeys: undefined, busyRecords: [], busyProjects: [] };
+  const query = {
+    profile: PROFILE,
+    kinds: ['import', 'number', 'photo'],
+    recordKeys: undefined,
+    busyRecords: [],
+    busyProjects: [],
+  };
   for (let done = 0; done < most; done++) {
     const due = nextDue(outbox, query);
     if (due === undefined) return done;
