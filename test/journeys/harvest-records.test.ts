@@ -2,40 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ask, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { ask, recordsOf } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-
-type Line = {
-  readonly identifier: string;
-  readonly deleted?: true;
-  readonly masked?: true;
-  readonly sets: readonly string[];
-  readonly metadata?: Record<string, unknown>;
-};
-type Summary = {
-  readonly records: number;
-  readonly written: number;
-  readonly deleted: number;
-  readonly masked: number;
-  readonly held: number;
-};
-
-const REFUSAL = 'HTTP/1.1 403 Forbidden';
-
-const lines = (text: string): Line[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Line);
-const linesOf = (home: Home, name: string): Line[] => lines(readFileSync(join(home.folder, name), 'utf8'));
-const identOf = ({ identifier }: Line): string => identifier.split('/').at(-1) ?? '';
-
-/** Every record that the mock lists, as the text between its tags, by identifier. */
-async function served(mock: TestMock, set: string, prefix: string, options: { version?: string; as?: string } = {}) {
-  const pages = await pagesOf(mock, `verb=ListRecords&metadataPrefix=${prefix}&set=${set}`, options);
-  return new Map(pages.flatMap((page) => [...recordsOf(page)]));
-}
+import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
 
 describe.each([
   ['in strict mode', false],
@@ -50,33 +20,7 @@ describe.each([
   });
   afterAll(() => mock.close());
 
-  describe.each(['2.0', '2.1', '2.2'])('in version %s', (version) => {
-    test.each([
-      ['heslo', 'oai_svc'],
-      ['heslo', 'oai_dc'],
-      ['samostatny_nalez', 'oai_svc'],
-      ['samostatny_nalez', 'oai_dc'],
-      ['dokument', 'oai_svc'],
-      ['let', 'oai_svc'],
-    ])('gives its set %s in %s whole, as lines and as the bytes that it sent', async (set, prefix) => {
-      const expected = await served(mock, set, prefix, { version, as: 'archaeologist' });
-      const flags = ['--format', prefix, '--schema-version', version];
-      const [name, xml] = ['jsonl', 'xml'].map((ending) => `${set}-${prefix}-${version}.${ending}`);
-      const summary = await home.json<Summary>('harvest', set, ...flags, '--out', name ?? '');
-      expect(summary).toMatchObject({ records: expected.size, written: expected.size, held: expected.size });
-      const found = linesOf(home, name ?? '');
-      expect(found.map(identOf).sort()).toEqual([...expected.keys()].sort());
-      for (const line of found) {
-        const source = expected.get(identOf(line)) ?? '';
-        expect(line.deleted === true).toBe(source.includes('status="deleted"'));
-        expect(JSON.stringify(line)).not.toContain(REFUSAL);
-        expect(JSON.stringify(line).includes('"masked":true')).toBe(source.includes(REFUSAL));
-      }
-      const run = await home.pas('harvest', set, ...flags, '--out', xml ?? '');
-      expect(run.code, run.stderr).toBe(0);
-      expect(recordsOf(readFileSync(join(home.folder, xml ?? ''), 'utf8'))).toEqual(expected);
-    });
-  });
+  testWholeHarvests('2.2', () => ({ mock, home }));
 
   test('is asked through its generic endpoint with one redirect per harvest', async () => {
     await mock.control('DELETE', '/journal');
@@ -99,7 +43,7 @@ describe.each([
     });
     await mock.control('POST', '/records/HES-000312/delete');
     await mock.control('DELETE', '/journal');
-    const summary = await home.json<Summary>('harvest', 'heslo', '--out', 'kept.jsonl');
+    const summary = await home.json<HarvestSummary>('harvest', 'heslo', '--out', 'kept.jsonl');
     expect(summary).toMatchObject({ written: 2, deleted: 1 });
     expect(summary.records).toBeLessThan(10);
     const last = new Map(linesOf(home, 'kept.jsonl').map((line) => [identOf(line), line]));
@@ -171,7 +115,7 @@ describe('what is given on the command line', () => {
   test('--from and --until bound what is harvested', async () => {
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo&from=2024-10-01&until=2024-12-31');
     const size = Number(/completeListSize="(\d+)"/.exec(text)?.[1] ?? (text.match(/<header>/g) ?? []).length);
-    const summary = await home.json<Summary>(
+    const summary = await home.json<HarvestSummary>(
       'harvest',
       'heslo',
       '--from',
