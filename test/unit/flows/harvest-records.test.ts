@@ -1,54 +1,15 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { passOf, watermarkOf } from '../../../src/ledger/pass.ts';
-import { FakeRepository, type RepositoryHabits } from '../../support/fake-repository.ts';
-import { type HarvestPlace, harvestPlace, type RunOptions, SET } from '../../support/record-harvest.ts';
+import { passOf } from '../../../src/ledger/pass.ts';
+import type { FakeRepository } from '../../support/fake-repository.ts';
+import { cutAfter, labels, repetitions } from '../../support/harvest-output.ts';
+import { harvestPlace, type RunOptions, SET } from '../../support/record-harvest.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
-
-const ident = (n: number): string => `HES-${String(n).padStart(6, '0')}`;
-
-function aRepository(count: number, habits: Partial<RepositoryHabits> = {}): FakeRepository {
-  const repository = new FakeRepository(habits);
-  for (let n = 1; n <= count; n++) repository.put(ident(n), `věc ${n}`);
-  return repository;
-}
-
-/** What the output says of each record now: its last line counts. */
-function labels(place: HarvestPlace): Map<string, string> {
-  const last = new Map(place.lines().map((line) => [line.identifier, line]));
-  return new Map(
-    [...last]
-      .filter(([, { deleted }]) => deleted !== true)
-      .map(([identifier, line]) => [identOf(identifier), labelOf(line.metadata)]),
-  );
-}
-
-function labelOf(metadata: unknown): string {
-  return (metadata as { heslo: { heslo: string } }).heslo.heslo;
-}
-
-const identOf = (identifier: string): string => identifier.slice(`${OAI_BASE}/id/`.length);
-const sorted = (map: Map<string, string>): [string, string][] => [...map].sort();
-
-/** Lines that say the same of the same record. */
-function repetitions(place: HarvestPlace): string[] {
-  const texts = place.lines().map((line) => JSON.stringify(line));
-  return texts.filter((text, index) => texts.indexOf(text) !== index);
-}
+import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';
 
 const listRequests = (repository: FakeRepository): string[] =>
   repository.requests.filter((query) => query.includes('ListRecords'));
-
-/** Answers that stop coming from the n-th request for a page on. */
-function cutAfter(repository: FakeRepository, pages: number): Exchange {
-  let seen = 0;
-  return async (request) => {
-    if (request.url.includes('ListRecords') && ++seen > pages) throw new NoAnswerError('reset', true, 'the network is gone');
-    return repository.exchange(request);
-  };
-}
 
 /** What a harvest asks before its list. */
 function ofService(url: string): HttpResponse | undefined {
@@ -56,14 +17,6 @@ function ofService(url: string): HttpResponse | undefined {
   if (url.includes('verb=ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
   return undefined;
 }
-
-const HABITS: readonly (readonly [string, Partial<RepositoryHabits>])[] = [
-  ['as deployed: newest first, ended by an empty page', { order: 'newest-first', end: 'empty-page' }],
-  ['as the standard has it: oldest first, ended by an empty token', { order: 'oldest-first', end: 'empty-token' }],
-  ['ended by no token', { order: 'oldest-first', end: 'no-token' }],
-  ['that does not count, newest first', { order: 'newest-first', end: 'no-token', counts: false }],
-  ['that does not count, oldest first', { order: 'oldest-first', end: 'empty-token', counts: false }],
-];
 
 describe.each(HABITS)('a service %s', (_, habits) => {
   test.each([0, 1, 3, 4, 10])('of %i records is harvested whole, each once', async (count) => {
@@ -201,64 +154,6 @@ describe('a token that the service no longer knows', () => {
   });
 });
 
-describe('a list that comes short', () => {
-  const short = (request: { url: string }): ReturnType<Exchange> =>
-    new Promise((done) => {
-      const query = new URL(request.url).searchParams;
-      if (query.get('verb') === 'Identify') done(answer(oaiXml('<Identify/>')));
-      else if (query.get('verb') === 'ListSets')
-        done(answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`)));
-      else if (query.has('resumptionToken')) done(answer(listXml('ListRecords', [recordXml('B')], '', 'completeListSize="5"')));
-      else done(answer(listXml('ListRecords', [recordXml('A')], 'T1', 'completeListSize="5"')));
-    });
-
-  test('is a failure that says how many are missing', async () => {
-    const place = harvestPlace();
-    const failure = await place.run(short).catch((thrown: unknown) => thrown);
-    expect(failure).toMatchObject({ oaiCode: 'incomplete', exitCode: 14 });
-    expect(String(failure)).toMatch(/counts 5 records and sent 2: 3 are missing/);
-    expect(place.lines()).toHaveLength(2);
-    expect(place.ledger(watermarkOf)).toBeNull();
-  });
-
-  test('is read again by the next run', async () => {
-    const place = harvestPlace();
-    await place.run(short).catch(() => {});
-    const repository = new FakeRepository();
-    for (const name of ['A', 'B', 'C', 'D', 'E']) repository.put(name, name);
-    expect(await place.run(repository.exchange)).toMatchObject({ pass: 'full', records: 5 });
-  });
-});
-
-describe('a list that never ends', () => {
-  function endless(pageOf: (n: number) => string): Exchange {
-    let pages = 0;
-    return async ({ url }) => ofService(url) ?? answer(pageOf(pages++));
-  }
-
-  test.each([
-    ['gives the same token again', (n: number) => listXml('ListRecords', [recordXml(`A${n}`)], 'T', 'completeListSize="9"')],
-    ['goes round in a circle', (n: number) => listXml('ListRecords', [recordXml(`A${n % 3}`)], `T${n}`, 'completeListSize="9"')],
-    [
-      'shuffles the same records for ever',
-      (n: number) =>
-        listXml(
-          'ListRecords',
-          [...new Set([n % 7, (n * n) % 7, (n >> 2) % 7])].map((k) => recordXml(`A${k}`)),
-          `T${n}`,
-          'completeListSize="9"',
-        ),
-    ],
-  ])('since it %s is a failure that says how many are missing', async (_, pageOf) => {
-    const place = harvestPlace();
-    const failure = await place.run(endless(pageOf)).catch((thrown: unknown) => thrown);
-    expect(failure).toMatchObject({ oaiCode: 'loop', exitCode: 14 });
-    expect(String(failure)).toMatch(/counts 9 records and sent \d: \d are missing/);
-    expect(place.ledger((ledger) => passOf(ledger)?.token)).toBeNull();
-    expect(repetitions(place)).toEqual([]);
-  });
-});
-
 describe('what is asked for', () => {
   test('is bounded by the days that the user gave, both included', async () => {
     const place = harvestPlace();
@@ -317,63 +212,3 @@ test('progress counts what was met against the whole', async () => {
     [7, 7],
   ]);
 });
-
-type Change = { readonly do: 'put' | 'remove' | 'page size'; readonly n: number } | { readonly do: 'tokens expire' | 'nothing' };
-type Harvest = {
-  readonly do: 'harvest';
-  readonly pages: number;
-  readonly killed: boolean;
-  readonly during: readonly Change[];
-};
-
-const numbered = (name: 'put' | 'remove' | 'page size', max: number): fc.Arbitrary<Change> =>
-  fc.record({ do: fc.constant(name), n: fc.integer({ min: 1, max }) });
-
-const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 5, arbitrary: numbered('put', 25) },
-  { weight: 2, arbitrary: numbered('remove', 25) },
-  { weight: 1, arbitrary: numbered('page size', 5) },
-  { weight: 1, arbitrary: fc.constant({ do: 'tokens expire' as const }) },
-);
-const harvest: fc.Arbitrary<Harvest> = fc.record({
-  do: fc.constant('harvest' as const),
-  pages: fc.integer({ min: 0, max: 12 }),
-  killed: fc.boolean(),
-  during: fc.array(fc.oneof(change, fc.constant({ do: 'nothing' as const })), { maxLength: 8 }),
-});
-const story = fc.record({
-  steps: fc.array(fc.oneof({ weight: 3, arbitrary: change }, { weight: 2, arbitrary: harvest }), { maxLength: 20 }),
-  pageSize: fc.integer({ min: 1, max: 5 }),
-  habits: fc.constantFrom(...HABITS.map(([, habits]) => habits)),
-});
-
-async function play({ steps, pageSize, habits }: typeof story extends fc.Arbitrary<infer Story> ? Story : never): Promise<void> {
-  const place = harvestPlace();
-  const repository = aRepository(10, { ...habits, pageSize });
-  let version = 0;
-  const apply = (one: Change): void => {
-    if (one.do === 'put') repository.put(ident(one.n), `${one.n}, ${++version}`);
-    else if (one.do === 'remove') repository.remove(ident(one.n));
-    else if (one.do === 'page size') repository.habits.pageSize = one.n;
-    else if (one.do === 'tokens expire') repository.expireTokens();
-  };
-  for (const one of steps) {
-    if (one.do !== 'harvest') {
-      apply(one);
-      continue;
-    }
-    const coming = [...one.during];
-    repository.beforeAnswer = () => apply(coming.shift() ?? { do: 'nothing' });
-    await place.run(cutAfter(repository, one.pages), { killed: one.killed }).catch(() => {});
-    repository.beforeAnswer = () => {};
-  }
-  await place.run(repository.exchange);
-  expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
-  expect(repetitions(place)).toEqual([]);
-}
-
-test(
-  'whatever happens between and during harvests, one quiet run makes the output equal to the service',
-  { timeout: 300_000 },
-  () => fc.assert(fc.asyncProperty(story, play), { numRuns: 60 }),
-);

@@ -1,0 +1,35 @@
+import { type Exchange, NoAnswerError } from '../../src/http/exchange.ts';
+import type { FakeRepository } from './fake-repository.ts';
+import type { HarvestPlace } from './record-harvest.ts';
+import { OAI_BASE } from './scripted-oai.ts';
+
+/** What the output says of each record now: its last line counts. */
+export function labels(place: HarvestPlace): Map<string, string> {
+  const last = new Map(place.lines().map((line) => [line.identifier, line]));
+  return new Map(
+    [...last]
+      .filter(([, { deleted }]) => deleted !== true)
+      .map(([identifier, line]) => [identOf(identifier), labelOf(line.metadata)]),
+  );
+}
+
+export function labelOf(metadata: unknown): string {
+  return (metadata as { heslo: { heslo: string } }).heslo.heslo;
+}
+
+export const identOf = (identifier: string): string => identifier.slice(`${OAI_BASE}/id/`.length);
+
+/** Lines that say the same of the same record. */
+export function repetitions(place: HarvestPlace): string[] {
+  const texts = place.lines().map((line) => JSON.stringify(line));
+  return texts.filter((text, index) => texts.indexOf(text) !== index);
+}
+
+/** Answers that stop coming from the n-th request for a page on. */
+export function cutAfter(repository: FakeRepository, pages: number): Exchange {
+  let seen = 0;
+  return async (request) => {
+    if (request.url.includes('ListRecords') && ++seen > pages) throw new NoAnswerError('reset', true, 'the network is gone');
+    return repository.exchange(request);
+  };
+}

@@ -1,0 +1,47 @@
+import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest-vocabulary.ts';
+import { openOaiClient } from '../../src/oai/client.ts';
+import { termsOfSet } from '../../src/vocabulary/terms.ts';
+import type { Vocabulary } from '../../src/vocabulary/vocabulary.ts';
+import type { FakeRepository } from './fake-repository.ts';
+import { type ManualClock, manualClock } from './manual-clock.ts';
+import { OAI_BASE } from './scripted-oai.ts';
+
+export const SET = 'heslo:predmet_druh';
+
+type Options = {
+  readonly full?: boolean;
+  readonly sets?: readonly string[];
+  readonly skipBroken?: boolean;
+  readonly onProgress?: (progress: HarvestProgress) => void;
+};
+
+/** Runs a harvest, and time with it wherever it waits. */
+export async function harvest(repository: FakeRepository, vocabulary: Vocabulary, options: Options = {}): Promise<SetHarvest[]> {
+  const clock: ManualClock = manualClock();
+  const client = openOaiClient({
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    exchange: repository.exchange,
+    credentials: { kind: 'none' },
+  });
+  let over = false;
+  const running = harvestVocabulary({
+    client,
+    vocabulary,
+    clock,
+    sets: options.sets ?? [SET],
+    metadataPrefix: 'oai_svc',
+    full: options.full === true,
+    skipBroken: options.skipBroken === true,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  }).finally(() => {
+    over = true;
+  });
+  running.catch(() => {});
+  while (!over) await clock.advance(10_000);
+  return running;
+}
+
+export function stored(vocabulary: Vocabulary): Map<string, string> {
+  return new Map([...termsOfSet(vocabulary, SET)].map((term) => [term.ident, term.label]));
+}
