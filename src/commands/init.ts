@@ -43,7 +43,8 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
     profiles: new Map([...config.profiles, [options.name, settings]]),
   });
   terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
-  terminal.note(t`Next: \`pas login\`, then \`pas harvest-vocab\`.`);
+  const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
+  terminal.note(t`Next: \`pas login${flag}\`, then \`pas harvest-vocab${flag}\`.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';
 }
