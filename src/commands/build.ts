@@ -7,7 +7,8 @@ import { contentDigest, sha512Of } from '../http/digest.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { asFind, findsNamed, openValidation } from './finds.ts';
+import { asFind, openValidation } from './finds.ts';
+import { findsNamed } from './named-finds.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -20,7 +20,8 @@ import { collect, defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
 import { askForChanges } from './edit-asking.ts';
 import { editFile } from './edit-file.ts';
-import { asFind, findsNamed, foldUnchecked, openLookups, openValidation } from './finds.ts';
+import { asFind, foldUnchecked, openLookups, openValidation } from './finds.ts';
+import { findsNamed } from './named-finds.ts';
 import { profileFlag } from './next-command.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };

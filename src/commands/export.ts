@@ -11,7 +11,7 @@ import { writeToReader } from '../store/output-stream.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { findsNamed } from './finds.ts';
+import { findsNamed } from './named-finds.ts';
 import { documentProfileOf } from './own-schema.ts';
 
 const FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;

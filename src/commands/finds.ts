@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
-import { msgid, ngettext, t } from '../base/language.ts';
+import { msgid, ngettext } from '../base/language.ts';
 import { localDate } from '../base/local-date.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -10,12 +9,9 @@ import { withMapping } from '../find/mapping.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import { openFindSchema } from '../find/schema.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
-import { targetOf } from '../flows/enqueue-change.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { entriesOfRecord, recordKey, type Target } from '../outbox/entries.ts';
-import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { StoredFind } from '../outbox/finds.ts';
 import { readMappingFile } from './mapping-file.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
@@ -43,38 +39,6 @@ export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolea
 
 export function photographKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
   return keepingPhotographs(context.places.photosFolder, { maxBytes: context.profile().photoMaxBytes, link, stripGps });
-}
-
-/** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
-export function findsNamed(outbox: Outbox, profile: string, names: readonly string[]): StoredFind[] {
-  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, profile));
-  const missing = names.filter((_, index) => found[index] === undefined);
-  if (missing.length > 0) {
-    const named = missing.join(', ');
-    throw new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
-  }
-  return found.filter((find) => find !== undefined);
-}
-
-/**
- * Names as the user gave them → the keys of their records: of finds, or of records of the service that are not kept here
- * and that something was queued for.
- * @throws UsageError naming those of which nothing is known
- */
-export function recordsNamed(outbox: Outbox, profile: string, names: readonly string[]): string[] {
-  return names.map((name) => {
-    const target = targetOf(outbox, profile, name);
-    if (target.findId === null) refuseUntouched(outbox, target, name);
-    return recordKey(target);
-  });
-}
-
-/** @throws UsageError where nothing was queued for a record that is no find here */
-export function refuseUntouched(outbox: Outbox, { profile }: Target, identCely: string): void {
-  if (entriesOfRecord(outbox, identCely, profile).length > 0) return;
-  throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it under profile ${profile}.`, {
-    hint: t`A number or a photograph for it can be queued: pas number set ${identCely} VALUE, pas photo add ${identCely} FILE`,
-  });
 }
 
 /** The find layer's view of a stored find. Its photographs are entries of their own by now. */

@@ -1,7 +1,7 @@
 import { PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
-import { openKeptPhotograph } from '../flows/kept-photographs.ts';
+import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import { type PushResult, push } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
@@ -17,7 +17,6 @@ import type { Session } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Interrupts } from './interrupts.ts';
 import { otherService } from './other-service.ts';
-import { reconcileEntries } from './reconcile.ts';
 import { accountOf } from './service.ts';
 
 /** What a push needs, opened once however often it pushes. */
@@ -84,6 +83,7 @@ async function settleDoubts(
   const isOpen = uncertain > 0 || gapsOf(outbox, profile.name).length > 0;
   if (!isOpen || !online || profile.oaiBase === undefined) return;
   try {
+    const { reconcileEntries } = await import('./reconcile.ts');
     for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
       const what = entryText(entry.kind, entry.localId ?? entry.identCely);
       context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);

@@ -4,7 +4,7 @@ import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
-import { countEntries } from '../outbox/counts.ts';
+import { countElsewhere, countEntries } from '../outbox/counts.ts';
 import { entryById } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
 import { KIND_WORDS } from '../outbox/entry-words.ts';
@@ -12,15 +12,14 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { copyFromOthers } from './copy-from-others.ts';
 import { requestCount } from './counted.ts';
-import { recordsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
+import { recordsNamed } from './named-finds.ts';
 import { profileFlag } from './next-command.ts';
+import { otherService } from './other-service.ts';
 import { openPace } from './pacing.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
-import { pushWatching } from './push-watching.ts';
 import { announceInstance, confirmProduction, openAccountSession } from './service.ts';
 
 type PushOptions = GlobalOptions & {
@@ -65,7 +64,11 @@ export async function pushCommand(context: Context, names: readonly string[], op
     throw new UsageError(t`--watch goes on until it is stopped, so --limit and --dry-run do not go with it.`);
   const dry = options.dryRun === true;
   announceInstance(context);
-  await copyFromOthers(context, outbox, { names, all: options.copy === true, dryRun: dry });
+  // As a rule there is nothing to copy, and what that takes need not be loaded.
+  if (names.length > 0 || countElsewhere(outbox, profile.name, otherService(context)) > 0) {
+    const { copyFromOthers } = await import('./copy-from-others.ts');
+    await copyFromOthers(context, outbox, { names, all: options.copy === true, dryRun: dry });
+  }
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
   const only = options.only ?? ENTRY_KINDS;
   if (dry) return dryRun(context, outbox, only, recordKeys);
@@ -86,7 +89,9 @@ export async function pushCommand(context: Context, names: readonly string[], op
     session: await openAccountSession(context),
     interrupts,
   };
-  return summarise(context, outbox, options.watch === true ? await pushWatching(pusher) : await pushOnce(pusher));
+  if (options.watch !== true) return summarise(context, outbox, await pushOnce(pusher));
+  const { pushWatching } = await import('./push-watching.ts');
+  return summarise(context, outbox, await pushWatching(pusher));
 }
 
 function dryRun(

@@ -14,7 +14,7 @@ import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount, photographCount } from './counted.ts';
-import { refuseUntouched } from './finds.ts';
+import { refuseUntouched } from './named-finds.ts';
 import { profileFlag } from './next-command.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };

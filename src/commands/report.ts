@@ -13,8 +13,8 @@ import { beginningOf, writeOutputFile } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { findsNamed } from './finds.ts';
 import { watchInterrupts } from './interrupts.ts';
+import { findsNamed } from './named-finds.ts';
 import { profileFlag } from './next-command.ts';
 
 type ReportOptions = GlobalOptions & {

@@ -17,7 +17,7 @@ import { issueValue, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { refuseUntouched } from './finds.ts';
+import { refuseUntouched } from './named-finds.ts';
 import { commandFor, profileFlag } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {

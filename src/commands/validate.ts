@@ -14,8 +14,9 @@ import { allFinds, findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { issueValue, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { asFind, findsNamed, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
+import { asFind, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
 import { readMappingFile, readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
+import { findsNamed } from './named-finds.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
 import { inspectPhotograph } from '../find/photograph.ts';
-import { openKeptPhotograph } from '../flows/kept-photographs.ts';
+import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import { readAccount } from '../flows/read-account.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { sendOnce } from '../flows/send-entry.ts';

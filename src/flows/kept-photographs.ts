@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,7 +7,6 @@ import { t } from '../base/language.ts';
 import { removeGps } from '../find/gps/remove-gps.ts';
 import { lookForGps, type PhotoGps } from '../find/photo-gps.ts';
 import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../find/photograph.ts';
-import { ChangedFileError, verifiedStream } from '../http/digest.ts';
 import { streamForm } from '../http/multipart.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { openContentStore } from '../store/content-store.ts';
@@ -147,15 +145,4 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
         ),
       ];
   }
-}
-
-/** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
-export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
-  const source: Readable =
-    photograph.link === undefined ? openContentStore(folder).open(photograph.sha512) : createReadStream(photograph.link);
-  const verified = verifiedStream(photograph);
-  // Gone, or no longer readable: for the entry that is the same as changed.
-  source.on('error', () => verified.destroy(new ChangedFileError()));
-  verified.on('close', () => source.destroy());
-  return source.pipe(verified);
 }
