@@ -13,6 +13,7 @@ export type Tally = {
   kills: number;
   serverKills: number;
   clockJumps: number;
+  lateIndexes: number;
   persons: number;
   finds: number;
   photos: number;
@@ -27,6 +28,7 @@ export function emptyTally(): Tally {
     kills: 0,
     serverKills: 0,
     clockJumps: 0,
+    lateIndexes: 0,
     persons: 0,
     finds: 0,
     photos: 0,
@@ -49,7 +51,7 @@ export const PROFILE_FLAGS = [
   '--settle-ms',
   '1500',
   '--index-allowance-ms',
-  '0',
+  '1000',
   '--answer-timeout-ms',
   '700',
 ] as const;
@@ -77,6 +79,7 @@ export async function playRound(stage: Stage, round: number, seed: number, tally
   const random = seededRandom(seed);
   const planned = await queueFinds(stage, round, random);
   await setFaults(stage, random, tally);
+  await setIndexDelay(stage, random, tally);
   const pushes = random.between(1, 3);
   for (let index = 0; index < pushes; index += 1) await disturbedPush(stage, random, tally);
   await stage.service().faults();
@@ -125,6 +128,21 @@ async function setFaults(stage: Stage, random: Random, tally: Tally): Promise<vo
   await stage.service().faults(...rules);
 }
 
+/** New records are listed late, but sooner than the profile allows for. */
+async function setIndexDelay(stage: Stage, random: Random, tally: Tally): Promise<void> {
+  if (!random.chance(0.3)) return;
+  await stage.service().control('PUT', '/settings', { index_delay_ms: random.between(200, 1000) });
+  tally.lateIndexes += 1;
+}
+
+/** Whoever looks at the server to decide or to judge sees all that it has. */
+async function untilListed({ service }: Stage): Promise<void> {
+  const { index_delay_ms: delayMs } = await service().control<{ index_delay_ms: number }>('GET', '/settings');
+  if (delayMs === 0) return;
+  await service().control('PUT', '/settings', { index_delay_ms: 0 });
+  await pause(delayMs + 200);
+}
+
 /** A push that may be killed at any moment, with a server that may be killed, too. */
 async function disturbedPush(stage: Stage, random: Random, tally: Tally): Promise<void> {
   if (random.chance(0.1)) {
@@ -168,6 +186,7 @@ async function finish(stage: Stage, planned: readonly Planned[], tally: Tally): 
 }
 
 async function settleByHand(stage: Stage, planned: readonly Planned[], tally: Tally): Promise<void> {
+  await untilListed(stage);
   const { needs_person } = await stage.home.json<Status>('status');
   const records = await serverFinds(stage.service());
   for (const { find, kind, entry } of needs_person) {
@@ -226,6 +245,7 @@ async function serverFinds({ oai_base }: MockProcess): Promise<ServerFind[]> {
 
 /** The server holds each find, photograph and number exactly once, and the outbox says the same. */
 async function expectEachOnce(stage: Stage, planned: readonly Planned[]): Promise<void> {
+  await untilListed(stage);
   const listed = await stage.home.json<{ local_id: string; ident_cely: string | null; state: string }[]>('list');
   const records = await serverFinds(stage.service());
   for (const { localId, note, photos, number } of planned) {
