@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withoutFormulaMark } from '../../../src/base/csv.ts';
 import { FileError } from '../../../src/base/errors.ts';
 import { parseTable } from '../../../src/find/csv-table.ts';
 import { MAX_INPUT_BYTES } from '../../../src/find/input-file.ts';
@@ -142,10 +143,9 @@ describe('reading from disk', () => {
 describe('whatever stands in the cells', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !/[\u007f-\u009f]/.test(value));
   const broken = fc.tuple(cell, fc.constantFrom('\n', '\r\n', '"', ',', ';', '\t', '\n\n'), cell).map((parts) => parts.join(''));
-  const rows = fc.array(fc.tuple(fc.oneof(cell, broken), fc.oneof(cell, broken), fc.constant('end')), {
-    minLength: 1,
-    maxLength: 8,
-  });
+  // The apostrophe that guards what looks like a formula is taken off again.
+  const written = fc.oneof(cell, broken).filter((value) => withoutFormulaMark(value) === value);
+  const rows = fc.array(fc.tuple(written, written, fc.constant('end')), { minLength: 1, maxLength: 8 });
 
   test('it comes back as it was written', () => {
     fc.assert(
