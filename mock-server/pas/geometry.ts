@@ -1,4 +1,5 @@
-import proj4 from 'proj4';
+import { createRequire } from 'node:module';
+import type proj4Type from 'proj4';
 import type { Body } from '../records/record.ts';
 
 export type GeomSystem = '4326' | '5514';
@@ -24,6 +25,8 @@ const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 const SJTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
+// Required, not imported: Node would look through all of it for the names that it exports, which takes five times as long.
+const proj4 = createRequire(import.meta.url)('proj4') as typeof proj4Type;
 const WGS84_TO_SJTSK = proj4('EPSG:4326', SJTSK);
 
 /** Coordinates that can be converted (facts 4.5). */

@@ -89,7 +89,10 @@ where kind <> 'import' and ident_cely is null and state in ('queued', 'uncertain
 create view waits as
 select 'import' as waits_for, 1 as when_stands union all select 'given_up', -1;
 
-create trigger import_stands_insert after insert on entries when new.kind = 'import' and new.state <> 'dropped' begin
+create trigger import_stands_insert after insert on entries
+when new.kind = 'import' and new.state <> 'dropped'
+  and exists (select 1 from entries_waiting where find_id = new.find_id and profile = new.profile)
+begin
   insert into entry_counts (profile, kind, state, waits_for, count)
     select profile, kind, state, waits_for, when_stands from entries_waiting, waits
     where find_id = new.find_id and profile = new.profile
@@ -125,7 +128,12 @@ end;
 
 -- Finds by what has become of their imports.
 
-create trigger find_counts_insert after insert on finds begin
+-- As a rule a new find has no entries yet; a copy that is put back brings them first.
+create trigger find_counts_insert after insert on finds when not exists (select 1 from entries where find_id = new.id) begin
+  insert into find_counts (imports, count) values ('{}', 1) on conflict do update set count = count + 1;
+end;
+
+create trigger find_counts_insert_late after insert on finds when exists (select 1 from entries where find_id = new.id) begin
   insert into find_counts (imports, count) select imports, 1 from find_imports where find_id = new.id
   on conflict do update set count = count + excluded.count;
 end;
@@ -135,12 +143,26 @@ create trigger find_counts_delete before delete on finds begin
   on conflict do update set count = count + excluded.count;
 end;
 
-create trigger find_counts_before_entry_insert before insert on entries when new.kind = 'import' begin
+-- A table brings thousands of finds with one import each: what its find was before and is after need not be put together from all entries.
+create trigger find_counts_first_import after insert on entries
+when new.kind = 'import' and not exists (select 1 from entries where find_id = new.find_id and kind = 'import' and id <> new.id)
+begin
+  insert into find_counts (imports, count) values ('{}', -1) on conflict do update set count = count - 1;
+  insert into find_counts (imports, count) values (json_object(new.profile,
+    case when new.state = 'dropped' then 'dropped' when new.state in ('sending', 'accepted', 'uncertain') then 'sent' else 'unsent' end), 1)
+  on conflict do update set count = count + 1;
+end;
+
+create trigger find_counts_before_entry_insert before insert on entries
+when new.kind = 'import' and exists (select 1 from entries where find_id = new.find_id and kind = 'import')
+begin
   insert into find_counts (imports, count) select imports, -1 from find_imports where find_id = new.find_id
   on conflict do update set count = count + excluded.count;
 end;
 
-create trigger find_counts_after_entry_insert after insert on entries when new.kind = 'import' begin
+create trigger find_counts_after_entry_insert after insert on entries
+when new.kind = 'import' and exists (select 1 from entries where find_id = new.find_id and kind = 'import' and id <> new.id)
+begin
   insert into find_counts (imports, count) select imports, 1 from find_imports where find_id = new.find_id
   on conflict do update set count = count + excluded.count;
 end;

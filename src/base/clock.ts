@@ -13,9 +13,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
   sleep: async (ms, signal) => {
-    // Timers count whole milliseconds and may fire a little early: the rest is waited for in turns of the event loop.
+    // Timers count whole milliseconds and fire a little early or late: the last one is waited for in turns of the event loop.
     const endMs = systemClock.monotonicMs() + ms;
-    if (ms >= 1) await delay(Math.floor(ms), undefined, signal === undefined ? {} : { signal });
+    if (ms >= 2) await delay(Math.floor(ms) - 1, undefined, signal === undefined ? {} : { signal });
     while (systemClock.monotonicMs() < endMs) {
       signal?.throwIfAborted();
       await turn();

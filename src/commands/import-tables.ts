@@ -21,7 +21,7 @@ import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 import { adviseSending, copyCommand } from './next-command.ts';
-import { otherService, serviceOutbox } from './other-service.ts';
+import { serviceOutbox } from './other-service.ts';
 
 export type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -45,6 +45,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const { lookupTerm } = await openLookups(context, profile);
   const validate = await openValidation(context);
   const outbox = await context.outbox();
+  const known = serviceOutbox(context, outbox);
   const map = options.map === undefined ? undefined : await readColumnMapFile(context, options.map, lookupTerm);
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
@@ -63,7 +64,7 @@ export async function importTables(context: Context, files: readonly string[], o
       resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
       known: (localId) => knownFind(outbox, profile.name, localId),
       issuedElsewhere: (identCely) => {
-        const found = issuedElsewhere(serviceOutbox(context, outbox), identCely);
+        const found = issuedElsewhere(known, identCely);
         return found === undefined ? undefined : { ...found, command: copyCommand(profile) };
       },
     });
@@ -74,7 +75,7 @@ export async function importTables(context: Context, files: readonly string[], o
       profile: profile.name,
       validate,
       ...photographKeeping(context, options),
-      isOtherService: otherService(context),
+      isOtherService: known.isOtherService,
       dryRun: options.dryRun === true,
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);

@@ -57,7 +57,8 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const identCely = columns.cell(row.cells, 'ident_cely');
   const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
   const photos = readPhotos(photosCell, context.resolvePhoto, known?.photos ?? NO_PHOTOS, report);
-  if (identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
+  const isRecorded = identCely !== '' && identCely !== ':tba';
+  if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -122,7 +123,6 @@ const NO_PHOTOS: readonly string[] = [];
 
 /** A row that came from the service would be recorded there once more. */
 function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
-  if (identCely === '' || identCely === ':tba') return;
   if (elsewhere !== undefined) {
     const message = t`${identCely} was given to ${elsewhere.localId} by the service of profile ${elsewhere.profile}, not by this one. To send such finds here, too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');
