@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { sha512Of } from '../dist/src/http/digest.js';
 import { claim, nextDue, settle } from '../dist/src/outbox/claims.js';
+import { recount } from '../dist/src/outbox/counts.js';
 import { addImport } from '../dist/src/outbox/entries.js';
 import { insertFind } from '../dist/src/outbox/finds.js';
 import { openOutbox } from '../dist/src/outbox/outbox.js';
@@ -18,8 +19,13 @@ const DOCUMENT = Buffer.from(
 export async function fillOutbox(home, finds) {
   mkdirSync(home, { recursive: true });
   const outbox = openOutbox(join(home, 'outbox.sqlite'), systemClock);
+  // What the triggers count is counted once at the end: filling is not what is measured.
+  const triggers = outbox.sql(`select name, sql from sqlite_master where type = 'trigger'`).all();
+  for (const { name } of triggers) outbox.sql(`drop trigger ${name}`).run();
   for (let start = 0; start < finds; start += BATCH) addFinds(outbox, start, Math.min(finds, start + BATCH));
   outbox.sql(`update entries set state = 'accepted', ident_cely = 'C-' || id where id % 10 <> 0`).run();
+  for (const { sql } of triggers) outbox.sql(sql).run();
+  recount(outbox);
   outbox.close();
 }
 

@@ -14,7 +14,7 @@ const MILLION = 1_000_000;
 const SET = 'samostatny_nalez';
 const FORMATS = ['oai_dc', 'oai_svc'];
 /** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
-const SHARE_OF_SLOW_ONES = 0.05;
+const SHARE_OF_SLOW_ONES = 0.03;
 /** What stands behind each record in an output. */
 const [LINE_FEED, FORM_FEED] = [10, 12];
 

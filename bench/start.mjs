@@ -3,7 +3,7 @@ import { mediansMs, PAS } from './measure.mjs';
 
 export const title = 'how long a command takes over an empty Node';
 
-const ROUNDS = 15;
+const ROUNDS = 11;
 const FINDS = 100_000;
 const NODE = process.execPath;
 
