@@ -16,7 +16,7 @@ const loaded = new Set(
     .filter((path) => /\.(ts|js)$/.test(path) && !path.includes('/page/'))
     .flatMap((path) => [
       ...readFileSync(path, 'utf8').matchAll(
-        /^(?!import type)(?:import|export)\s[^;'"]*?from\s+'([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm,
+        /^(?!import type)(?:import|export)\s[^;'"]*?from\s+'([^'.][^']*)'|(?:\bimport|\bcreateRequire\(import\.meta\.url\))\('([^'.][^']*)'\)/gm,
       ),
     ])
     .map(([, fixed, dynamic]) => fixed ?? dynamic ?? '')
