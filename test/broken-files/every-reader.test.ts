@@ -120,7 +120,9 @@ describe.each(Object.entries(READERS))('a table as %s', (extension, { second, is
     else expect(await ofPlaces(bytes)).toEqual(issueOfSecond('table-control-character', /U\+0007/));
   });
 
-  test.runIf(isText)('in another encoding is refused whole, with the place', async () => {
+  if (!isText) return;
+
+  test('in another encoding is refused whole, with the place', async () => {
     const bytes = withSecond({ note: 'n~lez' });
     bytes[bytes.indexOf('~')] = 0xe1;
     await expect(read(bytes)).rejects.toThrow(FileError);
