@@ -1,4 +1,4 @@
-import { selectEntries } from './entries.ts';
+import { selectEntries, UNSETTLED } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -24,7 +24,7 @@ export function countQueued(
 export function needingPerson(outbox: Outbox, profile: string, limit: number): Entry[] {
   return selectEntries(
     outbox,
-    `profile = :profile and state in ('draft', 'refused', 'uncertain')
+    `profile = :profile and ${UNSETTLED} and state <> 'sending'
        and not (state = 'uncertain' and kind <> 'import' and ident_cely is null)`,
     { profile, limit },
     'order by state, entries.id limit :limit',

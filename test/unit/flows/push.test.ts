@@ -4,7 +4,7 @@ import { type PushResult, push } from '../../../src/flows/push.ts';
 import type { PushEvent } from '../../../src/flows/push-run.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
-import { addNumber, addPhoto, entriesInState } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, selectEntries } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
@@ -73,7 +73,7 @@ function created(): HttpResponse {
 }
 
 function count(outbox: Outbox, state: EntryState): number {
-  return entriesInState(outbox, PROFILE, state).length;
+  return selectEntries(outbox, 'profile = :profile and state = :state', { profile: PROFILE, state }).length;
 }
 
 test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
+import { UNSETTLED } from '../../../src/outbox/entries.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { needingPerson } from '../../../src/outbox/overview.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -57,4 +58,12 @@ test('half of a change is no change', () => {
     }),
   ).toThrow('power cut');
   expect(countEntries(outbox, PROFILE).import.queued).toBe(0);
+});
+
+test('what is not settled is found without reading every entry of a profile', () => {
+  using outbox = tempOutbox();
+  const plan = outbox
+    .sql(`explain query plan select * from entries where profile = 'field' and ${UNSETTLED} and state = 'uncertain'`)
+    .all() as { detail: string }[];
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('entries_unsettled (profile=? AND state=?')]);
 });
