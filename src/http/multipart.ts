@@ -1,12 +1,21 @@
+import { createRequire } from 'node:module';
 import { PassThrough, type Readable } from 'node:stream';
-import FormData from 'form-data';
+import type FormData from 'form-data';
 import type { RequestBody } from './exchange.ts';
 
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first form, because it brings a list of all media types and most commands send none. */
+function newForm(): FormData {
+  const Form = require('form-data') as typeof FormData;
+  return new Form();
+}
+
 /** A form with one field `file` whose bytes are in memory. */
 export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
-  const form = new FormData();
+  const form = newForm();
   form.append('file', bytes, { filename: headerSafe(part.fileName), contentType: part.contentType });
   const whole = form.getBuffer();
   return { contentType: contentTypeOf(form), lengthBytes: whole.length, open: () => whole };
@@ -14,7 +23,7 @@ export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
 
 /** A form with one field `file` that is read while it is sent; `sizeBytes` is the file's, known beforehand. */
 export function streamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
-  const form = new FormData();
+  const form = newForm();
   // The form starts to read a part when it is piped, so the file is opened then, through this stand-in.
   const file = new PassThrough();
   form.append('file', file, { filename: headerSafe(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
