@@ -1,3 +1,4 @@
+import { makeAdvice } from './advice.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import type { Connections } from './http/send.ts';
@@ -57,17 +58,19 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     chosen ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
     return chosen;
   };
+  const terminal = makeTerminal(streams, {
+    json: options.json === true,
+    quiet: options.quiet === true,
+    verbose: options.verbose === true,
+    color: options.color !== false && wantsColor(environment, streams),
+    cursor: environment['TERM'] !== 'dumb',
+    advised: makeAdvice({ environment, config: readConfig, profile }),
+  });
   return {
     ...world,
     clock: systemClock,
     places,
-    terminal: makeTerminal(streams, {
-      json: options.json === true,
-      quiet: options.quiet === true,
-      verbose: options.verbose === true,
-      color: options.color !== false && wantsColor(environment, streams),
-      cursor: environment['TERM'] !== 'dumb',
-    }),
+    terminal,
     secrets: openSecrets(places.secretsFile, systemKeyring(environment)),
     config: readConfig,
     profile,
@@ -93,7 +96,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     }),
     prompt: opened(async () => {
       const { makePrompt } = await import('./ui/prompt.ts');
-      return makePrompt(streams.stdin, streams.stderr);
+      return makePrompt(streams.stdin, streams.stderr, terminal.advised);
     }),
     onClose,
     close: async () => {

@@ -16,11 +16,12 @@ import { wrapped } from './ui/wrap.ts';
  * @returns the exit code; see EXIT_CODES
  */
 export async function main(args: readonly string[], world: World): Promise<number> {
-  const ended: { reason: ExitReason } = { reason: 'done' };
+  const ended: { reason: ExitReason; advised: Advised } = { reason: 'done', advised: (text) => text };
   const run: Runner = async (options, work) => {
     // Help, and a mistyped command, do without.
     const [{ makeContext }, { toDatabaseError }] = await Promise.all([import('./context.ts'), import('./store/database.ts')]);
     const context = makeContext(world, options);
+    ended.advised = context.terminal.advised;
     try {
       ended.reason = await work(context);
     } catch (thrown) {
@@ -36,11 +37,11 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     const program = await buildProgram(run, world.streams, languageFrom(args, world.environment), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
-    return fail(thrown, json, world);
+    return fail(thrown, json, world, ended.advised);
   }
   const [code, meaning] = EXIT_CODES[ended.reason];
   if (code !== 0 && json) {
-    writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
+    writeError(world, JSON.stringify({ type: 'exit', code, message: ended.advised(meaning), hint: null }));
   }
   return code;
 }
@@ -53,11 +54,15 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: World):
   throw new UsageError(t`PAS_LANG names a language that pas does not speak: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
 
+type Advised = (text: string) => string;
+
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
-function fail(thrown: unknown, json: boolean, world: World): number {
+function fail(thrown: unknown, json: boolean, world: World, advised: Advised): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
-  const { code, message, hint } = error;
+  const { code } = error;
+  const message = advised(error.message);
+  const hint = error.hint === undefined ? undefined : advised(error.hint);
   if (!error.printed) writeError(world, `pas: ${printable(message)}`);
   if (hint !== undefined && !error.printed) writeError(world, `     ${printable(hint)}`);
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));

@@ -21,6 +21,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   oai: 2,
   report: 2,
   flows: 3,
+  'advice.ts': 4,
   'places.ts': 4,
   'config.ts': 4,
   'context.ts': 4,

@@ -69,9 +69,9 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
     }
     const saved = await adding.save(finished.find, options.draft === true ? 'draft' : finished.wish);
     enteredNow.add(finished.find.localId);
-    terminal.line(printable(savedText(saved)));
+    terminal.line(printable(terminal.advised(savedText(saved))));
     if (terminal.json || resumed !== undefined) {
-      terminal.value(savedValue(adding, saved));
+      terminal.value(savedValue(terminal, adding, saved));
       return 'done';
     }
     if (!(await wantsAnother(prompt))) return 'done';

@@ -8,7 +8,7 @@ import { inOrder } from '../find/settings.ts';
 import { findToResume } from '../flows/start-find.ts';
 import { LATEST, startingElements } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds } from '../outbox/finds.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
 import { foldUnchecked } from './finds.ts';
 import { adviseSending } from './next-command.ts';
@@ -42,16 +42,16 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
       state: null,
       elements: find.elements,
       photos: 0,
-      issues: wrong.map(issueValue),
+      issues: issueValues(terminal, wrong),
     });
     return 'dataRefused';
   }
   const saved = await adding.save(find, options.draft === true ? 'draft' : 'send');
   const issues = withNames([...unreadable, ...saved.issues]);
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
-  terminal.line(savedText(saved));
+  terminal.line(terminal.advised(savedText(saved)));
   if (saved.state === 'queued') adviseSending(context);
-  terminal.value(savedValue(adding, { ...saved, issues }));
+  terminal.value(savedValue(terminal, adding, { ...saved, issues }));
   return hasErrors(unreadable) || (options.draft !== true && saved.state !== 'queued') ? 'dataRefused' : 'done';
 }
 

@@ -17,7 +17,8 @@ import type { SuggestContext } from '../flows/suggest-values.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { issueValue } from '../ui/issues.ts';
+import { issueValues } from '../ui/issues.ts';
+import type { Terminal } from '../ui/terminal.ts';
 
 import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
 import { otherService } from './other-service.ts';
@@ -154,13 +155,17 @@ export function savedText({ find: { localId }, state }: Saved): string {
     : t`${localId} is kept as a draft. To finish it: pas add --resume ${localId}`;
 }
 
-export function savedValue(adding: Adding, { find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+export function savedValue(
+  terminal: Terminal,
+  adding: Adding,
+  { find, state, photosAdded, issues }: Saved,
+): Record<string, unknown> {
   return {
     find: findByLocalId(adding.outbox, find.localId)?.id ?? null,
     local_id: find.localId,
     state,
     elements: find.elements,
     photos: photosAdded,
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   };
 }

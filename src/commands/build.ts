@@ -5,7 +5,7 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';
 import { importOfFind } from '../outbox/entries.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, openValidation } from './finds.ts';
 import { findsNamed } from './named-finds.ts';
@@ -31,7 +31,7 @@ async function build(context: Context, name: string): Promise<ExitReason> {
     find: stored.localId,
     document: document.toString('utf8'),
     content_digest: contentDigest(sha512Of(document)),
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -7,7 +7,6 @@ import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { findCount } from './counted.ts';
 import { asFind, openValidation } from './finds.ts';
-import { profileFlag } from './next-command.ts';
 import { otherService, serviceOutbox } from './other-service.ts';
 
 type CopyOptions = {
@@ -43,12 +42,11 @@ export async function copyFromOthers(context: Context, outbox: Outbox, { names, 
   const states = copyFinds({ ...known, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
   const drafts = states.filter((state) => state === 'draft').length;
   terminal.note(t`${count} of other profiles are queued for this service as well, each as an entry of its own.`);
-  const flag = profileFlag(context);
   if (drafts > 0)
     terminal.warn(
       ngettext(
-        msgid`${drafts} of them is a draft here: pas status${flag} says what is wrong.`,
-        `${drafts} of them are drafts here: pas status${flag} says what is wrong.`,
+        msgid`${drafts} of them is a draft here: pas status says what is wrong.`,
+        `${drafts} of them are drafts here: pas status says what is wrong.`,
         drafts,
       ),
     );

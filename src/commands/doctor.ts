@@ -101,7 +101,12 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
   );
   terminal.value({
     ok: good,
-    checks: checks.map(({ name, level, message, todo }) => ({ name, level, message, todo: todo ?? null })),
+    checks: checks.map(({ name, level, message, todo }) => ({
+      name,
+      level,
+      message,
+      todo: todo === undefined ? null : terminal.advised(todo),
+    })),
   });
   return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
@@ -224,5 +229,5 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
   const { color } = terminal;
   const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
   terminal.line(`${mark} ${name.padEnd(16)} ${printable(message)}`);
-  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
+  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(terminal.advised(todo))}`);
 }

@@ -13,7 +13,7 @@ import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
 import { reasonToHold } from './adding.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
@@ -22,7 +22,6 @@ import { askForChanges } from './edit-asking.ts';
 import { editFile } from './edit-file.ts';
 import { asFind, foldUnchecked, openLookups, openValidation } from './finds.ts';
 import { findsNamed } from './named-finds.ts';
-import { profileFlag } from './next-command.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
 
@@ -94,7 +93,7 @@ async function editInEditor(
   const entry = importOfFind(given.outbox, stored.id, given.profile);
   // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
   const known = entry?.state === 'refused' ? entry.issues : given.validate(asFind(stored)).issues;
-  const find = `${shellWord(stored.localId)}${profileFlag(context)}`;
+  const find = shellWord(stored.localId);
   if (file.left === undefined || discard) file.write(editText(stored.localId, before, known));
   else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
   for (;;) {
@@ -135,19 +134,19 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
   if (edited.kind === 'stored') {
-    const [state, flag] = [STATE_WORDS[edited.state], profileFlag(context)];
+    const state = STATE_WORDS[edited.state];
     const text = {
-      queued: t`${shown} is queued. Send it: pas push${flag}`,
+      queued: t`${shown} is queued. Send it: pas push`,
       draft: t`${shown} is a draft until what is marked ✗ is mended.`,
-      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile${flag}`,
+      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile`,
     };
-    terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
+    terminal.line(edited.state in text ? terminal.advised(text[edited.state as keyof typeof text]) : `${shown}: ${state}`);
   }
   terminal.value({
     find,
     changed: edited.kind === 'stored' ? edited.changed : [],
     state: edited.kind === 'stored' ? edited.state : null,
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
 }

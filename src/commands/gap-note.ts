@@ -2,19 +2,17 @@ import { t } from '../base/language.ts';
 import type { Context } from '../context.ts';
 import { gapsOf } from '../outbox/gaps.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { profileFlag } from './next-command.ts';
 
 /** Says why what is added is held, where an older copy of the outbox was put back and it is open what was sent since. */
 export function noteGap(context: Context, outbox: Outbox): void {
   const { terminal, profile } = context;
-  const flag = profileFlag(context);
   const gaps = gapsOf(outbox, profile().name);
   const projects = [...new Set(gaps.flatMap(({ project }) => project ?? []))].join(', ');
   if (gaps.length === 0) return;
   terminal.note(
     gaps.some(({ project }) => project === null)
-      ? t`An older copy of the outbox was put back. What is added now may have been sent before, so it is uncertain until pas reconcile${flag} has looked.`
-      : t`The service has records that were made after the copy of the outbox and that are not in it (${projects}). What is added to these projects is uncertain until pas reconcile${flag} has looked.`,
+      ? t`An older copy of the outbox was put back. What is added now may have been sent before, so it is uncertain until pas reconcile has looked.`
+      : t`The service has records that were made after the copy of the outbox and that are not in it (${projects}). What is added to these projects is uncertain until pas reconcile has looked.`,
   );
-  terminal.note(t`If you know that nothing you add was sent before: pas reconcile --release-new${flag}`);
+  terminal.note(t`If you know that nothing you add was sent before: pas reconcile --release-new`);
 }

@@ -12,7 +12,7 @@ import { readConstants, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { knownFind } from '../flows/exported-finds.ts';
 import { issuedElsewhere } from '../flows/issued-elsewhere.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { readColumnMapFile } from './column-map-file.ts';
 import { findCount, photographCount } from './counted.ts';
 import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
@@ -143,6 +143,6 @@ function printSummary(context: Context, { finds, rows }: Imported, issues: reado
     invalid,
     drafts,
     photos,
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
 }

@@ -16,6 +16,7 @@ import { readConstants } from '../find/with-constants.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { issueValue } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
+import type { Terminal } from '../ui/terminal.ts';
 import { wrapped } from '../ui/wrap.ts';
 import { fixedProblems } from './column-map-file.ts';
 import { openValidationContext, photoRootOf } from './finds.ts';
@@ -84,7 +85,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
     terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
   }
   terminal.line(t`Written: ${mapFile}`);
-  terminal.value(wizardValue(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
+  terminal.value(wizardValue(terminal, mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
   if (decision.importNow) return importTables(context, [file], { ...options, map: mapFile });
   const [shownFile, shownMap] = [shellWord(file), shellWord(mapFile)];
   terminal.note(t`Next: pas import ${shownFile} --map ${shownMap} --dry-run`);
@@ -153,6 +154,7 @@ function termsText(terms: readonly StrangeTerm[]): string {
 }
 
 function wizardValue(
+  terminal: Terminal,
   mapFile: string,
   termsFile: string | undefined,
   { columns, fixed, undecided }: TableProposal,
@@ -178,7 +180,7 @@ function wizardValue(
     rows: preview.rows,
     left_out: preview.leftOut,
     drafts: preview.drafts,
-    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(issue) })),
+    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(terminal, issue) })),
     strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
   };
 }

@@ -5,11 +5,10 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readNumbers } from '../find/read-numbers.ts';
 import { enqueueNumbers } from '../flows/enqueue-numbers.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount } from './counted.ts';
 import { readTableOrInput } from './mapping-file.ts';
-import { profileFlag } from './next-command.ts';
 import { serviceOutbox } from './other-service.ts';
 import { announceInstance } from './service.ts';
 
@@ -45,8 +44,7 @@ async function importNumbers(context: Context, file: string, options: NumberImpo
       ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
   );
-  const flag = profileFlag(context);
-  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number${flag}\` when there is a network.`);
-  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issues.map(issueValue) });
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number\` when there is a network.`);
+  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(terminal, issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

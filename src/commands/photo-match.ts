@@ -7,7 +7,7 @@ import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import type { PhotographKeeping } from '../flows/kept-photographs.ts';
 import { type FileFate, type MatchedFolder, matchFolder } from '../flows/match-photographs.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { strippedText } from './counted.ts';
@@ -155,7 +155,7 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
     queued: done,
     gps_stripped: stripped,
     files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
 }
 

@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { enqueuePhoto } from '../flows/enqueue-change.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
 import { type KeepingFlags, photographKeeping } from './finds.ts';
@@ -95,6 +95,6 @@ async function add(context: Context, find: string, files: readonly string[], opt
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
   if (queued > 0) noteGap(context, outbox);
-  terminal.value({ find, queued, gps_stripped: stripped, issues: issues.map(issueValue) });
+  terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(terminal, issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

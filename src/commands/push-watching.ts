@@ -9,7 +9,6 @@ import { countQueued } from '../outbox/overview.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
-import { profileFlag } from './next-command.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
 
 /** A harvest costs the service more than a probe. */
@@ -106,10 +105,9 @@ function restingText({ context, outbox, kinds, recordKeys }: Pusher, hasAsked: b
   if (hasAsked) return t`All that can be sent is sent. Waiting for more.`;
   const counts = countQueued(outbox, context.profile().name, recordKeys);
   const isEmpty = kinds.every((kind) => counts[kind] === 0);
-  const flag = profileFlag(context);
   return isEmpty
     ? t`Nothing is queued. Waiting for what is queued later.`
-    : t`Nothing that is queued can be sent yet; \`pas status${flag}\` says what it waits for. Waiting for more.`;
+    : t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`;
 }
 
 function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {

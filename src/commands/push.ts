@@ -16,7 +16,6 @@ import { requestCount } from './counted.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
 import { recordsNamed } from './named-finds.ts';
-import { profileFlag } from './next-command.ts';
 import { otherService } from './other-service.ts';
 import { openPace } from './pacing.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
@@ -138,8 +137,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult & { read
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
-  const flag = profileFlag(context);
-  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status${flag}\` says what needs you.`);
+  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
@@ -14,7 +15,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { noteGap } from './gap-note.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { recordsNamed } from './named-finds.ts';
-import { commandFor, profileFlag } from './next-command.ts';
+import { commandFor } from './next-command.ts';
 import { otherService } from './other-service.ts';
 import { accountOf } from './service.ts';
 

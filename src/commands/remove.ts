@@ -15,7 +15,6 @@ import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount, photographCount } from './counted.ts';
 import { refuseUntouched } from './named-finds.ts';
-import { profileFlag } from './next-command.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
@@ -55,7 +54,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   }
   for (const { name, because } of kept) {
     const find = printable(name);
-    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, `${shellWord(name)}${profileFlag(context)}`)}`);
+    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, shellWord(name))}`);
   }
   terminal.value({
     removed,

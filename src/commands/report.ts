@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { profileFlag } from '../advice.ts';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
 import { packageVersion } from '../base/package-root.ts';
@@ -15,7 +16,6 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { findsNamed } from './named-finds.ts';
-import { profileFlag } from './next-command.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;

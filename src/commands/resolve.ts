@@ -11,7 +11,6 @@ import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
-import { profileFlag } from './next-command.ts';
 import { otherService } from './other-service.ts';
 
 type ResolveOptions = GlobalOptions & {
@@ -69,7 +68,7 @@ function sayWhatWaits(context: Context, outbox: Outbox, { findId, profile }: Tar
         waiting,
       ),
     );
-  const word = `${shellWord(name)}${profileFlag(context)}`;
+  const word = shellWord(name);
   terminal.note(t`Take it back with pas resolve ${word} --resend, or remove all of it with pas remove ${word}.`);
 }
 

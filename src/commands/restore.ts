@@ -88,7 +88,7 @@ function print(context: Context, restored: Restored, finds: number, nothingSent:
         doubtful,
       ),
     );
-    terminal.line(t`Look for them at the service: pas reconcile`);
+    terminal.line(terminal.advised(t`Look for them at the service: pas reconcile`));
   }
   terminal.note(
     nothingSent

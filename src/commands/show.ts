@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -13,12 +14,12 @@ import { findById, type StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
-import { printable } from '../ui/terminal.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
+import { printable, type Terminal } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { refuseUntouched } from './named-finds.ts';
-import { commandFor, profileFlag } from './next-command.ts';
+import { commandFor } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -50,7 +51,7 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     source: find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
     elements: find.elements,
     at_service: atServiceValue(sent, pulled),
-    entries: stories.map(storyValue),
+    entries: stories.map((story) => storyValue(context.terminal, story)),
     other_profiles: others.map((other) => ({ profile: other.profile, state: other.state, ident_cely: other.identCely })),
   });
   return 'done';
@@ -70,7 +71,7 @@ function showRecord(context: Context, outbox: Outbox, target: Target, name: stri
     source: null,
     elements: {},
     at_service: null,
-    entries: stories.map(storyValue),
+    entries: stories.map((story) => storyValue(context.terminal, story)),
     other_profiles: [],
   });
   return 'done';
@@ -132,14 +133,15 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  for (const line of aboutEntry(entry, profileFlag(context))) terminal.line(`  ${line}`);
+  for (const line of aboutEntry(entry, profileFlag(context), terminal.advised)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
     terminal.line(
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
-    if (attempt.reason !== null && attempt.reason !== entry.reason) terminal.line(`    ${printable(attempt.reason)}`);
+    if (attempt.reason !== null && attempt.reason !== entry.reason)
+      terminal.line(`    ${printable(terminal.advised(attempt.reason))}`);
   }
   for (const { foundAt, verdict, reason, candidates } of evidence) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
@@ -148,10 +150,11 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
   }
 }
 
-function aboutEntry(entry: Entry, flag: string): string[] {
+function aboutEntry(entry: Entry, flag: string, advised: Terminal['advised']): string[] {
   const lines: string[] = [];
   // What the service found stands beside its elements below.
-  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0)) lines.push(printable(entry.reason));
+  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
+    lines.push(printable(advised(entry.reason)));
   if (entry.doubt !== null) {
     const [from, until] = [new Date(entry.doubt.fromMs).toISOString(), new Date(entry.doubt.untilMs).toISOString()];
     lines.push(t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`);
@@ -183,19 +186,19 @@ function entryTitle(entry: Entry): string {
   }
 }
 
-function storyValue({ entry, attempts, evidence }: Story): Record<string, unknown> {
+function storyValue(terminal: Terminal, { entry, attempts, evidence }: Story): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,
     state: entry.state,
     ident_cely: entry.identCely,
-    reason: entry.reason,
+    reason: entry.reason === null ? null : terminal.advised(entry.reason),
     ...(entry.kind === 'import'
       ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
       : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
-    issues: entry.issues.map(issueValue),
+    issues: issueValues(terminal, entry.issues),
     evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
     attempts: attempts.map((attempt) => ({
       started_at: new Date(attempt.startedAt).toISOString(),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -11,7 +12,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
-import { commandFor, copyCommand, profileFlag } from './next-command.ts';
+import { commandFor, copyCommand } from './next-command.ts';
 import { otherService } from './other-service.ts';
 
 /** More than this many are counted, not listed. */
@@ -68,7 +69,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       kind: entry.kind,
       find: entry.localId ?? entry.identCely,
       state: entry.state,
-      reason: entry.reason ?? entry.issues[0]?.message ?? null,
+      reason: terminal.advised(entry.reason ?? entry.issues[0]?.message ?? '') || null,
       command: commandFor(entry, flag),
     })),
   });
@@ -125,7 +126,9 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
   terminal.line(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.line(`  ${command}${flag}`);
   for (const entry of group.slice(0, MOST_SHOWN)) {
-    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(whyText(entry))}`);
+    terminal.line(
+      `  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(terminal.advised(whyText(entry)))}`,
+    );
     terminal.line(`    ${printable(commandFor(entry, flag))}`);
   }
   const more = group.length - MOST_SHOWN;

@@ -12,7 +12,7 @@ import { contentOf } from '../flows/enqueue-finds.ts';
 import { type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
 import { readMappingFile, readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
@@ -39,7 +39,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const issues = [...foldUnchecked(verdict.issues), ...(names.length === 0 ? await mappingWarnings(context) : [])];
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(t`${verdict.valid} valid, ${verdict.invalid} not.`);
-  terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issues.map(issueValue) });
+  terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issueValues(terminal, issues) });
   return verdict.invalid > 0 ? 'dataRefused' : 'done';
 }
 

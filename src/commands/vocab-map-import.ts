@@ -7,7 +7,7 @@ import { standingOf } from '../find/check-mapping.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { keyOf, type Mapping, type MappingRow, readMapping } from '../find/mapping.ts';
 import { mappedAstrayMessage } from '../find/resolve-reference.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { readMappingToChange, readTableOrInput, writeMappingFile } from './mapping-file.ts';
 
@@ -42,7 +42,7 @@ async function importMapping(context: Context, file: string, options: ImportOpti
       added,
     ),
   );
-  terminal.value({ added, changed, unchanged, unconfirmed, issues: issues.map(issueValue) });
+  terminal.value({ added, changed, unchanged, unconfirmed, issues: issueValues(terminal, issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 

@@ -6,7 +6,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { readOwnTerms } from '../find/own-terms.ts';
 import { type Proposal, type Proposals, suggestMapping } from '../flows/suggest-mapping.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Suggestion } from '../vocabulary/suggest.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -83,7 +83,7 @@ function report({ terminal }: Context, found: Proposals, issues: readonly Issue[
     already_mapped: alreadyMapped,
     not_harvested: notHarvested,
     proposals: proposals.map(proposalValue),
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
 }
 

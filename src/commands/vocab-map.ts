@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { type MappingRow, mappingText } from '../find/mapping.ts';
-import { issueValue, printIssues } from '../ui/issues.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { readMappingFile, writeResult } from './mapping-file.ts';
 import { registerImport } from './vocab-map-import.ts';
@@ -83,7 +83,7 @@ async function check(context: Context): Promise<ExitReason> {
     confirmed,
     unconfirmed,
     problems: astray,
-    issues: issues.map(issueValue),
+    issues: issueValues(terminal, issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

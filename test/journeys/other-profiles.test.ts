@@ -38,13 +38,26 @@ describe('commands that are advised', () => {
     expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit 'DR 1' --profile ${MUSEUM}`);
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
-    expect(numbered.stderr).toContain(`\`pas push --only number --profile ${MUSEUM}\``);
+    expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
     await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
     expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit &#39;DR 1&#39; --profile ${MUSEUM}`);
     const own = (
       await home.pas('number', 'import', home.file('own.csv', 'local_id;evidencni_cislo\nK-2;A 2\n'), '--profile', 'mock')
     ).stderr;
     expect(own).toContain('`pas push --only number`');
+  });
+
+  test('name it as well where the text was made far from the command line, and for programs', async () => {
+    const unknown = await home.pas('show', 'NOPE', '--profile', MUSEUM, '--json');
+    const list = `\`pas list --profile ${MUSEUM}\` shows`;
+    const hint = `FIND is a local id (${list} them) or the identifier given by the service.`;
+    expect(unknown.stderr).toContain(`     ${hint}\n`);
+    expect(JSON.parse(unknown.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ type: 'exit', hint });
+    const numbers = home.file('nowhere.csv', 'local_id;evidencni_cislo\nNOPE;A 1\n');
+    const numbered = await home.json<{ issues: { message: string }[] }>('number', 'import', numbers, '--profile', MUSEUM);
+    expect(numbered.issues[0]?.message).toContain(list);
+    const checked = await home.json<{ checks: { name: string; todo: string }[] }>('doctor', '--offline', '--profile', MUSEUM);
+    expect(checked.checks.find(({ name }) => name === 'vocabulary-age')?.todo).toContain(`pas harvest-vocab --profile ${MUSEUM}`);
   });
 
   test('name the configured profile too where PAS_PROFILE says another one', async () => {
