@@ -4,33 +4,42 @@ const shared = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   pool: 'forks',
+  // Modules are loaded once for each worker, not for each file.
+  isolate: false,
   globalSetup: 'test/support/test-disk.ts',
 } as const;
 
+/** For what mostly waits for processes that it started. */
+const SIDE_BY_SIDE = { maxWorkers: 3 };
+/** For what measures gaps and memory of whole processes. */
+const ALONE = { fileParallelism: false };
+
+/** One suite each: `npm test` runs the first, `npm run NAME` one of the others. */
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           ...shared,
-          name: 'all',
-          // Most of a test is waiting for a process that it started. Modules are loaded once for each worker, not for each file.
-          maxWorkers: 3,
-          isolate: false,
+          ...SIDE_BY_SIDE,
+          name: 'tests',
           include: ['test/**/*.test.ts'],
           exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/jitter/**', 'test/scale/**'],
-          sequence: { groupOrder: 0 },
         },
       },
-      // These measure gaps and memory of whole processes, so nothing else may run beside them.
+      { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
+      // Kills, cut lines, full disks and nonsense met by whole processes.
+      { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
+      { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
+      // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
+      { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
       {
         test: {
           ...shared,
-          name: 'alone',
-          include: ['test/pace/**/*.test.ts'],
-          fileParallelism: false,
-          isolate: false,
-          sequence: { groupOrder: 1 },
+          ...ALONE,
+          name: 'scale',
+          include: ['test/scale/**/*.test.ts', 'test/pace/*-share-one-pace.test.ts'],
+          env: { PACE_FINDS_EACH: '50' },
         },
       },
     ],
