@@ -9,12 +9,13 @@ import type { LookupArea, LookupTerm } from '../find/lookup.ts';
 import { foldName } from '../find/names.ts';
 import type { Preview } from '../find/propose/preview.ts';
 import { type ColumnProposal, type TableProposal, undecidedOf } from '../find/propose/propose-columns.ts';
+import { ANGLE_PARTS } from '../find/read-degrees.ts';
 import type { Table } from '../find/table.ts';
 import { makeOfferTerms } from '../flows/offer-terms.ts';
 import type { Offer, Prompt } from '../ui/prompt.ts';
 import { fixedProblems } from './column-map-file.ts';
 import { readMappingFile } from './mapping-file.ts';
-import { glossOf, nameOrderText, previewLines, ruleText } from './wizard-text.ts';
+import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './wizard-text.ts';
 
 /** A table that is being looked at, and what is thought of it so far. */
 export type Wizard = {
@@ -93,13 +94,19 @@ async function changeColumn(wizard: Wizard, prompt: Prompt, proposal: TablePropo
   const rule: ColumnRule = element === 'ignore' ? { kind: 'ignored' } : await askDetails(prompt, column, element, proposal);
   const columns = proposal.columns.map((other, place): ColumnProposal => {
     if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
-    const same = other.rule.kind === 'read' && other.rule.element === element && !JOINED.includes(other.rule.element);
-    if (!same) return other;
+    if (!isReplaced(other.rule, rule)) return other;
     const theirs = other.profile.key;
     wizard.say([t`"${theirs}" was ${element} before, and is left out now.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
   return { ...proposal, columns, undecided: undecidedOf(columns, proposal.fixed) };
+}
+
+/** Whether a column means what another one was chosen for, so that it must go. */
+function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
+  if (other.kind === 'ignored' || chosen.kind === 'ignored' || other.element !== chosen.element) return false;
+  const areParts = other.part !== undefined && chosen.part !== undefined && other.part !== chosen.part;
+  return !areParts && !JOINED.includes(other.element);
 }
 
 function elementOffers(): Offer<ColumnName>[] {
@@ -153,6 +160,19 @@ async function askDetails(
     case 'geom_y': {
       const lacks = await prompt.confirm(t`Does the minus sign of S-JTSK lack?`, was?.sign === 'minus');
       return { kind: 'read', element, ...(lacks ? { sign: 'minus' } : {}) };
+    }
+    case 'lon':
+    case 'lat': {
+      const parts = [undefined, ...ANGLE_PARTS].map((part) => ({
+        value: part,
+        name: part === undefined ? t`the whole coordinate` : PART_WORDS[part],
+      }));
+      const first = parts.filter(({ value }) => value === was?.part);
+      const part = await choose(prompt, t`What does the column hold?`, [
+        ...first,
+        ...parts.filter((each) => !first.includes(each)),
+      ]);
+      return { kind: 'read', element, ...(part === undefined ? {} : { part }) };
     }
     case 'wkt':
       return { kind: 'read', element, form: 'position' };

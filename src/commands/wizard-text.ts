@@ -7,6 +7,7 @@ import type { Find, FindElements } from '../find/find.ts';
 import { examplesOf } from '../find/propose/column-profile.ts';
 import type { Preview, StrangeTerm } from '../find/propose/preview.ts';
 import type { ColumnProposal, TableProposal } from '../find/propose/propose-columns.ts';
+import type { AnglePart } from '../find/read-degrees.ts';
 import { findCount } from './counted.ts';
 
 /** What the wizard says, as lines. */
@@ -38,10 +39,11 @@ function columnLines({ profile, rule, reasons, doubt }: ColumnProposal): string[
 /** `hloubka (m)`; ignored columns say so. */
 export function ruleText(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
-  const { unit, date, name, sign, label, values } = rule;
+  const { unit, date, name, sign, part, label, values } = rule;
   const more = [unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
   const said = [
     ...more,
+    part === undefined ? undefined : PART_WORDS[part],
     label,
     values === undefined
       ? undefined
@@ -52,6 +54,8 @@ export function ruleText(rule: ColumnRule): string {
   const shown = said.filter((text) => text !== undefined).join(', ');
   return shown === '' ? rule.element : `${rule.element} (${shown})`;
 }
+
+export const PART_WORDS: Readonly<Record<AnglePart, string>> = { degrees: t`degrees`, minutes: t`minutes`, seconds: t`seconds` };
 
 export function nameOrderText(order: 'surname-first' | 'given-first'): string {
   return order === 'surname-first' ? t`surname first` : t`given name first`;

@@ -19,11 +19,16 @@ export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
   return angle !== undefined && isReadable(angle) ? angle.value : text;
 }
 
+/** `49°` in a column of degrees is 49. */
+export function withoutAngleMark(text: string): string {
+  return text.replace(/\s*[°º'′’"″”]+$/u, '').trim();
+}
+
 /** A part that is empty keeps its mark, so that it is missed when the text is read. */
 function angleText(parts: ReadonlyMap<AnglePart, string>): string {
   const texts = ANGLE_PARTS.flatMap((part) => {
     const text = parts.get(part);
-    return text === undefined ? [] : [`${text.replace(/\s*[°º'′’"″”]+$/u, '').trim()}${MARKS[part]}`];
+    return text === undefined ? [] : [`${withoutAngleMark(text)}${MARKS[part]}`];
   });
   return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
 }

@@ -4,7 +4,9 @@ import type { ReadColumn } from '../column-map/column-rule.ts';
 import type { GeomSystem } from '../find.ts';
 import type { LookupArea } from '../lookup.ts';
 import { foldName } from '../names.ts';
+import { angleCell } from '../read-degrees.ts';
 import type { Table } from '../table.ts';
+import { type AngleColumns, angleColumns } from './angle-columns.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type Axis, axisShape, numberOf } from './value-shapes.ts';
 
@@ -27,7 +29,10 @@ const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly 
   { system: '4326', x: 'lon', y: 'lat' },
 ];
 
-/** The two columns whose numbers are coordinates, whatever they are called; of two pairs the fuller one. */
+/**
+ * The two columns whose numbers are coordinates, whatever they are called, of two pairs the fuller one; else those of degrees, minutes
+ * and seconds.
+ */
 export function proposePoint(
   table: Table,
   profiles: readonly ColumnProfile[],
@@ -44,7 +49,7 @@ export function proposePoint(
     return first === undefined || second === undefined ? [] : [{ system, first, second }];
   });
   const [best] = pairs.sort((a, b) => b.first.profile.filled - a.first.profile.filled);
-  if (best === undefined) return undefined;
+  if (best === undefined) return proposeAngles(table, profiles, lookupArea);
   const { system, first, second } = best;
   const swapped = isNamed(first.profile, 'y') && isNamed(second.profile, 'x');
   const columns = ([first, second] as const).map(({ profile, axis, withoutMinus }, index) => {
@@ -60,7 +65,33 @@ export function proposePoint(
       ],
     };
   });
-  return { system, columns, reasons: [areasText(table, first.profile, second.profile, system, lookupArea)] };
+  const pointOf: PointOf = (cells) => [numberIn(cells, first.profile), numberIn(cells, second.profile)];
+  return { system, columns, reasons: [areasText(table, pointOf, system, lookupArea)] };
+}
+
+/** Degrees, minutes and seconds in columns of their own. */
+function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupArea: LookupArea): PointProposal | undefined {
+  const angles = angleColumns(profiles);
+  if (angles === undefined) return undefined;
+  const columns = (['lat', 'lon'] as const).flatMap((element) => {
+    const all = [...angles[element].values()].map(({ key }) => key).join(', ');
+    return [...angles[element]].map(([part, profile]) => ({
+      profile,
+      rule: { kind: 'read' as const, element, part },
+      reasons: [t`they belong together: ${all}`],
+    }));
+  });
+  const angleIn = (cells: readonly string[], parts: AngleColumns): number | undefined =>
+    numberOf(angleCell(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
+  const pointOf: PointOf = (cells) => [angleIn(cells, angles.lon), angleIn(cells, angles.lat)];
+  return { system: '4326', columns, reasons: [areasText(table, pointOf, '4326', lookupArea)] };
+}
+
+/** The two coordinates of a row, x or longitude first. */
+type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
+
+function numberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
+  return numberOf(cells[index] ?? '');
 }
 
 function isNamed({ header }: ColumnProfile, letter: string): boolean {
@@ -80,11 +111,11 @@ function axisText(axis: Axis): string {
   }
 }
 
-function areasText(table: Table, x: ColumnProfile, y: ColumnProfile, system: GeomSystem, lookupArea: LookupArea): string {
+function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): string {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
     if (looked === MOST_LOOKED_UP) break;
-    const [east, south] = [numberOf(cells[x.index] ?? ''), numberOf(cells[y.index] ?? '')];
+    const [east, south] = pointOf(cells);
     if (east === undefined || south === undefined) continue;
     const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
     const found = lookupArea(lon, lat);

@@ -41,6 +41,54 @@ function rulesOf(proposal: TableProposal): Record<string, unknown> {
   );
 }
 
+describe('degrees, minutes and seconds in columns of their own', () => {
+  const part = (element: string, name: string) => ({ [element]: { part: name } });
+  const cells = '49;27;25.8;16;38;4,5';
+
+  test.each([
+    'lat_deg;lat_min;lat_sec;lon_deg;lon_min;lon_sec',
+    'zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt',
+    'š. °;š. \';š. "";d. °;d. \';d. ""',
+    'LatD;LatM;LatS;LonD;LonM;LonS',
+    'stupně šířky;minuty šířky;vteřiny šířky;stupně délky;minuty délky;vteřiny délky',
+    'N (st.);N (min);N (s);E (st.);E (min);E (s)',
+    'latdeg;latmin;latsec;longdeg;longmin;longsec',
+  ])('%s', (header) => {
+    const quoted = header
+      .split(';')
+      .map((name) => `"${name.replace(/(?<!")"(?!")/g, '""')}"`)
+      .join(';');
+    const proposal = propose([`č.;${quoted}`, `1;${cells}`, `2;${cells}`]);
+    expect(Object.values(rulesOf(proposal)).slice(1)).toEqual([
+      ...['degrees', 'minutes', 'seconds'].map((name) => part('lat', name)),
+      ...['degrees', 'minutes', 'seconds'].map((name) => part('lon', name)),
+    ]);
+    expect(proposal.fixed).toContainEqual(expect.objectContaining({ element: 'geom_system', text: '4326' }));
+  });
+
+  test('are looked up in areas, may lack seconds and carry marks', () => {
+    const proposal = propose(['lat deg;lat min;lon deg;lon min', "49°;27.43';16°;38.07'", "49°;28';16°;39,1'"]);
+    expect(Object.values(rulesOf(proposal))).toEqual([
+      part('lat', 'degrees'),
+      part('lat', 'minutes'),
+      part('lon', 'degrees'),
+      part('lon', 'minutes'),
+    ]);
+    expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons).toEqual([
+      '2 of 2 points looked up lie in known cadastral areas',
+    ]);
+  });
+
+  test('are not proposed where a coordinate lacks its minutes, or the numbers do not fit', () => {
+    for (const lines of [
+      ['lat_deg;lat_min;lon_deg', '49;27;16'],
+      ['lat_deg;lat_min;lon_deg;lon_min', '49;75;16;38'],
+      ['lat_deg;lat_min;lon_deg;lon_min', '16;38;49;27'],
+    ])
+      expect(Object.values(rulesOf(propose(lines))).some((rule) => JSON.stringify(rule).includes('part'))).toBe(false);
+  });
+});
+
 describe('museum tables with columns of their own:', () => {
   test('a Czech register with abbreviations, metres, and S-JTSK as geodesists write it', () => {
     const proposal = propose([
