@@ -6,11 +6,11 @@ import {
   type ImportContent,
   importOfFind,
   importsUnderOthers,
-  sentUnderOthers,
 } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { sentElsewhere } from './sent-elsewhere.ts';
 
 type CopyContext = {
   readonly outbox: Outbox;
@@ -29,8 +29,7 @@ export function findsToCopy(
 ): StoredFind[] {
   return [...finds].filter(({ id }) => {
     if (entriesOfFind(outbox, id, profile).some(({ kind }) => kind === 'import')) return false;
-    // The same service would make a second record, whatever the profile is called.
-    if (sentUnderOthers(outbox, id, profile).some((entry) => !isOtherService(entry.profile))) return false;
+    if (sentElsewhere({ outbox, profile, isOtherService }, id) !== undefined) return false;
     return sourceOf(outbox, id, profile, isOtherService) !== undefined;
   });
 }

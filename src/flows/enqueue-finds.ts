@@ -13,7 +13,6 @@ import {
   type ImportContent,
   importOfFind,
   replaceImport,
-  sentUnderOthers,
   wasGivenUp,
 } from '../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
@@ -23,6 +22,7 @@ import { latestNumber } from '../outbox/latest-number.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { replaceTwin } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
+import { sentElsewhere } from './sent-elsewhere.ts';
 
 export type EnqueueContext = PhotographKeeping & {
   readonly outbox: Outbox;
@@ -137,7 +137,7 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const stored = findByLocalId(context.outbox, find.localId);
   const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id, context.profile);
   const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
-  const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(stored, context);
+  const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(context, stored.id);
   const isLeft = isGivenUp || elsewhere !== undefined;
   const wanted = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
   const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
@@ -251,11 +251,6 @@ function knownDigests(outbox: Outbox, findId: number, profile: string): string[]
   return entriesOfFind(outbox, findId, profile).flatMap((entry) =>
     entry.kind === 'photo' ? [entry.photograph.sha512.toString('hex')] : [],
   );
-}
-
-/** The same service would make a second record, whatever the profile is called and whoever signs in. */
-function sentElsewhere(stored: StoredFind, { outbox, profile, isOtherService }: EnqueueContext): Entry | undefined {
-  return sentUnderOthers(outbox, stored.id, profile).find((entry) => !isOtherService(entry.profile));
 }
 
 function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Issue {

@@ -22,6 +22,7 @@ import { authorised } from '../pas-api/session.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
+import { refuseSecond } from './sent-elsewhere.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
 
 export type PushResult = {
@@ -133,6 +134,12 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   await untilAborted(pace.approach(stop));
   if (stop.aborted || run.stopCause !== undefined || run.failure !== undefined) return;
 
+  const refused = refuseSecond(run.context, entry);
+  if (refused !== undefined) {
+    run.counts.refused += 1;
+    reportSettled(run, entry, refused);
+    return;
+  }
   const claimed = claim(outbox, entry.id, (current) => {
     const { method, url } = requestOf(run.context, current);
     return { method, path: new URL(url).pathname, account: run.context.account };

@@ -14,7 +14,7 @@ export type EntryState = (typeof ENTRY_STATES)[number];
  */
 export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = {
   draft: ['queued', 'draft', 'uncertain', 'dropped'],
-  queued: ['sending', 'draft', 'queued', 'uncertain', 'dropped'],
+  queued: ['sending', 'draft', 'queued', 'refused', 'uncertain', 'dropped'],
   sending: ['accepted', 'refused', 'queued', 'uncertain'],
   refused: ['queued', 'draft', 'uncertain', 'dropped'],
   uncertain: ['accepted', 'queued', 'dropped'],

@@ -146,6 +146,18 @@ describe('two profiles of one service', () => {
     expect(await made()).toMatchObject({ finds: 3 });
   });
 
+  test('a find that was queued under both before either sent it is sent by one of them', async () => {
+    await queue('A');
+    await queue('A', 'A', ...OTHER);
+    await expectDone(home.pas('push'));
+    const second = await home.pas('push', ...OTHER);
+    expect(second, second.stderr).toMatchObject({ code: 3 });
+    expect(second.stderr).toMatch(
+      /A .*refused: the find is accepted under profile mock of the same service .* pas remove A --profile two/,
+    );
+    expect(await made()).toMatchObject({ finds: 1 });
+  });
+
   test('a record may be either of twins of which the other profile’s is uncertain', async () => {
     await queue('T2', 'twin', ...OTHER);
     await pushFailing('T2', '500-before-save', ...OTHER);
