@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { emptyTally, PROFILE_FLAGS, playRound, type Stage } from './round.ts';
+import { playRound } from './round.ts';
+import { PROFILE_FLAGS, type Stage } from './stage.ts';
+import { emptyTally } from './tally.ts';
 
 const ROUNDS = Number(process.env['CHAOS_ROUNDS'] ?? 40);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);

@@ -1,0 +1,54 @@
+import type { MockProcess } from '../support/mock-process.ts';
+import { type Home, jsonLines, type Run } from '../support/run-pas.ts';
+
+export type Stage = {
+  readonly home: Home;
+  service(): MockProcess;
+  /** Kills the server with SIGKILL and starts it again on the same data and port. */
+  restartService(): Promise<void>;
+};
+
+/** What the profile says: short, so that many rounds fit into an hour. */
+export const PROFILE_FLAGS = [
+  '--min-interval-ms',
+  '8',
+  '--settle-ms',
+  '1500',
+  '--index-allowance-ms',
+  '1000',
+  '--answer-timeout-ms',
+  '700',
+] as const;
+
+/** No command of a round has more to do than this. */
+const LONGEST_RUN_MS = 60_000;
+
+/** Runs `pas` to its end, which must be one of these. */
+export async function runs(home: Home, args: readonly string[], codes: readonly number[]): Promise<Run> {
+  const { child, ended } = home.start(...args);
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_RUN_MS);
+  const run = await ended;
+  clearTimeout(tooLong);
+  must(run, codes);
+  return run;
+}
+
+export function must(run: Run, codes: readonly number[]): void {
+  if (run.code !== null && codes.includes(run.code)) return;
+  const lines = jsonLines(run.stdout)
+    .slice(-3)
+    .map((line) => JSON.stringify(line));
+  throw new Error(`pas ended with ${run.code ?? run.signal}\n${lines.join('\n')}\n${run.stderr}`);
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Whoever looks at the server to decide or to judge sees all that it has. */
+export async function untilListed({ service }: Stage): Promise<void> {
+  const { index_delay_ms: delayMs } = await service().control<{ index_delay_ms: number }>('GET', '/settings');
+  if (delayMs === 0) return;
+  await service().control('PUT', '/settings', { index_delay_ms: 0 });
+  await pause(delayMs + 200);
+}
