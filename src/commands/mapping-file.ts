@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
@@ -8,7 +8,7 @@ import { type Mapping, type MappingRow, mappingText, readMapping } from '../find
 import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { asOutputError } from '../store/output-file.ts';
+import { writeWholeFile } from '../store/whole-file.ts';
 
 /**
  * The museum's own terms; none where there is no file yet.
@@ -51,16 +51,14 @@ export async function readStandardInput({ streams }: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Writes a result to a file that the user named, or to stdout. */
-export function writeResult({ streams, terminal }: Context, out: string | undefined, text: string): void {
+type OutputOptions = { readonly out?: string; readonly force?: boolean };
+
+/** Writes a result to a file that the user named, or to stdout. @throws UsageError where the file is there already and not to be replaced */
+export function writeResult({ streams, terminal }: Context, { out, force }: OutputOptions, text: string): void {
   if (out === undefined || out === '-') {
     streams.stdout.write(text);
     return;
   }
-  try {
-    writeFileSync(out, text);
-  } catch (thrown) {
-    throw asOutputError(out, thrown);
-  }
+  writeWholeFile(out, [text], force === true);
   terminal.note(t`Written to ${out}.`);
 }

@@ -1,12 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { asOutputError } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
+import { writeWholeFile } from '../store/whole-file.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';
 import { superiorsOf, termsOfSet } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -18,6 +15,7 @@ type ExportOptions = GlobalOptions & {
   readonly format: (typeof FORMATS)[number];
   readonly out?: string;
   readonly gone?: boolean;
+  readonly force?: boolean;
 };
 
 export function registerExport(parent: Command, run: Runner): void {
@@ -28,6 +26,7 @@ export function registerExport(parent: Command, run: Runner): void {
   })
     .addOption(new Option('--format <format>', t`form of the output`).choices(FORMATS).default('csv'))
     .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
     .option('--gone', t`also entries that were deleted or have vanished`)
     .action((sets: string[], options: ExportOptions) => run(options, (context) => exportTerms(context, sets, options)));
 }
@@ -41,9 +40,7 @@ async function exportTerms(context: Context, sets: readonly string[], options: E
     await writeToReader(context.streams.stdout, withLineEnds(lines));
     return 'done';
   }
-  await pipeline(Readable.from(withLineEnds(lines)), createWriteStream(options.out)).catch((thrown: unknown) => {
-    throw asOutputError(options.out ?? '', thrown);
-  });
+  writeWholeFile(options.out, withLineEnds(lines), options.force === true);
   context.terminal.note(t`Written to ${options.out}.`);
   return 'done';
 }

@@ -14,7 +14,7 @@ import { readMappingFile, readTableOrInput, writeResult } from './mapping-file.t
 import { setArgument } from './vocab-map-set.ts';
 import { openProfileVocabulary } from './vocab-terms.ts';
 
-type SuggestOptions = GlobalOptions & { readonly set?: string; readonly out?: string };
+type SuggestOptions = GlobalOptions & { readonly set?: string; readonly out?: string; readonly force?: boolean };
 
 const CANDIDATES = 4;
 const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confirmed', 'note'] as const;
@@ -27,6 +27,7 @@ export function registerSuggest(parent: Command, run: Runner): void {
   })
     .option('--set <set>', t`the set, or element of a find, of all terms that name none`)
     .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
     .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));
 }
 
@@ -47,7 +48,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   progress.end();
   refuseWithoutVocabulary(found);
   printIssues(terminal, issues, terminal.warn);
-  if (!terminal.json) writeResult(context, options.out, proposalsText(found.proposals));
+  if (!terminal.json) writeResult(context, options, proposalsText(found.proposals));
   report(context, found, issues);
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -13,7 +13,7 @@ import { registerSet, setArgument } from './vocab-map-set.ts';
 import { registerSuggest } from './vocab-map-suggest.ts';
 
 type ListOptions = GlobalOptions & { readonly set?: string };
-type ExportOptions = GlobalOptions & { readonly out?: string };
+type ExportOptions = GlobalOptions & { readonly out?: string; readonly force?: boolean };
 
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
@@ -40,6 +40,7 @@ export function registerMap(vocab: Command, run: Runner): void {
     examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
   })
     .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
     .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
 }
 
@@ -91,7 +92,7 @@ async function check(context: Context): Promise<ExitReason> {
 async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
   const { rows, issues } = readMappingFile(context);
   printIssues(context.terminal, issues, context.terminal.warn);
-  if (!context.terminal.json) writeResult(context, options.out, mappingText(rows));
+  if (!context.terminal.json) writeResult(context, options, mappingText(rows));
   context.terminal.value(rows.map(rowValue));
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

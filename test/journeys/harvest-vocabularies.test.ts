@@ -107,6 +107,10 @@ describe('harvested vocabularies', () => {
     expect(await home.json<Entry[]>('vocab', 'export', 'heslo:obdobi')).toHaveLength(listed.length);
     await expectDone(home.pas('vocab', 'export', '--format', 'turtle', '--out', 'all.ttl'));
     expect(readFileSync(join(home.folder, 'all.ttl'), 'utf8').match(/a skos:Concept ;/g)?.length).toBeGreaterThan(listed.length);
+    expect(await home.pas('vocab', 'export', '--out', 'all.ttl')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--force'),
+    });
     expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({ code: 2 });
   });
 

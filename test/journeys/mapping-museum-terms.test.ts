@@ -192,7 +192,11 @@ describe('a reviewed mapping', () => {
 
   test('goes out and comes back the same, and a term can be taken out', async () => {
     const exported = join(home.folder, 'exported.csv');
-    await expectDone(home.pas('vocab', 'map', 'export', '--out', exported));
+    home.file('exported.csv', 'somebody’s own');
+    const refused = await home.pas('vocab', 'map', 'export', '--out', exported);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('replace it with --force')]);
+    expect(readFileSync(exported, 'utf8')).toBe('somebody’s own');
+    await expectDone(home.pas('vocab', 'map', 'export', '--out', exported, '--force'));
     expect(readFileSync(exported, 'utf8')).toBe(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8'));
     expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({ added: 0, changed: 0, unchanged: 1 });
     expect(await home.json('vocab', 'map', 'remove', 'obdobi', 'LATEN')).toMatchObject({ removed: 1 });
