@@ -29,6 +29,10 @@ export function openState(file: string | undefined): Database {
 }
 
 function openFile(file: string | undefined): Database {
+  if (file === '-' || file === '')
+    throw new Error(
+      'the data file needs a name: the state is written and read, which a stream cannot be; without one it stays in memory',
+    );
   try {
     const database = new Sqlite(file ?? ':memory:');
     database.pragma('user_version');

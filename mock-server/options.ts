@@ -119,12 +119,31 @@ function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclud
   };
 }
 
+/** @throws Error that names the file and says what is wrong with it */
 function readFaultFile(path: string): FaultRule[] {
+  const unusable = (thrown: unknown, what: string): Error =>
+    new Error(`the fault file ${path} ${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+  let text: string;
   try {
-    return readFaultRules(JSON.parse(readFileSync(path, 'utf8')));
+    text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    throw new Error(`fault file ${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+    throw isMissing(thrown) ? new Error(`there is no fault file ${path}`, { cause: thrown }) : unusable(thrown, 'cannot be read');
   }
+  let rules: unknown;
+  try {
+    rules = JSON.parse(text);
+  } catch (thrown) {
+    throw unusable(thrown, 'is not JSON');
+  }
+  try {
+    return readFaultRules(rules);
+  } catch (thrown) {
+    throw unusable(thrown, 'has a rule that cannot be used');
+  }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 }
 
 function wholeNumber(max: number, min = 0): (text: string) => number {

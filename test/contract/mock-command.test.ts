@@ -105,7 +105,10 @@ describe('pas-mock-server', () => {
     [['--page-size', '0'], /whole number/],
     [['--colour'], /unknown option/],
     [['--seed', '/no/such/folder'], /no\/such\/folder/],
-    [['--faults', '/no/such/file.json'], /no\/such\/file/],
+    [['--faults', '/no/such/file.json'], /^pas-mock-server: there is no fault file \/no\/such\/file\.json$/m],
+    [['--faults', join(PROJECT, 'LICENSE')], /is not JSON/],
+    [['--faults', '/'], /cannot be read/],
+    [['--data', '-'], /needs a name/],
     [['--data', '/'], /data file/],
   ])('%j is refused with the reason', async (flags, reason) => {
     const { code, text } = await failure(...flags);
@@ -118,7 +121,7 @@ describe('pas-mock-server', () => {
     const faults = join(folder, 'bad.json');
     writeFileSync(faults, JSON.stringify([{ endpoint: 'import', fault: 'lock' }]));
     const { text } = await failure('--faults', faults);
-    expect(text).toMatch(/bad\.json: .*\[0\].*lock/);
+    expect(text).toMatch(/bad\.json has a rule.*\[0\].*lock/);
   });
 
   test('a port that is taken is refused with the reason', async () => {
