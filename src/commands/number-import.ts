@@ -28,16 +28,16 @@ export function registerNumberImport(parent: Command, run: Runner): void {
 async function importNumbers(context: Context, file: string, options: NumberImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
-  announceInstance(context);
   const dryRun = options.dryRun === true;
   const { rows, issues: unreadable } = readNumbers(
     await readTableOrInput(context, file, options.sheet === undefined ? {} : { sheet: options.sheet }),
   );
   const { numbers, issues: found } = enqueueNumbers(serviceOutbox(context, outbox), rows, { dryRun });
   const issues = [...unreadable, ...found];
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
+  if (queued + replaced > 0) announceInstance(context);
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   const all = numberCount(numbers.length);
   terminal.line(
     dryRun

@@ -21,9 +21,9 @@ export function register(program: Command, run: Runner): void {
 
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
   const outbox = await context.outbox();
-  announceInstance(context);
   const number = value.trim();
   const change = enqueueNumber(outbox, targetForChange(serviceOutbox(context, outbox), find), value);
+  if (change !== 'kept') announceInstance(context);
   const said = {
     queued: t`Number ${number} for ${find} is queued.`,
     replaced: t`Number ${number} for ${find} replaces the one that was queued.`,

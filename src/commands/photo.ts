@@ -63,7 +63,6 @@ async function add(context: Context, find: string, files: readonly string[], opt
   }
   const outbox = await context.outbox();
   const target = targetForChange(serviceOutbox(context, outbox), find);
-  announceInstance(context);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];
   let queued = 0;
@@ -80,6 +79,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
       terminal.note(t`${file} is queued for ${find} already, or sent.`);
       continue;
     }
+    if (queued === 0) announceInstance(context);
     queued += 1;
     if (photograph.isStripped === true) stripped += 1;
   }

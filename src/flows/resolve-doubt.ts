@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { applySettlement } from '../outbox/claims.ts';
 import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
@@ -139,7 +140,8 @@ function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string, pro
   }
   const owner = ownerOf(outbox, identCely, profiles);
   if (owner === undefined) return;
+  const [find, other] = [shellWord(entry.localId ?? ''), shellWord(owner.localId ?? identCely)];
   throw new UsageError(t`${identCely} is the record of ${owner.localId} already.`, {
-    hint: t`Look at the service for another record like ${entry.localId}; if there is none: pas resolve ${entry.localId} --resend`,
+    hint: t`\`pas show ${other}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: pas resolve ${find} --drop`,
   });
 }

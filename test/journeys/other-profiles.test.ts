@@ -38,6 +38,7 @@ describe('commands that are advised', () => {
     expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit 'DR 1' --profile ${MUSEUM}`);
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
+    expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
     expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
     await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
     expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit &#39;DR 1&#39; --profile ${MUSEUM}`);
@@ -76,12 +77,16 @@ describe('an identifier that a training instance gave', () => {
     expect(set.code).not.toBe(0);
     expect(set.stderr).toMatch(refused());
     expect(set.stderr).toContain(`pas push K-1 --profile ${MUSEUM}`);
+    expect(set.stderr).not.toContain('PRODUCTION');
     const photo = await home.pas('photo', 'add', ident, home.file('a.png', tinyPng(1)), '--profile', MUSEUM);
     expect([photo.code, photo.stderr]).toEqual([set.code, expect.stringMatching(refused())]);
     const table = home.file('idents.csv', `ident_cely;evidencni_cislo\n${ident};A 1\n`);
     const imported = await home.pas('number', 'import', table, '--profile', MUSEUM);
     expect([imported.code, imported.stdout]).toEqual([3, expect.stringMatching(refused())]);
-    expect((await home.pas('number', 'set', ident, 'A 3')).code).toBe(0);
+    expect(await home.pas('number', 'set', ident, 'A 3')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^TRAINING: /),
+    });
   });
 
   test('in a table that was exported there is not called a second record', async () => {

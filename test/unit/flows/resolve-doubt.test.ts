@@ -32,7 +32,12 @@ test('a find cannot be settled as the record of another find', () => {
   const { entryId } = queueImport(outbox, 'K-2');
   end(outbox, entryId, UNCERTAIN);
   const target = targetOf(outbox, PROFILE, 'K-2');
-  expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT })).toThrow(/record of K-1 already/);
+  expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT })).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/record of K-1 already/),
+      hint: expect.stringMatching(/pas show K-1.*pas resolve K-2 --drop$/),
+    }),
+  );
   expect(state(outbox, entryId)).toBe('uncertain');
   resolveDoubts(alone(outbox), target, { kind: 'created', identCely: OTHER });
   expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: OTHER });
