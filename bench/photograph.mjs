@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { createReadStream, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { sha512Of, verifiedStream } from '../dist/src/http/digest.js';
+import { openKeptPhotograph } from '../dist/src/flows/open-kept-photograph.js';
+import { sha512Of } from '../dist/src/http/digest.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 
 export const title = 'one photograph of 250 MiB';
@@ -47,13 +47,7 @@ async function digestRate(bench, path) {
 }
 
 async function throughVerified(path, sha512) {
-  await pipeline(
-    createReadStream(path, { highWaterMark: MIB }),
-    verifiedStream({ sha512, sizeBytes: LARGE_BYTES }),
-    async (bytes) => {
-      for await (const _ of bytes);
-    },
-  );
+  for await (const _ of openKeptPhotograph('', { link: path, sha512, sizeBytes: LARGE_BYTES }));
 }
 
 async function memoryOfUpload(bench, small, large) {

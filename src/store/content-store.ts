@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { toDatabaseError } from './database.ts';
+import { readAhead } from './read-ahead.ts';
 
 /** Copies of files, each named by its SHA-512, so that the same file is kept once and a damaged one shows. */
 type ContentStore = {
@@ -25,12 +25,12 @@ export function openContentStore(folder: string): ContentStore {
   };
   return {
     pathOf,
-    open: (sha512) => createReadStream(pathOf(sha512)),
+    open: (sha512) => readAhead(pathOf(sha512)),
     async add(source) {
       const draft = join(folder, `${randomUUID()}.tmp`);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        const content = await copyHashed(typeof source === 'string' ? createReadStream(source) : source, draft);
+        const content = await copyHashed(typeof source === 'string' ? readAhead(source) : source, draft);
         const place = pathOf(content.sha512);
         await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
         // Also over a copy of that name: it may be damaged, and this one was just read.

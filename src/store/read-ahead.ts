@@ -1,0 +1,33 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * The bytes of a file in pieces of a mebibyte. The next piece is read while the reader works on the last one, which
+ * Node's own file streams don't do: a digest on the way would wait for the disk, and the disk for the digest.
+ */
+export function readAhead(path: string): Readable {
+  return Readable.from(piecesOf(path), { objectMode: false, highWaterMark: PIECE_BYTES });
+}
+
+async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
+  const file = await open(path);
+  try {
+    for (let coming = readPiece(file); ; ) {
+      const piece = await coming;
+      if (piece.length === 0) return;
+      coming = readPiece(file);
+      // Where the reader wants no more, nobody is told that this one failed.
+      coming.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readPiece(file: FileHandle): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(PIECE_BYTES));
+  return bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
+}

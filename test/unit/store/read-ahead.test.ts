@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { readAhead } from '../../../src/store/read-ahead.ts';
+
+const MIB = 1024 * 1024;
+
+function fileOf(bytes: Buffer): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'pas-read-')), 'file');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])('a file of %i bytes comes whole and in order', async (sizeBytes) => {
+  const bytes = randomBytes(sizeBytes);
+  const read = await buffer(readAhead(fileOf(bytes)));
+  expect(createHash('sha256').update(read).digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
+});
+
+test('a file that is not there fails the reader', async () => {
+  await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test.runIf(process.platform === 'linux')('a reader that stops early leaves no file open', async () => {
+  const path = fileOf(randomBytes(3 * MIB));
+  const pieces = readAhead(path);
+  const closed = new Promise((resolve) => pieces.once('close', resolve));
+  for await (const piece of pieces) {
+    expect(piece).toHaveLength(MIB);
+    break;
+  }
+  await closed;
+  const open = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`) === path);
+  expect(open).toEqual([]);
+});
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor that listed the folder.
+    return undefined;
+  }
+}
