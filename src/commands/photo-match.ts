@@ -132,21 +132,8 @@ async function stripKnown({ context, outbox, keeping, tally }: Queueing, fates: 
 function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, stripped }: Tally, options: MatchFlags): void {
   const { terminal } = context;
   const isDry = options.dryRun === true;
-  const [done, all] = [queued.size, fates.length];
-  const finds = new Set(queued.values()).size;
-  terminal.line(
-    isDry
-      ? ngettext(
-          msgid`Would queue ${done} of ${all} files, for ${finds} find.`,
-          `Would queue ${done} of ${all} files, for ${finds} finds.`,
-          finds,
-        )
-      : ngettext(
-          msgid`Queued ${done} of ${all} files, for ${finds} find.`,
-          `Queued ${done} of ${all} files, for ${finds} finds.`,
-          finds,
-        ),
-  );
+  const done = queued.size;
+  terminal.line(endText(fates, queued, isDry));
   if (stripped > 0) terminal.line(strippedText(stripped));
   printLeft(context, fates, queued, options);
   if (done > 0 && !isDry) adviseSending(context);
@@ -157,6 +144,29 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
     files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
     issues: issueValues(terminal, issues),
   });
+}
+
+function endText(fates: readonly FileFate[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
+  const [done, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
+  const known = fates.filter(({ kind }) => kind === 'known').length;
+  if (known > 0 && !fates.some(({ kind }) => kind === 'matched')) {
+    return ngettext(
+      msgid`Nothing to queue: ${known} photograph was queued before; the list says what became of it.`,
+      `Nothing to queue: ${known} photographs were queued before; the list says what became of them.`,
+      known,
+    );
+  }
+  return isDry
+    ? ngettext(
+        msgid`Would queue ${done} of ${all} files, for ${finds} find.`,
+        `Would queue ${done} of ${all} files, for ${finds} finds.`,
+        finds,
+      )
+    : ngettext(
+        msgid`Queued ${done} of ${all} files, for ${finds} find.`,
+        `Queued ${done} of ${all} files, for ${finds} finds.`,
+        finds,
+      );
 }
 
 function printLeft(
@@ -177,8 +187,9 @@ function printLeft(
       ),
     );
   }
+  const advise = (text: string): void => terminal.line(terminal.advised(text));
   if (doubtful > 0) {
-    terminal.line(
+    advise(
       ngettext(
         msgid`${doubtful} doubtful match was left: pas photo add FIND FILE, or answer on a terminal.`,
         `${doubtful} doubtful matches were left: pas photo add FIND FILE, or answer on a terminal.`,
@@ -187,7 +198,7 @@ function printLeft(
     );
   }
   if (none > 0) {
-    terminal.line(
+    advise(
       ngettext(
         msgid`Nothing says which find ${none} photograph shows: pas photo add FIND FILE`,
         `Nothing says which find ${none} photographs show: pas photo add FIND FILE`,

@@ -6,6 +6,7 @@ import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { countUnsent } from '../outbox/overview.ts';
 import { defineCommand, type Runner } from './command.ts';
+import { INSTANCE_WORDS } from './instance-words.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('profile').description(t`Manage profiles.`);
@@ -44,13 +45,18 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
   const rows = [...profiles].map(([name, settings]) => [
     name === defaultProfile ? '*' : '',
     name,
-    String(settings.kind ?? ''),
+    kindWord(settings.kind),
     String(settings.username ?? ''),
     String(settings.base_url ?? ''),
   ]);
   terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
   terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
   return 'done';
+}
+
+/** What stands in the file is checked when it is read. */
+function kindWord(kind: unknown): string {
+  return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
 }
 
 async function show({ profile, terminal }: Context): Promise<ExitReason> {

@@ -48,6 +48,13 @@ describe('commands that are advised', () => {
     expect(own).toContain('`pas push --only number`');
   });
 
+  test('are listed with what they are, in the language of the reader', async () => {
+    expect((await home.pas('profile', 'list', '--lang', 'cs')).stdout).toMatch(
+      /mock +cvičná instance[\s\S]*the\.museum +ostrá instance/,
+    );
+    expect(await home.json('profile', 'list')).toMatchObject([{ kind: 'training' }, { kind: 'production' }]);
+  });
+
   test('name it as well where the text was made far from the command line, and for programs', async () => {
     const unknown = await home.pas('show', 'NOPE', '--profile', MUSEUM, '--json');
     const list = `\`pas list --profile ${MUSEUM}\` shows`;

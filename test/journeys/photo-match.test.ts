@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
@@ -202,4 +202,8 @@ test('what is cut off, empty or too large is named, and the others are queued', 
   expect(stdout).toMatch(/card\/K-2 c\.png has 262144001 bytes/);
   expect(stdout).toContain('card/K-2.jpg is empty');
   expect(stdout).toContain('Queued 2 of 4 files, for 2 finds.');
+  rmSync(join(home.folder, 'card', 'K-1.jpg'));
+  rmSync(join(home.folder, 'card', 'K-2 c.png'));
+  const again = await home.pas('photo', 'match', 'card', '--strip-gps');
+  expect(again.stdout).toContain('Nothing to queue: 1 photograph was queued before; the list says what became of it.');
 });
