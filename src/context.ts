@@ -1,5 +1,6 @@
 import { makeAdvice } from './advice.ts';
 import { type Clock, systemClock } from './base/clock.ts';
+import { t } from './base/language.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import type { Connections } from './http/send.ts';
 import type { Outbox } from './outbox/outbox.ts';
@@ -78,7 +79,10 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       const { openOutbox } = await import('./outbox/outbox.ts');
       // An empty outbox is never made where a drive is not connected: there would be no profile either.
       profile();
-      const outbox = openOutbox(places.outboxFile, systemClock);
+      const outbox = openOutbox(places.outboxFile, systemClock, () => {
+        if (streams.stderr.isTTY === true)
+          terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
+      });
       onClose(() => outbox.close());
       return outbox;
     }),

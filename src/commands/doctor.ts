@@ -48,7 +48,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     printChecks(context, more);
     checks.push(...more);
   };
-  add(...machineChecks(context));
+  for (const check of machineChecks(context)) add(check);
   const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
   const profile = attempt('profile', add, () => context.profile());
   if (profile !== undefined) {
@@ -57,7 +57,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
       add(await attemptCheck('counts', async () => checkCounts(await context.outbox())));
       add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
     }
-    if (sound) add(await attemptCheck('photographs', async () => checkPhotographs(await queuedPhotographs(context))));
+    if (sound) add(await attemptCheck('photographs', () => photographsCheck(context)));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
@@ -111,20 +111,19 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
   return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
 
-function machineChecks({ places }: Context): Check[] {
-  return [
-    checkNode(process.versions.node),
-    checkHome(places.home),
-    checkSpace(places.home),
-    checkPermissions([places.home, places.paceFile]),
-    checkDatabase(
-      'outbox',
-      places.outboxFile,
-      t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
-    ),
-    checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`),
-    checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`),
-  ];
+/** One after the other, since a large database takes its time. */
+function* machineChecks({ places }: Context): Generator<Check> {
+  yield checkNode(process.versions.node);
+  yield checkHome(places.home);
+  yield checkSpace(places.home);
+  yield checkPermissions([places.home, places.paceFile]);
+  yield checkDatabase(
+    'outbox',
+    places.outboxFile,
+    t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+  );
+  yield checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`);
+  yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
 }
 
 function profileChecks(context: Context, profile: Profile): Check[] {
@@ -143,6 +142,22 @@ function profileChecks(context: Context, profile: Profile): Check[] {
       : ok('profile', named),
     secrets,
   ];
+}
+
+async function photographsCheck(context: Context): Promise<Check> {
+  const photographs = await queuedPhotographs(context);
+  const progress = context.terminal.progress(t`Looking at the photographs`);
+  const watched = function* (): Generator<QueuedPhotograph> {
+    for (const [index, photograph] of photographs.entries()) {
+      progress.update(index, photographs.length);
+      yield photograph;
+    }
+  };
+  try {
+    return checkPhotographs(watched());
+  } finally {
+    progress.end();
+  }
 }
 
 async function queuedPhotographs(context: Context): Promise<QueuedPhotograph[]> {

@@ -65,6 +65,7 @@ export async function reconcileEntries(
   recordKeys: readonly string[] | undefined,
 ): Promise<Reconciled[]> {
   const profile = context.profile();
+  const progress = context.terminal.progress(t`Looking at the service`);
   return reconcile({
     outbox,
     profile: profile.name,
@@ -76,7 +77,8 @@ export async function reconcileEntries(
     indexAllowanceMs: profile.indexAllowanceMs,
     isOtherService: otherService(context),
     recordKeys,
-  });
+    onProgress: progress.update,
+  }).finally(progress.end);
 }
 
 function sentence({ entry, verdict }: Reconciled, flag: string): string {

@@ -30,6 +30,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   // Before anything is touched: without a profile nothing could be done with what was put back.
   context.profile();
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
+  const progress = terminal.progress(t`Looking at the photographs`);
   const restored = await restoreOutbox({
     backup: resolve(context.cwd, file),
     outboxFile: places.outboxFile,
@@ -40,7 +41,8 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     nothingSent: options.nothingSent === true,
     profiles: [...context.config().profiles.keys()],
     takeOver: options.takeOver === true,
-  });
+    onPhotograph: progress.update,
+  }).finally(progress.end);
   const finds = countFinds(await context.outbox());
   print(context, restored, finds, options.nothingSent === true);
   terminal.value({

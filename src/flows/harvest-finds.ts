@@ -11,6 +11,8 @@ export type Harvest = {
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
   readonly clock: Clock;
+  /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
+  readonly onProgress?: (done: number, total: number | undefined) => void;
 };
 
 export type HarvestedFinds = {
@@ -31,7 +33,7 @@ const MOST_WALKS = 2;
  * @param from only what changed since, as a datestamp of the harvesting interface
  * @throws OaiError, `incomplete` where the service sends fewer records than it counts
  */
-export async function harvestFinds({ client, format, clock }: Harvest, from?: string): Promise<HarvestedFinds> {
+export async function harvestFinds({ client, format, clock, onProgress }: Harvest, from?: string): Promise<HarvestedFinds> {
   const finds = new Map<string, HarvestedFind>();
   const withheld = new Map<string, number>();
   const deleted = new Map<string, number>();
@@ -58,6 +60,7 @@ export async function harvestFinds({ client, format, clock }: Harvest, from?: st
           const find = entity === undefined ? undefined : readHarvestedFind(entity);
           if (find !== undefined) finds.set(find.identCely, find);
         }
+        onProgress?.(met.size, counted === 0 ? undefined : counted);
       }
     } catch (thrown) {
       if (isRefusedToken(thrown) && walks + 1 < MOST_WALKS) continue;

@@ -97,7 +97,10 @@ async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry 
     const verdict = judgeWithoutRecord(context, entry);
     if (verdict !== undefined) verdicts.set(entry.id, verdict);
   }
-  for (const identCely of new Set(entries.flatMap((entry) => entry.identCely ?? []))) {
+  const records = new Set(entries.flatMap((entry) => entry.identCely ?? []));
+  let looked = 0;
+  for (const identCely of records) {
+    context.onProgress?.(looked++, records.size);
     const record = await currentRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');

@@ -26,6 +26,8 @@ type RestoreOptions = {
   /** Those that are known here, also where the backup has nothing of them yet. */
   readonly profiles: readonly string[];
   readonly takeOver: boolean;
+  /** Told before each photograph that is looked for. */
+  readonly onPhotograph: (done: number, total: number) => void;
 };
 
 export type Restored = {
@@ -121,12 +123,13 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
 }
 
 /** From the folder that `pas backup --photos` made beside the copy. What is linked stays where it lies. */
-async function bringPhotographs({ backup, photosFolder }: RestoreOptions, photographs: readonly PhotoEntry[]) {
+async function bringPhotographs({ backup, photosFolder, onPhotograph }: RestoreOptions, photographs: readonly PhotoEntry[]) {
   const here = openContentStore(photosFolder);
   const copies = openContentStore(`${backup}.photos`);
   const missing: PhotoEntry[] = [];
   let photosCopied = 0;
-  for (const entry of photographs) {
+  for (const [index, entry] of photographs.entries()) {
+    onPhotograph(index, photographs.length);
     const { sha512, link } = entry.photograph;
     if (existsSync(link ?? here.pathOf(sha512))) continue;
     const copy = copies.pathOf(sha512);

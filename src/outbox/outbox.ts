@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
@@ -20,14 +21,21 @@ export type Outbox = {
   close(): void;
 };
 
+/** Smaller ones are brought up to date before anybody wonders. */
+const LONG_UPGRADE_BYTES = 32 * 1024 * 1024;
+
 /**
+ * @param onLongUpgrade told before a large outbox of an earlier pas is brought up to date, which takes seconds
  * @throws DatabaseError when the file cannot be opened or is damaged
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
-export function openOutbox(path: string, clock: Clock): Outbox {
+export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => void): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
-    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
+    const onUpgrade = (): void => {
+      if (statSync(path).size > LONG_UPGRADE_BYTES) onLongUpgrade?.();
+    };
+    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox'), onUpgrade));
   } catch (thrown) {
     database.close();
     throw thrown;

@@ -7,9 +7,10 @@ import type { Database } from './database.ts';
 /**
  * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database has not seen, each in one
  * transaction with its number in `user_version`. Forward only: a released file is never edited.
+ * @param onUpgrade told before a database that holds something already is changed
  * @throws DatabaseTooNewError when the database carries a higher number than the newest file.
  */
-export function migrate(database: Database, folder: string): void {
+export function migrate(database: Database, folder: string, onUpgrade?: () => void): void {
   const migrations = readdirSync(folder)
     .filter((name) => /^\d{6}_.+\.sql$/.test(name))
     .sort()
@@ -24,6 +25,7 @@ export function migrate(database: Database, folder: string): void {
         hint: t`Install the newest pas. Nothing was changed.`,
       });
     }
+    if (current > 0 && current < newest) onUpgrade?.();
     for (const migration of migrations.filter(({ number }) => number > current)) {
       database.exec(readFileSync(migration.path, 'utf8'));
       database.pragma(`user_version = ${migration.number}`);

@@ -1,12 +1,14 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
+import { packageRoot } from '../../../src/base/package-root.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
 import { UNSETTLED } from '../../../src/outbox/entries.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { needingPerson } from '../../../src/outbox/overview.ts';
+import { migrate } from '../../../src/store/migrate.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { PROFILE, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -30,6 +32,27 @@ test('a file that is no database is refused, not replaced', () => {
   writeFileSync(path, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseError);
   expect(statSync(path).size).toBeGreaterThan(1000);
+});
+
+test('a large outbox of an earlier pas says that it is brought up to date, once', () => {
+  const folder = tempFolder();
+  const earlier = join(folder, 'earlier');
+  mkdirSync(earlier);
+  const schemas = join(packageRoot, 'schemas', 'outbox');
+  for (const name of readdirSync(schemas).filter((each) => each < '000008'))
+    copyFileSync(join(schemas, name), join(earlier, name));
+  const upgrades = (path: string, sizeBytes: number): number => {
+    const database = new Sqlite(path);
+    migrate(database, earlier);
+    database.exec('create table ballast (bytes blob)');
+    database.prepare('insert into ballast values (zeroblob(?))').run(sizeBytes);
+    database.close();
+    let told = 0;
+    for (const _ of ['first', 'second']) openOutbox(path, manualClock(), () => told++).close();
+    return told;
+  };
+  expect(upgrades(join(folder, 'large.sqlite'), 33 * 1024 * 1024)).toBe(1);
+  expect(upgrades(join(folder, 'small.sqlite'), 1)).toBe(0);
 });
 
 test('what is in the outbox survives closing it', () => {
