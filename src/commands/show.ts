@@ -4,6 +4,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind, entriesOfRecord, importsUnderOthers, type Target } from '../outbox/entries.ts';
@@ -121,7 +122,7 @@ function valueText(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'id' in value) {
     const [id, text] = [String(value.id), 'text' in value ? String(value.text) : ''];
     // A person by name has no identifier yet.
-    if (id === ':tba') return text;
+    if (id === NEW_PERSON) return text;
     return text === '' || text === id ? id : `${text} (${id})`;
   }
   return String(value);

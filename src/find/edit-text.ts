@@ -3,6 +3,7 @@ import { t } from '../base/language.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { ElementName, FindElements } from './find.ts';
 import type { LookupTerm } from './lookup.ts';
+import { cellOfReference, NEW_PERSON } from './resolve-reference.ts';
 
 /** Column name → text, as a row of a table would have it. */
 export type Cells = ReadonlyMap<string, string>;
@@ -30,8 +31,7 @@ function cellText(field: Field, elements: FindElements, lookupTerm: LookupTerm):
   const value = elements[field.name];
   if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system)) return '';
   if (typeof value !== 'object') return String(value);
-  if (value.id === ':tba') return value.text;
-  if (field.set === undefined || value.text === '') return value.id;
+  if (value.id === NEW_PERSON || field.set === undefined || value.text === '') return cellOfReference(value);
   const found = lookupTerm(field.set, value.text);
   return found.kind === 'found' && found.term.id === value.id ? value.text : value.id;
 }

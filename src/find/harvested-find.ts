@@ -1,6 +1,7 @@
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { ElementName, FindElements, Reference } from './find.ts';
+import { NEW_PERSON } from './resolve-reference.ts';
 
 /** What stands in place of content that the reader may not see (contract, "Authentication", interface B). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -126,7 +127,7 @@ function isTrue(value: Value): boolean {
 }
 
 function sameReference(sent: Reference | undefined, found: Reference | undefined): boolean {
-  if (sent?.id !== ':tba') return (sent?.id ?? '') === (found?.id ?? '');
+  if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (found?.id ?? '');
   return found !== undefined && nameKey(sent.text) === nameKey(found.text);
 }
 

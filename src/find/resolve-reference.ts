@@ -10,6 +10,11 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 /** The identifier of a person whom the service may not know yet (contract, element `nalezce`). */
 export const NEW_PERSON = ':tba';
 
+/** What a cell says to mean this reference: a person whom the service may not know yet goes by the name. */
+export function cellOfReference({ id, text }: Reference): string {
+  return id === NEW_PERSON ? text : id;
+}
+
 /** Longer names fail inside the service (service facts 4.5). */
 const MAX_NAME_LENGTH = 100;
 

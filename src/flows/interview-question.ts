@@ -1,10 +1,11 @@
 import { t } from '../base/language.ts';
 import type { Find, FindElements, TargetState } from '../find/find.ts';
 import { elementsOf, isOptional, type Question } from '../find/questions.ts';
+import { cellOfReference } from '../find/resolve-reference.ts';
 import type { Offer, Prompt, Remark } from '../ui/prompt.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import { answerText, dayText, stateName } from './find-texts.ts';
-import { cellOf, type OfferTerms } from './offer-terms.ts';
+import type { OfferTerms } from './offer-terms.ts';
 
 export type QuestionWorld = {
   readonly prompt: Prompt;
@@ -96,7 +97,7 @@ export function cellOfElement({ name }: Question, elements: FindElements): strin
   const [element] = elementsOf(name);
   const value = element === undefined ? undefined : elements[element];
   if (value === undefined) return undefined;
-  if (typeof value === 'object') return cellOf(value);
+  if (typeof value === 'object') return cellOfReference(value);
   return name === 'datum_nalezu' ? dayText(String(value)) : String(value);
 }
 

@@ -3,7 +3,7 @@ import { type Field, fieldOf } from '../find/fields.ts';
 import type { ElementName, FindElements, Reference } from '../find/find.ts';
 import type { Mapping } from '../find/mapping.ts';
 import { isReadable } from '../find/reading.ts';
-import { findNameProblem, resolveProject } from '../find/resolve-reference.ts';
+import { cellOfReference, findNameProblem, resolveProject } from '../find/resolve-reference.ts';
 import type { Offer, Remark } from '../ui/prompt.ts';
 import { fold } from '../vocabulary/fold.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
@@ -51,7 +51,10 @@ function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: F
     const value = elements[name];
     return typeof value === 'object' && value.id !== '' ? [value] : [];
   });
-  const recent = [...new Map(references.map((reference) => [cellOf(reference), reference])).values()].slice(0, MOST_RECENT);
+  const recent = [...new Map(references.map((reference) => [cellOfReference(reference), reference])).values()].slice(
+    0,
+    MOST_RECENT,
+  );
   const offers: Offers = recent.map((reference) => offerOfReference(vocabulary, reference, columns));
   const all = [];
   for (const term of termsOfSet(vocabulary, set)) {
@@ -121,13 +124,8 @@ function offerOf(vocabulary: Vocabulary, term: Term, columns: number): Offer<str
 function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns: number): Offer<string> {
   const term = termByIdent(vocabulary, reference.id);
   if (term !== undefined && term.gone === null) return offerOf(vocabulary, term, columns);
-  const cell = cellOf(reference);
+  const cell = cellOfReference(reference);
   return { value: cell, name: reference.text || cell, short: reference.text || cell };
-}
-
-/** What a cell says to mean this reference: a person whom the service does not know goes by the name. */
-export function cellOf({ id, text }: Reference): string {
-  return id === ':tba' ? text : id;
 }
 
 /** In the language that is spoken, with the Czech name beside the English one, since the service shows only that. */

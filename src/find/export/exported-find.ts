@@ -3,7 +3,7 @@ import { FIELDS } from '../fields.ts';
 import type { FindElements, GeomSystem } from '../find.ts';
 import { type PointText, parsePoint } from '../geometry.ts';
 import { isReadable } from '../reading.ts';
-import { NEW_PERSON } from '../resolve-reference.ts';
+import { cellOfReference } from '../resolve-reference.ts';
 
 /** A find as it is taken out, with what the outbox knows of it beside its elements. */
 export type ExportedFind = {
@@ -25,7 +25,7 @@ export function valuesOf({ localId, identCely, elements, photos }: ExportedFind)
   for (const { name, kind } of FIELDS) {
     const value = elements[name];
     if (value === undefined || value === '' || kind === 'point') continue;
-    values.set(name, typeof value === 'object' ? (value.id === NEW_PERSON ? value.text : value.id) : value);
+    values.set(name, typeof value === 'object' ? cellOfReference(value) : value);
   }
   if (photos.length > 0) values.set('photos', photos.join(';'));
   return values;
