@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 import { playRound } from './round.ts';
+import { homeOf } from './senders.ts';
 import { PROFILE_FLAGS, type Stage } from './stage.ts';
 import { emptyTally } from './tally.ts';
 
@@ -39,6 +40,7 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
   const start = (port: string): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
   let service = await start('0');
   const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
+  await addSecondProfile(service, home);
   const restartService = async (): Promise<void> => {
     const ended = new Promise((resolve) => service.child.once('exit', resolve));
     service.child.kill('SIGKILL');
@@ -46,4 +48,17 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
     service = await start(new URL(service.base_url).port);
   };
   return { stage: { home, service: () => service, restartService }, close: () => service.stop() };
+}
+
+/** Another account of the same service; the first profile stays the home's default. */
+async function addSecondProfile(service: Service, home: Home): Promise<void> {
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'second', '--kind', 'training', '--username', 'researcher', '--oai-auth', 'basic'],
+      ...['--base-url', service.base_url, '--oai-base', service.oai_base, '--schema-base', service.schema_base],
+      ...PROFILE_FLAGS,
+    ),
+  );
+  await expectDone(home.pas('profile', 'use', 'mock'));
+  await expectDone(homeOf(home, 'second').pas('login'));
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { tinyPng } from '../support/a-season.ts';
 import { expectDone, type Home } from '../support/run-pas.ts';
 import type { Random } from './random.ts';
+import { pickSenders, type Sender } from './senders.ts';
 
 export type Planned = {
   readonly localId: string;
@@ -10,6 +11,8 @@ export type Planned = {
   readonly longitude: string;
   readonly photos: readonly Buffer[];
   readonly number: string | undefined;
+  /** The profiles that have it in their queue. */
+  readonly senders: readonly Sender[];
 };
 
 /** The finds of a round. */
@@ -22,9 +25,16 @@ export function planFinds(round: number, random: Random, dice: Random): Planned[
       photos: Array.from({ length: random.between(0, 2) }, (__, photo) => tinyPng(round * 100 + index * 10 + photo)),
       number: random.chance(0.5) ? `N ${localId}` : undefined,
       longitude: (14.4 + random.next() * 0.05).toFixed(6),
+      senders: ['first'],
     };
   });
-  return dice.chance(0.35) ? withTwins(planned, dice) : planned;
+  const withSome = dice.chance(0.35) ? withTwins(planned, dice) : planned;
+  return dice.chance(0.4) ? withSome.map((find) => sentBy(pickSenders(dice), find)) : withSome;
+}
+
+/** A researcher may not set numbers. */
+function sentBy(senders: readonly Sender[], find: Planned): Planned {
+  return { ...find, senders, number: senders.includes('second') ? undefined : find.number };
 }
 
 /** Each keeps its own photographs and number. */
@@ -40,8 +50,9 @@ export function twinsAmong(planned: readonly Planned[]): number {
   return notes.filter((note) => notes.indexOf(note) !== notes.lastIndexOf(note)).length;
 }
 
-/** Puts them into the outbox, with their photographs and numbers. */
+/** Puts finds into the outbox for a profile, with their photographs and numbers. */
 export async function queueFinds(home: Home, round: number, planned: readonly Planned[]): Promise<void> {
+  if (planned.length === 0) return;
   const rows = planned.map(({ localId, note, longitude, photos }) => {
     const names = photos.map((_, photo) => `${localId}-${photo}.png`);
     for (const [photo, name] of names.entries()) home.file(name, photos[photo] as Buffer);

@@ -1,9 +1,11 @@
 import type { Home } from '../support/run-pas.ts';
+import { writeByHand } from './by-hand.ts';
 import { expectEachOnce } from './each-once.ts';
 import { finish } from './finish.ts';
 import { openLaptop } from './laptop.ts';
 import { planFinds, queueFinds, twinsAmong } from './planned.ts';
 import { type Random, seededRandom } from './random.ts';
+import { homeOf, SENDERS, type Sender } from './senders.ts';
 import { must, pause, type Stage } from './stage.ts';
 import type { Tally } from './tally.ts';
 
@@ -23,6 +25,8 @@ const WRITE_FAULTS = [
   'token-expired',
 ] as const;
 
+type FaultRule = Record<string, unknown>;
+
 /** So that what was added to a round later has its own chances, and leaves those of the faults and kills as they were. */
 const DICE = 0x5bd1e995;
 
@@ -31,32 +35,64 @@ export async function playRound(stage: Stage, round: number, seed: number, tally
   const [random, dice] = [seededRandom(seed), seededRandom(seed ^ DICE)];
   const planned = planFinds(round, random, dice);
   const laptop = openLaptop(stage.home, dice, tally);
-  await queueFinds(laptop.atRest, round, planned);
-  await setFaults(stage, random, tally);
+  const senders = SENDERS.filter((sender) => planned.some((find) => find.senders.includes(sender)));
+  for (const sender of senders) {
+    const finds = planned.filter((find) => find.senders.includes(sender));
+    await queueFinds(homeOf(laptop.atRest, sender), round, finds);
+  }
+  const faults = [...drawFaults(random, tally), ...(twinsAmong(planned) > 0 ? twinTrouble(dice) : [])];
+  await stage.service().faults(...faults);
   await setIndexDelay(stage, random, tally);
   const pushes = random.between(1, 3);
-  for (let index = 0; index < pushes; index += 1) await disturbedPush(stage, laptop.next(), random, tally);
-  await stage.service().faults();
-  await stage.service().control('PUT', '/settings', { access_mode: 'open' });
-  await finish(stage, laptop.atRest, planned, tally);
-  await expectEachOnce(stage, laptop.atRest, planned);
+  const colleagueAt = dice.chance(0.35) ? dice.between(0, pushes) : undefined;
+  const byHand: string[] = [];
+  const colleague = async (): Promise<void> => {
+    await inPeace(stage);
+    byHand.push(await writeByHand(stage, planned, dice));
+  };
+  for (let index = 0; index < pushes; index += 1) {
+    if (index === colleagueAt) {
+      await colleague();
+      await stage.service().faults(...faults);
+    }
+    const sender = senders.length === 1 ? (senders[0] as Sender) : dice.pick(senders);
+    await disturbedPush(stage, homeOf(laptop.next(), sender), random, tally);
+  }
+  if (colleagueAt === pushes) await colleague();
+  await inPeace(stage);
+  for (const sender of senders) await finish(stage, laptop.atRest, sender, planned, tally);
+  await expectEachOnce(stage, laptop.atRest, planned, byHand);
   tally.rounds += 1;
   tally.finds += planned.length;
+  tally.secondProfiles += senders.includes('second') ? 1 : 0;
+  tally.shared += planned.filter((find) => find.senders.length > 1).length;
+  tally.byHand += byHand.length;
   tally.twins += twinsAmong(planned);
   tally.photos += planned.reduce((sum, { photos }) => sum + photos.length, 0);
   tally.numbers += planned.filter(({ number }) => number !== undefined).length;
 }
 
-async function setFaults(stage: Stage, random: Random, tally: Tally): Promise<void> {
-  const rules = Array.from({ length: random.between(1, 4) }, () => {
+async function inPeace({ service }: Stage): Promise<void> {
+  await service().faults();
+  await service().control('PUT', '/settings', { access_mode: 'open' });
+}
+
+function drawFaults(random: Random, tally: Tally): FaultRule[] {
+  return Array.from({ length: random.between(1, 4) }, () => {
     const endpoint = random.pick(['import', 'import', 'photo', 'number'] as const);
     const fault = endpoint !== 'import' && random.chance(0.15) ? 'lock' : random.pick(WRITE_FAULTS);
     tally.faults[fault] = (tally.faults[fault] ?? 0) + 1;
     const when = random.chance(0.5) ? { nth: random.between(1, 4) } : { probability: 0.5, seed: random.between(1, 1e6) };
-    const more = fault === 'throttle' && random.chance(0.3) ? { retry_after: 1 } : {};
-    return { endpoint, fault, when, times: random.between(1, 2), ...more };
+    const wait = fault === 'throttle' && random.chance(0.3) ? { retry_after: 1 } : {};
+    return { endpoint, fault, when, times: random.between(1, 2), ...wait };
   });
-  await stage.service().faults(...rules);
+}
+
+/** So that often two of them are in doubt at once, of which the service has none, one or both. */
+function twinTrouble(dice: Random): FaultRule[] {
+  return dice
+    .pick([['500-after-save'], ['500-before-save'], ['500-before-save', 'reset-after-save'], []] as const)
+    .map((fault) => ({ endpoint: 'import', fault, when: { probability: 0.7, seed: dice.between(1, 1e6) }, times: 2 }));
 }
 
 /** New records are listed late, but sooner than the profile allows for. */

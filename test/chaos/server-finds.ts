@@ -1,4 +1,5 @@
 import { readHarvestedFind } from '../../src/find/harvested-find.ts';
+import { makingOf } from '../../src/flows/judge-doubt.ts';
 import { descendantsOf } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
 import type { MockProcess } from '../support/mock-process.ts';
@@ -7,6 +8,8 @@ export type ServerFind = {
   readonly identCely: string;
   readonly note: string;
   readonly number: string;
+  /** The service's identifier of the account that made it. */
+  readonly maker: string | undefined;
   /** SHA-512 of its photographs: the server keeps the bytes of a PNG as they came. */
   readonly digests: readonly (string | undefined)[];
 };
@@ -29,6 +32,7 @@ export async function serverFinds({ oai_base }: MockProcess): Promise<ServerFind
         identCely: find.identCely,
         note: text(find.elements.poznamka),
         number: text(find.elements.evidencni_cislo),
+        maker: makingOf(find)?.user,
         digests: find.files.map(({ sha512Hex }) => sha512Hex),
       });
     }

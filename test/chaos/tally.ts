@@ -10,6 +10,12 @@ export type Tally = {
   twins: number;
   /** Rounds or pushes for which the clock of the machine that sends was wrong. */
   wrongClocks: number;
+  /** Rounds in which a second profile of the service sent finds of its own. */
+  secondProfiles: number;
+  /** Finds that both profiles had queued. */
+  shared: number;
+  /** Finds that a colleague entered, too. */
+  byHand: number;
   persons: number;
   finds: number;
   photos: number;
@@ -27,6 +33,9 @@ export function emptyTally(): Tally {
     lateIndexes: 0,
     twins: 0,
     wrongClocks: 0,
+    secondProfiles: 0,
+    shared: 0,
+    byHand: 0,
     persons: 0,
     finds: 0,
     photos: 0,
