@@ -1,6 +1,7 @@
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { defaultsFor } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
 import { nextLocalId } from '../find/next-local-id.ts';
@@ -72,8 +73,9 @@ function withDefaults({ suggestions }: Adding, find: Find): Find {
 function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
+  const word = shellWord(localId);
   throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
-    hint: t`Give another local_id, or none; or change the find that is there: pas add --resume ${localId}`,
+    hint: t`Give another local_id, or none; or change the find that is there: pas add --resume ${word}`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
 import { type DefaultsFile, NO_DEFAULTS, readDefaults } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
@@ -141,18 +142,20 @@ const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 /** A find that is complete by chance is not sent while somebody is still at it. */
 export function reasonToHold({ localId }: Find, wish: 'draft' | 'unfinished'): Issue {
   const where = { find: localId };
+  const word = shellWord(localId);
   return wish === 'unfinished'
-    ? errorIssue('unfinished', t`The find is unfinished. Go on with it: pas add --resume ${localId}`, where)
-    : errorIssue('kept-as-draft', t`The find is kept as a draft. To finish it: pas add --resume ${localId}`, where);
+    ? errorIssue('unfinished', t`The find is unfinished. Go on with it: pas add --resume ${word}`, where)
+    : errorIssue('kept-as-draft', t`The find is kept as a draft. To finish it: pas add --resume ${word}`, where);
 }
 
 /** What became of it, in a line. */
 export function savedText({ find: { localId }, state }: Saved): string {
+  const word = shellWord(localId);
   if (state === 'uncertain')
     return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: pas reconcile`;
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
-    : t`${localId} is kept as a draft. To finish it: pas add --resume ${localId}`;
+    : t`${localId} is kept as a draft. To finish it: pas add --resume ${word}`;
 }
 
 export function savedValue(

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Find } from '../find/find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
@@ -264,7 +265,8 @@ function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Iss
 }
 
 function givenUp(find: Find): Issue {
-  const message = t`The find was given up and is not queued again. To take it back: pas resolve ${find.localId} --resend`;
+  const word = shellWord(find.localId);
+  const message = t`The find was given up and is not queued again. To take it back: pas resolve ${word} --resend`;
   return warningIssue('given-up', message, { find: find.localId, ...find.source });
 }
 
