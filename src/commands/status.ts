@@ -4,6 +4,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { isRefusedAsSecond } from '../flows/sent-elsewhere.ts';
 import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
@@ -105,7 +106,12 @@ const STEPS: readonly Step[] = [
   { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
   {
     title: t`Mend them; the service refused them:`,
-    takes: ({ state, kind }) => state === 'refused' && kind === 'import',
+    takes: (entry) => entry.state === 'refused' && entry.kind === 'import' && !isRefusedAsSecond(entry),
+    command: undefined,
+  },
+  {
+    title: t`Take them away here; another profile of the service has sent them:`,
+    takes: isRefusedAsSecond,
     command: undefined,
   },
   {

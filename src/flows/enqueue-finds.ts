@@ -23,7 +23,7 @@ import { latestNumber } from '../outbox/latest-number.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { replaceTwin } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
-import { sentElsewhere } from './sent-elsewhere.ts';
+import { SENT_ELSEWHERE, sentElsewhere } from './sent-elsewhere.ts';
 
 export type EnqueueContext = PhotographKeeping & {
   readonly outbox: Outbox;
@@ -261,7 +261,7 @@ function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Iss
       ? t`The find is ${word} under profile ${profile} and is not queued again.`
       : t`The find was sent as ${identCely} under profile ${profile} and is not queued again.`;
   const advice = t`If ${profile} was another service, make that profile again with its address: pas init --name ${profile}`;
-  return warningIssue('sent-under-other-profile', `${kept} ${advice}`, { find: find.localId, ...find.source });
+  return warningIssue(SENT_ELSEWHERE, `${kept} ${advice}`, { find: find.localId, ...find.source });
 }
 
 function givenUp(find: Find): Issue {

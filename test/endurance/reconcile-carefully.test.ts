@@ -152,9 +152,11 @@ describe('two profiles of one service', () => {
     await expectDone(home.pas('push'));
     const second = await home.pas('push', ...OTHER);
     expect(second, second.stderr).toMatchObject({ code: 3 });
-    expect(second.stderr).toMatch(
-      /A .*refused: the find is accepted under profile mock of the same service .* pas remove A --profile two/,
-    );
+    expect(second.stderr).toMatch(/A .*refused: the find is accepted under profile mock of the same service/);
+    expect(await home.json('status', ...OTHER)).toMatchObject({
+      needs_person: [{ find: 'A', command: 'pas remove A --profile two' }],
+    });
+    await expectDone(home.pas('remove', 'A', '--yes', ...OTHER));
     expect(await made()).toMatchObject({ finds: 1 });
   });
 
