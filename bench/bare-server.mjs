@@ -7,4 +7,7 @@ const server = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': contentType, 'content-length': body.length });
   response.end(body);
 });
-server.listen(0, '127.0.0.1', () => process.send(`http://127.0.0.1:${server.address().port}/`));
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  process.send(`http://127.0.0.1:${port}/`);
+});

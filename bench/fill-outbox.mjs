@@ -20,7 +20,8 @@ export async function fillOutbox(home, finds) {
   mkdirSync(home, { recursive: true });
   const outbox = openOutbox(join(home, 'outbox.sqlite'), systemClock);
   // What the triggers count is counted once at the end: filling is not what is measured.
-  const triggers = outbox.sql(`select name, sql from sqlite_master where type = 'trigger'`).all();
+  const found = outbox.sql(`select name, sql from sqlite_master where type = 'trigger'`).all();
+  const triggers = /** @type {{ name: string, sql: string }[]} */ (found);
   for (const { name } of triggers) outbox.sql(`drop trigger ${name}`).run();
   for (let start = 0; start < finds; start += BATCH) addFinds(outbox, start, Math.min(finds, start + BATCH));
   outbox.sql(`update entries set state = 'accepted', ident_cely = 'C-' || id where id % 10 <> 0`).run();
@@ -49,7 +50,7 @@ export function addFinds(outbox, from, to) {
 export function claimAndSettle(outbox, most) {
   const query = {
     profile: PROFILE,
-    kinds: ['import', 'number', 'photo'],
+    kinds: /** @type {const} */ (['import', 'number', 'photo']),
     recordKeys: undefined,
     busyRecords: [],
     busyProjects: [],

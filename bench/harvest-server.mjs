@@ -71,6 +71,7 @@ const server = createServer((request, response) => {
   busyMs += performance.now() - startedMs;
 });
 server.listen(0, '127.0.0.1', () => {
-  const base = `http://127.0.0.1:${server.address().port}`;
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const base = `http://127.0.0.1:${port}`;
   console.log(JSON.stringify({ base_url: base, oai_base: base, schema_base: `${base}/schema/svc` }));
 });

@@ -37,9 +37,13 @@ async function compareHarvesters(bench) {
   mock.stop();
 }
 
-/** Each with the command that writes the records of a format into a file. */
+/**
+ * Each with the command that writes the records of a format into a file.
+ * @returns {[string, (format: string, out: string) => import('./measure.mjs').Command & { out: string, end?: number }][]}
+ */
 function knownHarvesters(folder, oaiBase, home) {
   const endpoint = `${oaiBase}/2.2/oai`;
+  /** @type {ReturnType<typeof knownHarvesters>} */
   const harvesters = [
     [
       'pas',

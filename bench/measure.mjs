@@ -66,7 +66,12 @@ export function expectDone(argv, env = CLEAN_ENVIRONMENT) {
   return run.stdout;
 }
 
-/** Runs a command to its end; resident memory is sampled while it runs. */
+/** @typedef {{ readonly argv: readonly string[], readonly env?: NodeJS.ProcessEnv, readonly stdout?: string }} Command */
+
+/**
+ * Runs a command to its end; resident memory is sampled while it runs.
+ * @param {Command} command `stdout`: the file that gets what it prints
+ */
 export async function measured({ argv: [command, ...args], env, stdout }) {
   const startedMs = performance.now();
   const child = spawn(command, args, {

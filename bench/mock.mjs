@@ -43,7 +43,7 @@ async function resetTime(bench) {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
     const answer = await fetch(`${mock.control_url}/reset`, { method: 'POST' });
-    times.push((await answer.json()).ms);
+    times.push(/** @type {{ ms: number }} */ (await answer.json()).ms);
   }
   mock.stop();
   const ms = median(times);

@@ -44,13 +44,12 @@ export async function run(bench) {
 /** What people write themselves: a document, its answer, a pause, the next. Sent to the same server before the push. */
 async function sequentialScript(bench, env, { base_url }) {
   const document = expectDone([PAS, 'build', 'B-1'], env);
-  const { token } = await (
-    await fetch(`${base_url}/api/token-auth/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: env.PAS_USERNAME, password: env.PAS_PASSWORD }),
-    })
-  ).json();
+  const signedIn = await fetch(`${base_url}/api/token-auth/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: env.PAS_USERNAME, password: env.PAS_PASSWORD }),
+  });
+  const { token } = /** @type {{ token: string }} */ (await signedIn.json());
   const digest = createHash('sha512').update(document).digest('base64');
   const headers = { authorization: `Bearer ${token}`, 'content-digest': `sha-512=:${digest}:` };
   const startedMs = performance.now();

@@ -12,6 +12,7 @@ export async function run(bench) {
   const env = bench.makeHome('start', mock);
   mock.stop();
   await fillOutbox(env.PAS_HOME, FINDS);
+  /** @type {[string, string[], number][]} */
   const measuredRows = [
     ['pas --version', ['--version'], 40],
     ['pas --help', ['--help'], 60],

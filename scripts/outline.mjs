@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { speak } from '../dist/src/base/language.js';
 import { LANGUAGES } from '../dist/src/base/languages.js';
 
-const [language] = process.argv.slice(2);
+const language = LANGUAGES.find((each) => each === process.argv[2]);
 if (language === undefined) {
   const outlines = LANGUAGES.map((each) => {
     const text = execFileSync(process.execPath, [fileURLToPath(import.meta.url), each], { encoding: 'utf8' });

@@ -132,14 +132,12 @@ const mainPage = manPage('pas', program.summary, [
   ].flatMap(([name, meaning]) => ['.TP', `.B ${name}`, roff(meaning)]),
   ...ending,
 ]);
-const pages = new Map([
-  ['docs/reference.md', reference],
-  ['man/pas.1', mainPage],
-  ...program.commands.map((command) => {
-    const body = [...manSections(command, ['pas'], true), ...everywhere, ...ending];
-    return [`man/pas-${command.name}.1`, manPage(`pas-${command.name}`, command.summary, body)];
-  }),
-]);
+/** @type {[string, string][]} */
+const manPages = program.commands.map((command) => {
+  const body = [...manSections(command, ['pas'], true), ...everywhere, ...ending];
+  return [`man/pas-${command.name}.1`, manPage(`pas-${command.name}`, command.summary, body)];
+});
+const pages = new Map([['docs/reference.md', reference], ['man/pas.1', mainPage], ...manPages]);
 
 // The manifest names the pages one by one, since that is all that npm links.
 

@@ -22,10 +22,17 @@ if (jobs > 1)
   process.stdout.write(`in all: ${JSON.stringify(played.map(({ tally }) => tally).reduce((all, tally) => sum(all, tally)))}\n`);
 process.exitCode = played.every(({ status }) => status === 0) ? 0 : 1;
 
-/** @returns the exit code and the tally that a process prints at its end */
+/** @typedef {number | { [key: string]: Tally }} Tally */
+
+/**
+ * @param {number} from
+ * @param {number} until
+ * @returns {Promise<{ status: number, tally: Tally }>} the exit code and the tally that a process prints at its end
+ */
 async function playPart(from, until) {
-  const env = { ...process.env, CHAOS_ROUNDS: until - from, CHAOS_SEED: values.seed, CHAOS_FROM: from };
+  const env = { ...process.env, CHAOS_ROUNDS: String(until - from), CHAOS_SEED: values.seed, CHAOS_FROM: String(from) };
   const child = spawn('npx', ['vitest', 'run', '--project', 'chaos'], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  /** @type {Promise<number>} */
   const ended = new Promise((resolve) => child.on('close', resolve));
   let tally = {};
   for await (const line of createInterface({ input: child.stdout })) {
@@ -35,7 +42,12 @@ async function playPart(from, until) {
   return { status: await ended, tally };
 }
 
-/** Of two tallies, key by key; a key that one of them lacks counts as 0. */
+/**
+ * Of two tallies, key by key; a key that one of them lacks counts as 0.
+ * @param {Tally} some
+ * @param {Tally} others
+ * @returns {Tally}
+ */
 function sum(some = 0, others = 0) {
   if (typeof some === 'number' && typeof others === 'number') return some + others;
   const keys = new Set([...Object.keys(some), ...Object.keys(others)]);
