@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
 
 let service: MockProcess;
 let home: Home;

@@ -2,10 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
+
+hostRuns();
 
 describe.each([
   ['in strict mode', false],

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
 
 type Entry = { id: string; set: string; label: string; label_en: string | null; gone: string | null };
 type Harvested = { sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[] };

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { MUSEUM_TERMS, type MuseumTerm, readMuseumTerms, UNSEEN_MUSEUM_TERMS } from '../support/museum-terms.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
 
 let service: MockProcess;
 let home: Home;

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+
+hostRuns();
 
 let home: Home;
 const NOWHERE = 'http://127.0.0.1:9';

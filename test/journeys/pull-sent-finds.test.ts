@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 
@@ -19,6 +20,7 @@ type AtService = {
 type PulledFind = AtService & { find: string; ident_cely: string; news: boolean };
 type Pulled = { from: string | null; finds: PulledFind[] };
 
+hostRuns();
 let service: MockProcess;
 let home: Home;
 /** Identifier of `K-1`, `K-2`, … */

@@ -6,8 +6,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readAssets } from '../../src/report/assets.ts';
 import { html, markupOf } from '../../src/report/html.ts';
 import { expectReadable, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
+
+hostRuns();
 
 /** Names of colours: what is written, or drawn on a map, and its ground. */
 const STATES = ['draft', 'refused', 'uncertain', 'queued', 'registered', 'submitted', 'confirmed', 'archived'];

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { tokenOf } from './contract-requests.ts';
+import { hosted } from './hosted-runs.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -18,7 +19,7 @@ export type Home = {
   readonly folder: string;
   /** Writes a file beside the home and returns its path. */
   file(name: string, content: string | Buffer): string;
-  /** Runs `pas` to its end. */
+  /** Runs `pas` to its end: in a process of its own, or where a file says so in the process of {@link hosted} runs. */
   pas(...args: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
   json<T>(...args: string[]): Promise<T>;
@@ -48,6 +49,7 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
     ...more,
   };
   const start = (...args: string[]): Started => startProcess(args, env, folder);
+  const pas = async (...args: string[]): Promise<Run> => (await hosted(args, env, folder)) ?? start(...args).ended;
   return {
     folder,
     env,
@@ -64,9 +66,9 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
       writeFileSync(path, content);
       return path;
     },
-    pas: (...args) => start(...args).ended,
+    pas,
     async json<T>(...args: string[]): Promise<T> {
-      const run = await start(...args, '--json').ended;
+      const run = await pas(...args, '--json');
       try {
         return JSON.parse(run.stdout) as T;
       } catch {

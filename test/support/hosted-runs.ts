@@ -1,0 +1,76 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { Run } from './run-pas.ts';
+
+const HOST = join(import.meta.dirname, 'pas-host.mjs');
+/** What is read while modules load, or by Node itself, needs a process of its own; this is read anew by each run. */
+const READ_BY_EACH_RUN = new Set([
+  ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PASSWORD', 'PAS_TOKEN', 'EDITOR', 'VISUAL'],
+]);
+
+type Host = { readonly child: ChildProcess; isBusy: boolean };
+const hosts = new Map<string, Promise<Host>>();
+let areHosted = false;
+
+/**
+ * From here on the runs of this file that are awaited to their end share one process, where that cannot be told from one
+ * each: starting Node and loading modules is most of what a run costs. What is started to be killed has its own, and so
+ * has what runs beside another. To be called beside the tests, not in one.
+ */
+export function hostRuns(): void {
+  beforeAll(() => {
+    areHosted = true;
+  });
+  afterAll(() => {
+    areHosted = false;
+  });
+}
+
+/** Undefined where the run needs a process of its own. */
+export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
+  if (!areHosted || args.some((arg) => arg.startsWith('--lang')) || args.length === 0) return undefined;
+  if (Object.keys(env).some((name) => !READ_BY_EACH_RUN.has(name))) return undefined;
+  const host = await hostOf(env['PAS_LANG'] ?? 'en', env);
+  if (host.isBusy) return undefined;
+  host.isBusy = true;
+  try {
+    return await runIn(host, { args, env, cwd });
+  } finally {
+    host.isBusy = false;
+  }
+}
+
+function hostOf(language: string, env: NodeJS.ProcessEnv): Promise<Host> {
+  const running = hosts.get(language);
+  if (running !== undefined) return running;
+  const child = fork(HOST, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const starting = new Promise<Host>((ready, fail) => {
+    child.once('message', () => {
+      child.off('exit', onExit);
+      // The host ends with this worker.
+      child.unref();
+      child.channel?.unref();
+      ready({ child, isBusy: false });
+    });
+    const onExit = (code: number | null): void => fail(new Error(`the host of runs ended with ${code} before it was ready`));
+    child.once('exit', onExit);
+  });
+  hosts.set(language, starting);
+  return starting;
+}
+
+function runIn({ child }: Host, work: { args: readonly string[]; env: NodeJS.ProcessEnv; cwd: string }): Promise<Run> {
+  child.channel?.ref();
+  return new Promise<Run>((ended, fail) => {
+    const onExit = (code: number | null): void =>
+      fail(new Error(`the host of runs ended with ${code} in ${work.args.join(' ')}`));
+    child.once('exit', onExit);
+    child.once('message', (run) => {
+      child.off('exit', onExit);
+      child.channel?.unref();
+      ended({ signal: null, ...(run as Omit<Run, 'signal'>) });
+    });
+    child.send(work);
+  });
+}
