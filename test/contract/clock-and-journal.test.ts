@@ -3,16 +3,7 @@ import { smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { setNumber, tokenOf } from '../support/contract-requests.ts';
 
-const { mock, send, token } = useMock();
-
-type Shown = {
-  readonly stav: number;
-  readonly datestamp: string;
-  readonly deleted: boolean;
-  readonly body: Record<string, unknown>;
-};
-const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => mock().control(method, path, body);
-const record = async (ident: string) => (await control('GET', `/records/${ident}`)).value as Shown;
+const { mock, control, record, send, token } = useMock();
 
 describe('Clock', () => {
   test('it is advanced, set and stopped; the Date header and datestamps follow', async () => {

@@ -4,16 +4,8 @@ import { useMock } from '../support/contract-import.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { postFile } from '../support/contract-requests.ts';
 
-const { mock, send, token } = useMock();
+const { mock, control, record, send, token } = useMock();
 
-type Shown = {
-  readonly stav: number;
-  readonly datestamp: string;
-  readonly deleted: boolean;
-  readonly body: Record<string, unknown>;
-};
-const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => mock().control(method, path, body);
-const record = async (ident: string) => (await control('GET', `/records/${ident}`)).value as Shown;
 const errorOf = (value: unknown) => (value as { error: string }).error;
 
 describe('Records', () => {

@@ -4,9 +4,8 @@ import { findLines, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { startMock } from '../support/start-mock.ts';
 
-const { mock, send, finds } = useMock();
+const { mock, control, send, finds } = useMock();
 
-const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => mock().control(method, path, body);
 const errorOf = (value: unknown) => (value as { error: string }).error;
 
 describe('Health, state and reset', () => {

@@ -3,10 +3,8 @@ import { findLines, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { elementText, type RawAnswer, tokenOf } from '../support/contract-requests.ts';
 
-const { mock, send } = useMock();
+const { mock, record, send } = useMock();
 
-type Shown = { readonly datestamp: string; readonly creator: string; readonly body: Readonly<Record<string, unknown>> };
-const record = async (ident: string) => (await mock().control('GET', `/records/${ident}`)).value as Shown;
 const persons = async () => ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
 const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
 const finderOf = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);

@@ -1,24 +1,19 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { canMountDisks, damage, digestOf, pasAsOrdinaryUser, pasOnFullDisk, pasWithFilesUpTo } from '../support/hostile-disk.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 let outbox: string;
 let findsBefore = 0;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  findsBefore = (await service.state()).finds;
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  findsBefore = (await mock.service.state()).finds;
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20']);
   outbox = join(home.folder, 'pas', 'outbox.sqlite');
 });
 
@@ -64,19 +59,19 @@ describe('a disk without room', () => {
   test('ends a push before anything leaves that could not be written down', async () => {
     await expectDone(home.pas('import', writeSeason(home, 10)));
     expectClear(pasWithFilesUpTo(home, 1, 'push'), 5, /the disk is full/);
-    expect((await service.state()).finds).toBe(findsBefore);
+    expect((await mock.service.state()).finds).toBe(findsBefore);
     await expectDone(home.pas('push'));
-    expect((await service.state()).finds - findsBefore).toBe(10);
+    expect((await mock.service.state()).finds - findsBefore).toBe(10);
   });
 
   test('in the middle of a push leaves in doubt what could not be written down, and nothing is made twice', async () => {
     await expectDone(home.pas('import', writeSeason(home, 30)));
     expectClear(pasWithFilesUpTo(home, 160, 'push'), 12, /the disk reported an error/);
-    const made = (await service.state()).finds - findsBefore;
+    const made = (await mock.service.state()).finds - findsBefore;
     expect(made).toBeGreaterThan(0);
     expect(made).toBeLessThan(30);
     await expectDone(home.pas('push'));
-    expect((await service.state()).finds - findsBefore).toBe(30);
+    expect((await mock.service.state()).finds - findsBefore).toBe(30);
   });
 });
 
@@ -135,7 +130,7 @@ describe('a data folder', () => {
     await home.pas('push');
     const accepted = (await home.json<{ state: string }[]>('list')).filter(({ state }) => state === 'accepted');
     expect(accepted).toHaveLength(20);
-    expect((await service.state()).finds - findsBefore).toBe(20);
+    expect((await mock.service.state()).finds - findsBefore).toBe(20);
   });
 });
 
@@ -153,7 +148,7 @@ describe('a damaged outbox', () => {
       expect(digestOf(outbox)).toBe(before);
     }
     expect(existsSync(join(home.folder, 'other.sqlite'))).toBe(false);
-    expect((await service.state()).finds).toBe(findsBefore);
+    expect((await mock.service.state()).finds).toBe(findsBefore);
   });
 
   test('is found by the doctor, who says what to do, and the backup takes its place', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { envelope, ODD_SET, type OddAnswer, page, send, startOddService } from '../support/odd-service.ts';
-import { type Home, makeHome } from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
 
 const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 
@@ -36,13 +36,9 @@ function flood(response: ServerResponse, sizeBytes: number): void {
   more();
 }
 
-async function homeAt(service: { base_url: string; oai_base: string; schema_base: string }): Promise<Home> {
+async function homeAt(service: Service): Promise<Home> {
   const home = makeHome();
-  const { base_url, oai_base, schema_base } = service;
-  await home.pas(
-    'init',
-    ...['--name', 'odd', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
-  );
+  await home.pas('init', '--name', 'odd', '--kind', 'training', ...addressFlags(service));
   return home;
 }
 

@@ -1,30 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: MockProcess;
-
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
+const mock = useMock('--min-interval', '10');
 
 /** A home whose push of one find was killed after the service had saved it. */
 async function homeOfKilledPush(): Promise<Home> {
-  await service.control('POST', '/reset');
-  const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  await service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
-  const made = await countMade(service);
+  await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
+  const made = await countMade(mock.service);
   const running = home.start('push');
   while ((await made()).finds < 1) await new Promise((resolve) => setTimeout(resolve, 20));
   running.child.kill('SIGKILL');
   await running.ended;
-  await service.faults();
+  await mock.service.faults();
   expect(await findStates(home)).toEqual({ 'K-1': 'sending' });
   return home;
 }
@@ -48,8 +42,7 @@ test('a find whose push was killed can be settled without another push, by a per
 });
 
 test('a kept photograph that was damaged is mended by giving the file again', async () => {
-  await service.control('POST', '/reset');
-  const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10']);
+  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('a.png', tinyPng(1));
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
@@ -60,7 +53,7 @@ test('a kept photograph that was damaged is mended by giving the file again', as
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('pas photo add');
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
-  const made = await countMade(service);
+  const made = await countMade(mock.service);
   await expectDone(home.pas('push'));
   expect(await made()).toEqual({ finds: 0, photos: 1 });
 });

@@ -6,16 +6,15 @@ import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const FINDS = 4;
-const PACE = ['--min-interval-ms', '20', '--settle-ms', '0', '--index-allowance-ms', '0'];
 
 const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service, photos = false): Promise<Home> {
-  const home = await signedIn(address, 'archaeologist', PACE);
+  const home = await signedIn(address, 'archaeologist', settledAfter(0, 20));
   await expectDone(home.pas('import', writeSeason(home, FINDS, { photos })));
   return home;
 }

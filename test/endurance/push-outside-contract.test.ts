@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { type PageRule, startPageProxy } from '../support/faulty-network.ts';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, jsonLines, type Run, type Service, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, type Run, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const PAGE: Omit<PageRule, 'passOn'> = {
@@ -15,15 +15,8 @@ const PAGE: Omit<PageRule, 'passOn'> = {
 const mock = useMock('--min-interval', '10');
 
 /** So slow that a second is over when the last answer is there: the service's clock shows only whole ones. */
-async function homeAt(address: Service, settleMs = '0'): Promise<Home> {
-  const home = await signedIn(address, 'archaeologist', [
-    '--min-interval-ms',
-    '900',
-    '--settle-ms',
-    settleMs,
-    '--index-allowance-ms',
-    '0',
-  ]);
+async function homeAt(address: Service, settleMs = 0): Promise<Home> {
+  const home = await signedIn(address, 'archaeologist', settledAfter(settleMs, 900));
   await expectDone(home.pas('import', writeSeason(home, 4)));
   return home;
 }
@@ -69,7 +62,7 @@ test('a 502 of a proxy to an import that was made is settled by the harvest, and
 
 test('a 502 that the harvest cannot settle yet ends the push with 6, and the next push sends nothing twice', async () => {
   await using proxy = await startPageProxy(mock.service, { ...PAGE, passOn: false });
-  const home = await homeAt(proxy.service, '600000');
+  const home = await homeAt(proxy.service, 600_000);
   const run = await home.pas('push', '--json');
   expect(run.code).toBe(6);
   expect(jsonLines(run.stderr).at(-1)).toMatchObject({ type: 'exit', code: 6 });

@@ -1,28 +1,22 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 /** The times that the profile has by default are over after half an hour of the service's clock. */
 const HALF_AN_HOUR = 30 * 60_000;
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
-let made: () => Promise<MockState>;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  made = await countMade(service);
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
 });
 
 const HEADER =
@@ -41,12 +35,12 @@ async function pushed(find: string, ...flags: string[]): Promise<void> {
 
 /** Pushes it while the service fails so, and then works again. */
 async function pushFailing(find: string, fault: string, ...flags: string[]): Promise<void> {
-  await service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault });
+  await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault });
   expect((await home.pas('push', find, ...flags)).code).toBe(6);
-  await service.faults();
+  await mock.service.faults();
 }
 
-const later = (ms: number) => service.control('POST', '/clock', { advance_ms: ms });
+const later = (ms: number) => mock.service.control('POST', '/clock', { advance_ms: ms });
 
 type Told = { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null; candidates: string[] };
 const reconciled = async (...flags: string[]): Promise<Told[]> =>
@@ -73,7 +67,7 @@ const identOf = (find: string): string =>
 describe('where the harvest shows new records late', () => {
   test('a find is not sent again as long as another one is missing that the service has accepted since', async () => {
     await pushed('A');
-    await service.control('PUT', '/settings', { index_delay_ms: 2 * HALF_AN_HOUR });
+    await mock.service.control('PUT', '/settings', { index_delay_ms: 2 * HALF_AN_HOUR });
     await queue('B');
     await pushFailing('B', '500-after-save');
     await queue('C');
@@ -85,7 +79,7 @@ describe('where the harvest shows new records late', () => {
     expect(told?.reason).toMatch(/index is behind/);
     await later(HALF_AN_HOUR);
     expect(await reconciled()).toMatchObject([{ find: 'B', verdict: 'found' }]);
-    expect(await made()).toMatchObject({ finds: 3 });
+    expect(await mock.made()).toMatchObject({ finds: 3 });
   });
 
   test('a lone find is sent again only when it would be shown, and then once', async () => {
@@ -99,7 +93,7 @@ describe('where the harvest shows new records late', () => {
     await later(14 * 60_000);
     expect(await reconciled()).toMatchObject([{ verdict: 'absent' }]);
     await expectDone(home.pas('push'));
-    expect(await made()).toMatchObject({ finds: 2 });
+    expect(await mock.made()).toMatchObject({ finds: 2 });
   });
 
   test('a later find that is shown proves at once that an earlier one is not there', async () => {
@@ -111,7 +105,7 @@ describe('where the harvest shows new records late', () => {
     await home.pas('push');
     expect(await findStates(home)).toMatchObject({ B: 'queued', C: 'accepted' });
     await expectDone(home.pas('push'));
-    expect(await made()).toMatchObject({ finds: 3 });
+    expect(await mock.made()).toMatchObject({ finds: 3 });
   });
 });
 
@@ -121,7 +115,7 @@ describe('two profiles of one service', () => {
     await expectDone(
       home.pas(
         ...['init', '--name', 'two', '--kind', 'training', '--username', 'archaeologist', '--oai-auth', 'basic'],
-        ...['--base-url', service.base_url, '--oai-base', service.oai_base, '--schema-base', service.schema_base],
+        ...addressFlags(mock.service),
         ...['--min-interval-ms', '10'],
       ),
     );
@@ -143,7 +137,7 @@ describe('two profiles of one service', () => {
     await later(HALF_AN_HOUR);
     expect(await reconciled(...OTHER)).toMatchObject([{ find: 'T2', verdict: 'absent' }]);
     await expectDone(home.pas('push', ...OTHER));
-    expect(await made()).toMatchObject({ finds: 3 });
+    expect(await mock.made()).toMatchObject({ finds: 3 });
   });
 
   test('a find that was queued under both before either sent it is sent by one of them', async () => {
@@ -157,7 +151,7 @@ describe('two profiles of one service', () => {
       needs_person: [{ find: 'A', command: 'pas remove A --profile two' }],
     });
     await expectDone(home.pas('remove', 'A', '--yes', ...OTHER));
-    expect(await made()).toMatchObject({ finds: 1 });
+    expect(await mock.made()).toMatchObject({ finds: 1 });
   });
 
   test('a record may be either of twins of which the other profile’s is uncertain', async () => {
@@ -173,22 +167,22 @@ describe('two profiles of one service', () => {
 
 test('a clock that was a day ahead at the first attempt hides no record, and nothing is sent twice', async () => {
   const now = new Date();
-  await service.control('POST', '/clock', { set: new Date(now.getTime() - 2 * 86_400_000).toISOString() });
-  await service.control('PUT', '/settings', { index_delay_ms: 60_000 });
+  await mock.service.control('POST', '/clock', { set: new Date(now.getTime() - 2 * 86_400_000).toISOString() });
+  await mock.service.control('PUT', '/settings', { index_delay_ms: 60_000 });
   await queue('B');
   await pushFailing('B', 'reset-after-save');
   outbox((database) => {
     database.exec('update attempts set started_at = started_at + 86400000, ended_at = ended_at + 86400000; delete from evidence');
   });
-  await service.control('POST', '/clock', { set: now.toISOString() });
-  await service.control('PUT', '/settings', { index_delay_ms: 0 });
+  await mock.service.control('POST', '/clock', { set: now.toISOString() });
+  await mock.service.control('PUT', '/settings', { index_delay_ms: 0 });
   await queue('C');
   await home.pas('push', 'C');
   await later(HALF_AN_HOUR);
   const [told] = await reconciled();
   expect(told).toMatchObject({ find: 'B', verdict: 'undecided', candidates: [expect.stringMatching(/^C-202400101-N/)] });
   await home.pas('push');
-  expect(await made()).toMatchObject({ finds: 2 });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
 test('what was sent after a backup is found although the clock was ahead when the backup was made', async () => {
@@ -208,7 +202,7 @@ test('what was sent after a backup is found although the clock was ahead when th
 describe('a record that was changed at the service', () => {
   beforeEach(async () => {
     await pushed('A');
-    await service.control('PUT', '/settings', { index_delay_ms: 60_000 });
+    await mock.service.control('PUT', '/settings', { index_delay_ms: 60_000 });
     await queue('B');
     await pushFailing('B', 'reset-after-save');
     await later(2 * HALF_AN_HOUR);
@@ -216,7 +210,7 @@ describe('a record that was changed at the service', () => {
   const next = (): string => `C-202400101-N${String(Number(identOf('A').slice(-5)) + 1).padStart(5, '0')}`;
 
   test('is not overlooked because the profile has another account by now', async () => {
-    await service.control('POST', '/records', { ident: next(), changes: { poznamka: 'opraveno' } });
+    await mock.service.control('POST', '/records', { ident: next(), changes: { poznamka: 'opraveno' } });
     const config = join(home.folder, 'pas', 'config.toml');
     writeFileSync(config, readFileSync(config, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'));
     home = home.with({ PAS_PASSWORD: 'archivist' });
@@ -225,7 +219,7 @@ describe('a record that was changed at the service', () => {
   });
 
   test('and deleted there is not made again by itself: that is for a person', async () => {
-    await service.control('POST', `/records/${next()}/delete`);
+    await mock.service.control('POST', `/records/${next()}/delete`);
     const [told] = await reconciled();
     expect(told).toMatchObject({ find: 'B', verdict: 'undecided', candidates: [next()] });
     expect(told?.reason).toMatch(/deleted since/);
@@ -235,6 +229,7 @@ describe('a record that was changed at the service', () => {
 describe('a service that was put back from a backup', () => {
   let data: string;
   let restored: MockProcess;
+  let made: () => Promise<MockState>;
 
   /** Runs what happens after the backup of the service was made, and then puts it back, an hour later by its clock. */
   async function lose(work: () => Promise<void>): Promise<void> {

@@ -1,21 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '1000',
-    '--index-allowance-ms',
-    '0',
-  ]);
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
 });
 
 type Reconciled = { reconciled: { find: string; kind: string; verdict: string; reason: string; ident_cely: string | null }[] };
@@ -61,16 +54,7 @@ test('absence proves nothing where no find of this account is known to be visibl
 });
 
 test('an anonymous harvest cannot decide, and says why', async () => {
-  const anonymous = await signedIn(mock.service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '0',
-    '--index-allowance-ms',
-    '0',
-    '--oai-auth',
-    'none',
-  ]);
+  const anonymous = await signedIn(mock.service, 'archaeologist', [...settledAfter(0), '--oai-auth', 'none']);
   await expectDone(anonymous.pas('import', writeSeason(anonymous, 3)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
   await anonymous.pas('push');

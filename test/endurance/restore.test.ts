@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { modeOf } from '../support/hostile-disk.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -13,14 +13,7 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '0',
-    '--index-allowance-ms',
-    '0',
-  ]);
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   copy = join(home.folder, 'copy.sqlite');
 });
 

@@ -3,20 +3,24 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, makeHome, type Run, type Service, signedIn } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  jsonLines,
+  makeHome,
+  type Run,
+  type Service,
+  signedIn,
+} from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 const closers: (() => void)[] = [];
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
-beforeEach(() => service.control('POST', '/reset'));
 afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
@@ -39,15 +43,7 @@ async function homeAt(
   const home = makeHome(more);
   const { base_url, oai_base = base_url, schema_base = base_url } = addresses;
   await expectDone(
-    home.pas(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'eva',
-      ...['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
-      ...flags,
-    ),
+    home.pas('init', '--kind', 'training', '--username', 'eva', ...addressFlags({ base_url, oai_base, schema_base }), ...flags),
   );
   return home;
 }
@@ -64,7 +60,7 @@ describe('secrets', () => {
   const PASSWORD = 'archaeologist';
 
   test('are in nothing that pas prints or writes, and in no process list', async () => {
-    const home = await signedIn(service);
+    const home = await signedIn(mock.service);
     const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as { mock: { token: string } };
     const { token } = secrets.mock;
     expect(token).toMatch(/^[0-9a-f]{40}$/);
@@ -77,7 +73,7 @@ describe('secrets', () => {
       runs.push(await started.ended);
     };
     await run('import', writeSeason(home, 4, { photos: true }));
-    await service.faults(
+    await mock.service.faults(
       { endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-after-save' },
       { endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'token-expired' },
       { endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'malformed' },
@@ -142,7 +138,7 @@ describe('secrets', () => {
     await new Promise((resolve) => silent.once('listening', resolve));
     const withBus = home.with({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`, XDG_RUNTIME_DIR: home.folder });
     await expectDone(
-      withBus.pas('init', '--name', 'mock', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(service)),
+      withBus.pas('init', '--name', 'mock', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
     const startedMs = Date.now();
     const login = await expectDone(withBus.pas('login', '--json'));
@@ -153,10 +149,6 @@ describe('secrets', () => {
     expect(whoami.stderr).toMatch(/secrets\.json, which only you can read/);
   });
 });
-
-function addressFlags({ base_url, oai_base, schema_base }: Service): string[] {
-  return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
-}
 
 describe('a server that sends elsewhere', () => {
   async function thief(): Promise<{ address: string; requests: IncomingMessage[] }> {
@@ -175,7 +167,7 @@ describe('a server that sends elsewhere', () => {
       request.resume();
       response.writeHead(status, { location: `${address}${request.url}` }).end();
     });
-    const home = await homeAt({ base_url: redirecting, schema_base: service.schema_base }, { PAS_PASSWORD: 'planted' });
+    const home = await homeAt({ base_url: redirecting, schema_base: mock.service.schema_base }, { PAS_PASSWORD: 'planted' });
     expect((await home.pas('login')).code).toBe(15);
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
     expect((await withToken.pas('whoami')).code).toBe(15);
@@ -217,7 +209,10 @@ describe('what others wrote cannot steer the terminal', () => {
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
     });
-    const home = await homeAt({ base_url: hostile, schema_base: service.schema_base }, { PAS_PASSWORD: 'x', PAS_TOKEN: 'y' });
+    const home = await homeAt(
+      { base_url: hostile, schema_base: mock.service.schema_base },
+      { PAS_PASSWORD: 'x', PAS_TOKEN: 'y' },
+    );
     const season = writeSeason(home, 2);
     const runs = [await home.pas('import', season)];
     runs.push(await home.pas('photo', 'add', 'K-1', home.file(`pic${STEERING}.png`, tinyPng(1))));
@@ -250,15 +245,15 @@ describe('what others wrote cannot steer the terminal', () => {
 
 describe('a production profile', () => {
   test('is not written to without a word, whatever is queued, and is with --yes', async () => {
-    const home = await signedIn(service, 'archaeologist');
+    const home = await signedIn(mock.service, 'archaeologist');
     await expectDone(
-      home.pas('init', '--name', 'real', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(service)),
+      home.pas('init', '--name', 'real', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
     const real = home.with({ PAS_PROFILE: 'real' });
     await expectDone(real.pas('import', writeSeason(home, 1, { photos: true })));
     await expectDone(real.pas('number', 'set', 'K-1', 'A 1'));
-    await service.control('DELETE', '/journal');
-    const writes = async (): Promise<number> => (await service.journal()).filter(({ method }) => method !== 'GET').length;
+    await mock.service.control('DELETE', '/journal');
+    const writes = async (): Promise<number> => (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
     for (const only of ['import', 'photo', 'number']) {
       const refused = await real.pas('push', '--only', only, '--json');
       expect(refused.code).toBe(2);
@@ -273,7 +268,7 @@ describe('a production profile', () => {
 test('every file and folder that pas makes is for its owner alone, whatever the umask', async () => {
   const umask = process.umask(0);
   try {
-    const home = await signedIn(service);
+    const home = await signedIn(mock.service);
     await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
     await expectDone(home.pas('harvest-vocab', 'organizace'));
     await expectDone(home.pas('push'));

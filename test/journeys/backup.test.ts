@@ -1,25 +1,21 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 let copy: string;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20']);
   copy = join(home.folder, 'copy.sqlite');
 });
 
@@ -65,7 +61,7 @@ test('the photographs that wait are said to be left out, or are copied as well',
 });
 
 test('a home that is lost is put back from the copy, and everything is sent', async () => {
-  const before = await service.state();
+  const before = await mock.service.state();
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('backup', copy, '--photos'));
   const pas = join(home.folder, 'pas');
@@ -73,7 +69,7 @@ test('a home that is lost is put back from the copy, and everything is sent', as
   cpSync(copy, outboxFile());
   renameSync(`${copy}.photos`, join(pas, 'photos'));
   await expectDone(home.pas('push'));
-  const after = await service.state();
+  const after = await mock.service.state();
   expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({ finds: 3, photos: 3 });
 });
 

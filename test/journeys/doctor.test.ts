@@ -2,24 +2,19 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  home = await signedIn(service);
+  home = await signedIn(mock.service);
 });
 
 type Report = { ok: boolean; checks: { name: string; level: string; message: string; todo: string | null }[] };
@@ -35,7 +30,7 @@ async function diagnose(
 
 test('all is well: every line says so, and nothing was changed at the service', async () => {
   await expectDone(home.pas('harvest-vocab', 'organizace'));
-  const before = await service.state();
+  const before = await mock.service.state();
   const { code, levels, report } = await diagnose(home);
   expect(Object.entries(levels).filter(([, level]) => level !== 'ok')).toEqual([]);
   expect(Object.keys(levels)).toEqual(
@@ -59,7 +54,7 @@ test('all is well: every line says so, and nothing was changed at the service', 
   );
   expect(report.ok).toBe(true);
   expect(code).toBe(0);
-  const after = await service.state();
+  const after = await mock.service.state();
   expect({ finds: after.finds, photos: after.photos }).toEqual({ finds: before.finds, photos: before.photos });
 });
 
@@ -96,15 +91,15 @@ test.each([
   ['a closed interface', { access_mode: 'closed' }, 5],
   ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
 ])('%s is a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
-  await service.control('PUT', '/settings', settings);
+  await mock.service.control('PUT', '/settings', settings);
   const { code, levels } = await diagnose(home);
   expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
   expect(code).toBe(exitCode);
 });
 
 test('a clock that is off, a role with limits and a wrong schema location are said', async () => {
-  await service.control('POST', '/clock', { advance_ms: 3_600_000 });
-  const researcher = await signedIn(service, 'researcher', ['--schema-base', `${service.base_url}/elsewhere`]);
+  await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
+  const researcher = await signedIn(mock.service, 'researcher', ['--schema-base', `${mock.service.base_url}/elsewhere`]);
   const { levels, report } = await diagnose(researcher);
   expect(levels).toMatchObject({ clock: 'warning', schema: 'warning' });
   expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
@@ -131,9 +126,9 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
       '--username',
       'a',
       '--base-url',
-      service.base_url,
+      mock.service.base_url,
       '--schema-base',
-      service.schema_base,
+      mock.service.schema_base,
     ),
   );
   const unknown = await diagnose(stranger);

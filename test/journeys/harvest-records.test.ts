@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
-import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
 
@@ -76,12 +76,8 @@ describe.each([
   });
 
   test('shows more to who is signed in, and the two are not mixed in one output', async () => {
-    const { base_url, oai_base, schema_base } = mock.server;
     const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
-    await anonymous.pas(
-      'init',
-      ...['--name', 'a', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
-    );
+    await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
     const masks = async (at: Home, out: string): Promise<number> => {
       await at.json('harvest', 'samostatny_nalez', '--out', out);
       return (readFileSync(join(home.folder, out), 'utf8').match(/"masked":true/g) ?? []).length;

@@ -1,21 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
 });
 
 type Report = {

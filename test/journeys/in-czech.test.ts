@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 let czech: Home;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
   czech = home.with({ PAS_LANG: 'cs' });
 });
 
@@ -61,7 +56,7 @@ test('the codes of issues are the same in both languages', async () => {
 
 test('a refusal keeps the words of the service inside a Czech frame', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-  await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
+  await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
   const pushed = await czech.pas('push');
   const refused = await home.json<{ needs_person: { reason: string }[] }>('status');
   const words = refused.needs_person[0]?.reason ?? '';
@@ -73,7 +68,7 @@ test('a refusal keeps the words of the service inside a Czech frame', async () =
 
 test('evidence is told in the language of whoever asks, and is the same evidence in another one', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  await service.faults({ endpoint: 'import', fault: '500-before-save' });
+  await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   const pushed = await czech.pas('push');
   expect(pushed.code).toBe(6);
   const reconciled = await czech.pas('reconcile');

@@ -1,25 +1,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '0', '--index-allowance-ms', '0']);
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];
@@ -134,7 +129,7 @@ describe('removing', () => {
 
   test('leaves what the service has or may have, and says what to do', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3)));
-    await service.faults(
+    await mock.service.faults(
       { endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' },
       { endpoint: 'oai', when: { every: 1 }, fault: 'oai-503' },
     );

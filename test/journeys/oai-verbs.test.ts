@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, tokenOf } from '../support/raw-harvest.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { addressFlags, type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 hostRuns();
@@ -111,11 +111,7 @@ describe('each verb prints its answer for people', () => {
 
   test('which says how to go on, and marks what this account may not see', async () => {
     const anonymous = home.with({ PAS_HOME: `${home.folder}/anonymous` });
-    const { base_url, oai_base, schema_base } = mock.server;
-    await anonymous.pas(
-      'init',
-      ...['--name', 'a', '--kind', 'training', '--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
-    );
+    await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
     const run = await anonymous.pas('oai', 'get', '--identifier', 'M-202400202-N00003');
     expect(run.stdout).toMatch(/chranene_udaje: \(not shown to this account\)/);
     expect(run.stdout).not.toContain('403');

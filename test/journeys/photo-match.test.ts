@@ -1,32 +1,20 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
 
-let service: MockProcess;
+const mock = useMock('--min-interval', '10');
 let home: Home;
 
-beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  home = await signedIn(service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '1000',
-    '--index-allowance-ms',
-    '0',
-  ]);
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
 });
 
 type MatchedFile = {
@@ -67,11 +55,11 @@ async function atService(): Promise<Record<string, { readonly name: string; read
   for (const { local_id: localId, ident_cely: ident } of listed) {
     const query = new URLSearchParams({
       verb: 'GetRecord',
-      identifier: `${service.oai_base}/id/${ident}`,
+      identifier: `${mock.service.oai_base}/id/${ident}`,
       metadataPrefix: 'oai_svc',
     });
     const authorization = `Basic ${Buffer.from('archaeologist:archaeologist').toString('base64')}`;
-    const text = await (await fetch(`${service.oai_base}/oai?${query}`, { headers: { authorization } })).text();
+    const text = await (await fetch(`${mock.service.oai_base}/oai?${query}`, { headers: { authorization } })).text();
     records[localId] = [...text.matchAll(/<svc:soubor[ >][\s\S]*?<\/svc:soubor>/g)].map(([file]) => ({
       name: /<svc:poznamka>(.*?)</.exec(file)?.[1] ?? '',
       sha512: /<svc:sha_512>(.*?)</.exec(file)?.[1] ?? '',
@@ -131,7 +119,7 @@ test('a stripped photograph whose answer was lost is found by its digest, since 
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   await expectDone(home.pas('photo', 'add', 'K-1', photograph, '--strip-gps'));
-  await service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
+  await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
   await home.pas('push');
   type Shown = { entries: { kind: string; state: string; evidence: { basis: string }[] }[] };
   const { entries } = await home.json<Shown>('show', 'K-1');

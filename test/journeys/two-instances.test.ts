@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await expectDone(
     home.pas(
       ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
-      ...['--base-url', production.base_url, '--oai-base', production.oai_base, '--schema-base', production.schema_base],
+      ...addressFlags(production),
       ...['--min-interval-ms', '10'],
     ),
   );

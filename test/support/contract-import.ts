@@ -4,9 +4,20 @@ import { documentOf } from './contract-find.ts';
 import { importXml, type RawAnswer, tokenOf, type WriteOptions } from './contract-requests.ts';
 import { startMock, type TestMock } from './start-mock.ts';
 
+type ShownRecord = {
+  readonly stav: number;
+  readonly datestamp: string;
+  readonly deleted: boolean;
+  readonly creator: string;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
 /** What a test file has at hand: one mock, reset before every test, and somebody who is signed in. */
 export type Suite = {
   mock(): TestMock;
+  readonly control: TestMock['control'];
+  /** A record as the control interface shows it. */
+  record(ident: string): Promise<ShownRecord>;
   /** The archaeologist's token. */
   token(): string;
   /** Imports a find, typed as the content of the root, by the archaeologist unless told otherwise. */
@@ -30,11 +41,14 @@ export function useMock(options: MockServerOptions = {}): Suite {
     token = await tokenOf(running(), 'archaeologist');
   });
   afterAll(() => mock?.close());
+  const control: TestMock['control'] = (...request) => running().control(...request);
   return {
     mock: running,
+    control,
+    record: async (ident) => (await control('GET', `/records/${ident}`)).value as ShownRecord,
     token: () => token,
     send: (content, write) => importXml(running(), documentOf(running(), content), { token, ...write }),
-    finds: async () => ((await running().control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
+    finds: async () => ((await control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
   };
 }
 

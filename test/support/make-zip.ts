@@ -1,4 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
+import { crc32 } from './crc32.ts';
 
 export type ZipPart = {
   readonly name: string;
@@ -38,13 +39,4 @@ export function makeZip(parts: readonly ZipPart[]): Buffer {
   end.writeUInt32LE(entries.length, 12);
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...locals, entries, end]);
-}
-
-function crc32(bytes: Buffer): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }

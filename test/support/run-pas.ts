@@ -36,6 +36,15 @@ export type Started = { readonly child: ChildProcess; readonly ended: Promise<Ru
 
 export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
 
+export function addressFlags({ base_url, oai_base, schema_base }: Service): string[] {
+  return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
+}
+
+/** Flags of a profile for which what happens at the mock server is settled so long after a request. */
+export function settledAfter(settleMs: number, intervalMs = 10): string[] {
+  return ['--min-interval-ms', `${intervalMs}`, '--settle-ms', `${settleMs}`, '--index-allowance-ms', '0'];
+}
+
 /** A home of its own, with nothing of this machine's user in it. */
 export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join(tmpdir(), 'pas-home-'))): Home {
   const env: NodeJS.ProcessEnv = {
@@ -131,7 +140,7 @@ async function makeSignedIn(service: Service, user: string, more: readonly strin
     home.pas(
       'init',
       ...['--name', 'mock', '--kind', 'training', '--username', user, '--oai-auth', 'basic'],
-      ...['--base-url', service.base_url, '--oai-base', service.oai_base, '--schema-base', service.schema_base],
+      ...addressFlags(service),
       ...more,
     ),
   );
