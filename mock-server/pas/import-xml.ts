@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { XmlDocument } from 'libxml2-wasm';
 import { NEWEST_VERSION, xsdAddressOf } from '../addresses.ts';
 import { digestFault } from '../digest.ts';
@@ -17,7 +18,10 @@ import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from './state-rules.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** `POST /api/pas/import-xml`, its checks in the order of facts 4.1. */
+/**
+ * `POST /api/pas/import-xml`, its checks in the order of facts 4.1. Between its longer steps other requests get their turn: a request
+ * that had to wait would seem to arrive late, and the next one too early after it.
+ */
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
   const { say, incoming, hooks } = request;
   const file = await onlyFile(mock, request);
@@ -26,15 +30,18 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
     checkDeclaration(mock, document, say);
     await checkSchema(mock, request, document);
+    await nextTurn();
     return readFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed);
   });
   if (find === undefined) throw refusal(400, say('xml-malformed'));
+  await nextTurn();
   checkPermission(mock, request, find);
   const planned = plan(mock, request, find);
   const pause = hooks.beforeSave();
   if (pause !== undefined) await pause;
   const saved = saveFind(mock, planned, say);
   hooks.afterSave();
+  await nextTurn();
   return findAnswer(mock, 201, saved);
 }
 

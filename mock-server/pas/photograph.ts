@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { digestFault } from '../digest.ts';
 import { type Answer, AnswerNow } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
@@ -96,7 +97,8 @@ async function checkDigestAndVirus(mock: Mock, request: WriteRequest, part: File
   const digest = digestFault(headerText(request.incoming.headers['content-digest']), part.sha512);
   if (digest !== undefined) throw refusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
   if (fault === 'antivirus-down') throw refusal(500, say('antivirus-down'));
-  if (fault === 'virus' || (mock.settings.antivirus && (await holdsVirus(path)))) throw refusal(422, say('virus'));
+  if (fault === 'virus' || (mock.settings.antivirus && (await holdsVirus(path, part.sizeBytes))))
+    throw refusal(422, say('virus'));
 }
 
 type Checked = { readonly part: FilePart; readonly path: string; readonly type: PhotographType | undefined };
@@ -130,6 +132,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
     user: account.user,
   });
   hooks.afterSave();
+  await nextTurn();
   return findAnswer(mock, 201, saved);
 }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The bytes of a file in pieces of a mebibyte. The next piece is read while the reader works on the last one, which
+ * The bytes of a file in pieces of a mebibyte at most. The next piece is read while the reader works on the last one, which
  * Node's own file streams don't do: a digest on the way would wait for the disk, and the disk for the digest.
  */
 export function readAhead(path: string): Readable {
@@ -14,10 +14,12 @@ export function readAhead(path: string): Readable {
 async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
-    for (let coming = readPiece(file); ; ) {
+    // Not much larger than the file: a card of small photographs would make as much garbage as one of large ones.
+    const pieceBytes = Math.min((await file.stat()).size + 1, PIECE_BYTES);
+    for (let coming = readPiece(file, pieceBytes); ; ) {
       const piece = await coming;
       if (piece.length === 0) return;
-      coming = readPiece(file);
+      coming = readPiece(file, pieceBytes);
       // Where the reader wants no more, nobody is told that this one failed.
       coming.catch(() => undefined);
       yield piece;
@@ -27,7 +29,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-async function readPiece(file: FileHandle): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(PIECE_BYTES));
+async function readPiece(file: FileHandle, sizeBytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(sizeBytes));
   return bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
 }
