@@ -5,11 +5,9 @@ import type { RequestBody } from './exchange.ts';
 
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
-const require = createRequire(import.meta.url);
-
 /** Loaded with the first form, because it brings a list of all media types and most commands send none. */
 function newForm(): FormData {
-  const Form = require('form-data') as typeof FormData;
+  const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
   return new Form();
 }
 
