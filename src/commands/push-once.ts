@@ -34,64 +34,90 @@ export type Pusher = {
 
 /** One push to its end, holding the lease, and then a look at what it left in doubt. */
 export async function pushOnce(pusher: Pusher): Promise<PushResult> {
-  const { context, outbox, kinds, recordKeys, interrupts } = pusher;
-  const profile = context.profile();
-  const lease = takeLease(outbox, { takeOver: pusher.takeOver });
+  const lease = takeLease(pusher.outbox, { takeOver: pusher.takeOver });
   try {
-    const { send } = await context.connections();
-    const counts = countQueued(outbox, profile.name, recordKeys);
-    const total = kinds.reduce((sum, kind) => sum + counts[kind], 0);
-    const progress = context.terminal.progress(t`Sending`);
-    const result = await push({
-      outbox,
-      profile: profile.name,
-      isOtherService: otherService(context),
-      account: accountOf(context, outbox),
-      baseUrl: profile.baseUrl,
-      kinds,
-      recordKeys,
-      limit: pusher.limit,
-      maxInFlight: profile.maxInFlight,
-      answerTimeoutMs: profile.answerTimeoutMs,
-      pace: pusher.pace,
-      session: pusher.session,
-      send,
-      openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),
-      readIdentCely: readRecordIdent,
-      clock: context.clock,
-      report: reporter(context, (done) => progress.update(done, total)),
-      stop: interrupts.stop,
-      abort: interrupts.abort,
-    }).finally(progress.end);
-    await settleDoubts(context, outbox, result, recordKeys);
-    return result;
+    let result = await sendDue(pusher);
+    const released = new Set<number>();
+    for (;;) {
+      const absent = await settleDoubts(pusher, result);
+      const again = absent.filter((id) => !released.has(id) && !result.oddlyAnswered.includes(id));
+      const mayGoOn = result.stopCause === undefined && pusher.limit === undefined && !pusher.interrupts.stop.aborted;
+      if (again.length === 0 || !mayGoOn) return result;
+      // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
+      for (const id of again) released.add(id);
+      result = joined(result, await sendDue(pusher));
+    }
   } finally {
     lease.release();
   }
 }
 
-/** A push ends by settling what it can. What it cannot stays as it is, and is never the reason for a push to fail. */
-async function settleDoubts(
-  context: Context,
-  outbox: Outbox,
-  result: PushResult,
-  recordKeys: readonly string[] | undefined,
-): Promise<void> {
+function joined(first: PushResult, second: PushResult): PushResult {
+  return {
+    accepted: first.accepted + second.accepted,
+    refused: first.refused + second.refused,
+    requests: first.requests + second.requests,
+    throttled: first.throttled + second.throttled,
+    locked: first.locked + second.locked,
+    elapsedMs: first.elapsedMs + second.elapsedMs,
+    oddlyAnswered: [...first.oddlyAnswered, ...second.oddlyAnswered],
+    stopCause: second.stopCause,
+  };
+}
+
+async function sendDue(pusher: Pusher): Promise<PushResult> {
+  const { context, outbox, kinds, recordKeys, interrupts } = pusher;
+  const profile = context.profile();
+  const { send } = await context.connections();
+  const counts = countQueued(outbox, profile.name, recordKeys);
+  const total = kinds.reduce((sum, kind) => sum + counts[kind], 0);
+  const progress = context.terminal.progress(t`Sending`);
+  return await push({
+    outbox,
+    profile: profile.name,
+    isOtherService: otherService(context),
+    account: accountOf(context, outbox),
+    baseUrl: profile.baseUrl,
+    kinds,
+    recordKeys,
+    limit: pusher.limit,
+    maxInFlight: profile.maxInFlight,
+    answerTimeoutMs: profile.answerTimeoutMs,
+    pace: pusher.pace,
+    session: pusher.session,
+    send,
+    openPhotograph: (photograph) => openKeptPhotograph(context.places.photosFolder, photograph),
+    readIdentCely: readRecordIdent,
+    clock: context.clock,
+    report: reporter(context, (done) => progress.update(done, total)),
+    stop: interrupts.stop,
+    abort: interrupts.abort,
+  }).finally(progress.end);
+}
+
+/**
+ * A push ends by settling what it can. What it cannot stays as it is, and is never the reason for a push to fail.
+ * @returns the entries that the service is proven not to have
+ */
+async function settleDoubts({ context, outbox, recordKeys }: Pusher, result: PushResult): Promise<number[]> {
   const profile = context.profile();
   const uncertain = entriesInState(outbox, profile.name, 'uncertain').length;
   const online = result.stopCause === undefined || result.stopCause.kind === 'in-doubt';
   const isOpen = uncertain > 0 || gapsOf(outbox, profile.name).length > 0;
-  if (!isOpen || !online || profile.oaiBase === undefined) return;
+  if (!isOpen || !online || profile.oaiBase === undefined) return [];
   try {
     const { reconcileEntries } = await import('./reconcile.ts');
-    for (const { entry, verdict } of await reconcileEntries(context, outbox, recordKeys)) {
+    const settled = await reconcileEntries(context, outbox, recordKeys);
+    for (const { entry, verdict } of settled) {
       const what = entryText(entry.kind, entry.localId ?? entry.identCely);
       context.terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
     }
+    return settled.filter(({ verdict }) => verdict.kind === 'absent').map(({ entry }) => entry.id);
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
     const why = printable(thrown.message);
     context.terminal.note(t`What is uncertain could not be looked up: ${why}`);
+    return [];
   }
 }
 

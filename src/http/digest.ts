@@ -11,6 +11,8 @@ export function sha512Of(bytes: Buffer): Buffer {
   return createHash('sha512').update(bytes).digest();
 }
 
+const SLICE_BYTES = 64 * 1024;
+
 /**
  * Passes a file through unchanged while it is sent, but keeps the last bytes back until the whole is known to be the
  * file that was queued. A file that changed since is therefore never received whole, so the service cannot store it.
@@ -28,7 +30,7 @@ export function verifiedStream(expected: { readonly sha512: Buffer; readonly siz
         done(new ChangedFileError());
         return;
       }
-      if (heldBack !== undefined) this.push(heldBack);
+      if (heldBack !== undefined) pushSlices(this, heldBack);
       heldBack = chunk;
       done();
     },
@@ -37,10 +39,18 @@ export function verifiedStream(expected: { readonly sha512: Buffer; readonly siz
         done(new ChangedFileError());
         return;
       }
-      if (heldBack !== undefined) this.push(heldBack);
+      if (heldBack !== undefined) pushSlices(this, heldBack);
       done();
     },
   });
+}
+
+/**
+ * In small pieces, however large the one is that was read: a request that was cut off goes back to the queue only where a piece of it
+ * had not left yet.
+ */
+function pushSlices(stream: Transform, bytes: Buffer): void {
+  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) stream.push(bytes.subarray(offset, offset + SLICE_BYTES));
 }
 
 /** The file on disk is no longer the one that was queued. */
