@@ -100,6 +100,18 @@ describe('a proxy that answers an import in place of the service', () => {
     expect((await entries(home)).import).toMatchObject({ accepted: FINDS, uncertain: 0 });
   });
 
+  test('leaves what a later push proves absent at its end and sends in the same run', async () => {
+    const rule = { path: '/import-xml', status: 502, body: PAGE, passOn: false, times: 1 };
+    await using proxy = await startPageProxy(mock.service, rule);
+    const home = await homeAt(proxy.service);
+    await home.pas('push');
+    // The service's clock counts whole seconds, and the attempt must lie behind it.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: FINDS });
+    expect((await entries(home)).import).toMatchObject({ accepted: FINDS, queued: 0, uncertain: 0 });
+  });
+
   test('with 413 is a refusal that says why, and nothing was made', async () => {
     const rule = { path: '/import-xml', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>', passOn: false };
     await using proxy = await startPageProxy(mock.service, { ...rule, times: FINDS });
