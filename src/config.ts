@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, messageOf } from './base/errors.ts';
+import { normalAddress } from './base/address.ts';
 import { t } from './base/language.ts';
 import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
 import type { Environment, Places } from './places.ts';
@@ -178,8 +179,7 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
   }
   switch (kind) {
     case 'url':
-      if (typeof value === 'string' && /^https?:\/\/[^/]/.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
-      throw new ConfigError(t`${where} must be an address such as https://finds.example.org.`);
+      return checkAddress(where, value);
     case 'text':
       if (typeof value === 'string' && value.trim() !== '') return value;
       throw new ConfigError(t`${where} must be a text.`);
@@ -194,6 +194,13 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
       if (typeof value === 'boolean') return value;
       throw new ConfigError(t`${where} must be true or false.`);
   }
+}
+
+/** Never repeats what it refuses: there may be a password in it. */
+function checkAddress(where: string, value: unknown): string {
+  const address = typeof value === 'string' ? normalAddress(value) : undefined;
+  if (address !== undefined) return address;
+  throw new ConfigError(t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
 }
 
 /** Never repeats what it refuses: there may be a password in it. */
@@ -231,7 +238,25 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
       hint: known === '' ? t`Make one with \`pas init\`.` : t`There is ${known}.`,
     });
   }
+  refuseContradiction(config, places, name, settings);
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
+}
+
+/** What is true of a service, whichever profile names it. */
+const OF_THE_SERVICE = ['kind', 'prefix'] as const;
+
+/** Two profiles of one service share its entries: what one of them calls practice must not be real for the other. */
+function refuseContradiction({ profiles }: ConfigFile, { configFile }: Places, name: string, settings: ProfileSettings): void {
+  for (const [other, { base_url: address, ...others }] of profiles) {
+    if (address === undefined || address !== settings.base_url) continue;
+    const key = OF_THE_SERVICE.find((each) => (others[each] ?? 'svc') !== (settings[each] ?? 'svc'));
+    if (key === undefined) continue;
+    const [here, there] = [String(settings[key] ?? 'svc'), String(others[key] ?? 'svc')];
+    throw new ConfigError(
+      t`${configFile}: profiles ${name} and ${other} name one service, ${address}, but differ in its ${key}: ${here} and ${there}.`,
+      { hint: t`Correct one of them, in the file or with \`pas init\`. Nothing was sent.` },
+    );
+  }
 }
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */

@@ -3,10 +3,11 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { t } from './base/language.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import type { Connections } from './http/send.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { ServiceOutbox } from './outbox/outbox.ts';
+import type { NamedService } from './outbox/services.ts';
 import { type Environment, type Places, placesFrom } from './places.ts';
 import { systemKeyring } from './store/keyring.ts';
-import { openSecrets, type SecretStore } from './store/secrets.ts';
+import { openSecrets, ownerOf, type SecretStore } from './store/secrets.ts';
 import type { Prompt } from './ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from './ui/terminal.ts';
 import type { VocabularyStore } from './vocabulary/vocabulary-store.ts';
@@ -30,7 +31,8 @@ export type Context = World & {
   readonly secrets: SecretStore;
   config(): ConfigFile;
   profile(): Profile;
-  outbox(): Promise<Outbox>;
+  /** As the profile's account sees its service in it. */
+  outbox(): Promise<ServiceOutbox>;
   vocabulary(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
@@ -72,19 +74,29 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     clock: systemClock,
     places,
     terminal,
-    secrets: openSecrets(places.secretsFile, systemKeyring(environment)),
+    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
     config: readConfig,
     profile,
     outbox: opened(async () => {
-      const { openOutbox } = await import('./outbox/outbox.ts');
+      const [{ openOutbox }, { nameServices, notePointing, openService }] = await Promise.all([
+        import('./outbox/outbox.ts'),
+        import('./outbox/services.ts'),
+      ]);
       // An empty outbox is never made where a drive is not connected: there would be no profile either.
-      profile();
+      const { name, baseUrl, username = '' } = profile();
       const outbox = openOutbox(places.outboxFile, systemClock, () => {
         if (streams.stderr.isTTY === true)
           terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
       });
       onClose(() => outbox.close());
-      return outbox;
+      nameServices(outbox, namedServices(readConfig()));
+      const bound = openService(outbox, { address: baseUrl, username });
+      const before = notePointing(bound, name);
+      if (before !== undefined)
+        terminal.warn(
+          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: pas service moved ${before} ${baseUrl}`,
+        );
+      return bound;
     }),
     vocabulary: opened(async () => {
       const { openVocabulary } = await import('./vocabulary/vocabulary-store.ts');
@@ -107,6 +119,21 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       for (const close of closers.splice(0)) await close();
     },
   };
+}
+
+/** Which services and accounts the profiles of a configuration name. */
+export function namedServices({ profiles }: ConfigFile): NamedService[] {
+  return [...profiles].flatMap(([profile, { base_url: address, username }]) =>
+    address === undefined ? [] : [{ profile, address: String(address), username: String(username ?? '') }],
+  );
+}
+
+/** Under what the secrets of a profile are kept: its account's, and its pacing store's. */
+export function secretOwnersOf({ profiles }: ConfigFile, name: string): string[] {
+  const { base_url: address, username, pacing } = profiles.get(name) ?? {};
+  if (address === undefined) return [];
+  const account = ownerOf({ baseUrl: String(address), username: username === undefined ? undefined : String(username) });
+  return pacing === undefined || pacing === 'local' ? [account] : [account, String(pacing)];
 }
 
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */

@@ -50,8 +50,8 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
   const resumed =
     options.resume === undefined
       ? undefined
-      : findToResume(outbox, profile.name, options.resume === true ? undefined : options.resume);
-  const unfinished = resumed === undefined ? lastUnfinished(outbox, profile.name) : undefined;
+      : findToResume(outbox, options.resume === true ? undefined : options.resume);
+  const unfinished = resumed === undefined ? lastUnfinished(outbox) : undefined;
   if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: pas add --resume`);
   say(keysText());
   if (resumed !== undefined) say(findLine(resumed));

@@ -21,7 +21,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   const resumed =
     options.resume === undefined
       ? undefined
-      : findToResume(outbox, context.profile().name, options.resume === true ? undefined : options.resume);
+      : findToResume(outbox, options.resume === true ? undefined : options.resume);
   const { find: begun, issues: unreadable } = await adding.start(
     resumed ?? { ...EMPTY_FIND, localId: nextNumber(adding) },
     'first',

@@ -17,12 +17,11 @@ import { type Started, type StartOptions, sameAs, startFind } from '../flows/sta
 import type { SuggestContext } from '../flows/suggest-values.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { findByLocalId } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues } from '../ui/issues.ts';
 import type { Terminal } from '../ui/terminal.ts';
 
 import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
-import { otherService } from './other-service.ts';
 
 export type AddOptions = GlobalOptions & {
   readonly set?: readonly string[];
@@ -39,7 +38,7 @@ export type AddOptions = GlobalOptions & {
 /** What both ways of adding a find share: from flags, and by asking. */
 export type Adding = {
   readonly context: Context;
-  readonly outbox: Outbox;
+  readonly outbox: ServiceOutbox;
   readonly answers: AnswerContext;
   readonly suggestions: Omit<SuggestContext, 'enteredNow'>;
   /** Everything that speaks against the find in its target state. */
@@ -75,16 +74,14 @@ export async function openAdding(context: Context, options: AddOptions): Promise
       wish === 'send' ? validated : { ...validated, issues: [...validated.issues, reasonToHold(find, wish)] };
     const report = await enqueueFinds([find], {
       outbox,
-      profile: profile.name,
       validate: (each) => held(validate(each)),
       ...keeping,
-      isOtherService: otherService(context),
       dryRun: false,
     });
     const stored = findByLocalId(outbox, find.localId);
     return {
       find,
-      state: (stored && importOfFind(outbox, stored.id, profile.name)?.state) ?? 'draft',
+      state: (stored && importOfFind(outbox, stored.id)?.state) ?? 'draft',
       photosAdded: report.finds[0]?.photosAdded ?? 0,
       issues: foldUnchecked(
         report.issues.filter(({ rule }) => !HOLDING_RULES.includes(rule)),
@@ -106,14 +103,14 @@ export async function openAdding(context: Context, options: AddOptions): Promise
     suggestions: {
       ...references,
       outbox,
-      profile: profile.name,
+      profile: context.profile().name,
       defaults: defaultsOf(context),
       today: validation.today,
     },
     check: (find) => validate(find).issues,
     save,
     start: async (base, which) => {
-      const lent = options.sameAs === undefined ? {} : sameAs(outbox, profile.name, options.sameAs);
+      const lent = options.sameAs === undefined ? {} : sameAs(outbox, options.sameAs);
       const said = which === 'first' ? await startOptions(context, options) : NOTHING_SAID;
       return startFind({ ...base, elements: { ...lent, ...base.elements } }, said, references);
     },

@@ -21,9 +21,9 @@ export function register(program: Command, run: Runner): void {
 async function build(context: Context, name: string): Promise<ExitReason> {
   const { terminal, streams } = context;
   const outbox = await context.outbox();
-  const [stored] = findsNamed(outbox, context.profile().name, [name]);
+  const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  const kept = importOfFind(outbox, stored.id, context.profile().name)?.document;
+  const kept = importOfFind(outbox, stored.id)?.document;
   const { document, issues } = kept == null ? (await openValidation(context))(asFind(stored)) : { document: kept, issues: [] };
   if (!terminal.json) streams.stdout.write(document);
   printIssues(terminal, issues, terminal.warn);

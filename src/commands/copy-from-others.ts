@@ -4,10 +4,9 @@ import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { countElsewhere } from '../outbox/counts.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { findCount } from './counted.ts';
 import { asFind, openValidation } from './finds.ts';
-import { otherService, serviceOutbox } from './other-service.ts';
 
 type CopyOptions = {
   /** As the user gave them; none means all. */
@@ -18,30 +17,29 @@ type CopyOptions = {
 };
 
 /**
- * Queues finds that so far only profiles of other services have. To a training instance all of them go, since nothing there is real; to
+ * Queues finds that so far only other services have. To a training instance all of them go, since nothing there is real; to
  * production only those that are named, or all where that is asked for: what was made for practice is not to become a record.
  */
-export async function copyFromOthers(context: Context, outbox: Outbox, { names, all, dryRun }: CopyOptions): Promise<void> {
+export async function copyFromOthers(context: Context, outbox: ServiceOutbox, { names, all, dryRun }: CopyOptions): Promise<void> {
   const { terminal } = context;
   const profile = context.profile();
-  const known = serviceOutbox(context, outbox);
-  const finds = names.length === 0 ? findsOfOthers(context, outbox) : findsToCopy(known, named(outbox, names));
+  const finds = names.length === 0 ? findsOfOthers(outbox) : findsToCopy(outbox, named(outbox, names));
   if (finds.length === 0) return;
   const count = findCount(finds.length);
   if (names.length === 0 && profile.kind === 'production' && !all) {
     terminal.note(
-      t`${count} of other profiles are not queued for this service. To send them here too: name them, or add --copy.`,
+      t`${count} of other services are not queued for this one. To send them here too: name them, or add --copy.`,
     );
     return;
   }
   if (dryRun) {
-    terminal.note(t`${count} of other profiles would be queued for this service first.`);
+    terminal.note(t`${count} of other services would be queued for this one first.`);
     return;
   }
   const check = await openValidation(context);
-  const states = copyFinds({ ...known, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
+  const states = copyFinds({ outbox, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
   const drafts = states.filter((state) => state === 'draft').length;
-  terminal.note(t`${count} of other profiles are queued for this service as well, each as an entry of its own.`);
+  terminal.note(t`${count} of other services are queued for this one as well, each as an entry of its own.`);
   if (drafts > 0)
     terminal.warn(
       ngettext(
@@ -53,12 +51,12 @@ export async function copyFromOthers(context: Context, outbox: Outbox, { names, 
 }
 
 /** Finds that could be sent to this profile's service as well. */
-function findsOfOthers(context: Context, outbox: Outbox): StoredFind[] {
+function findsOfOthers(outbox: ServiceOutbox): StoredFind[] {
   // As a rule there are none, and a season has many finds.
-  if (countElsewhere(outbox, context.profile().name, otherService(context)) === 0) return [];
-  return findsToCopy(serviceOutbox(context, outbox), allFinds(outbox));
+  if (countElsewhere(outbox) === 0) return [];
+  return findsToCopy(outbox, allFinds(outbox));
 }
 
-function named(outbox: Outbox, names: readonly string[]): StoredFind[] {
+function named(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
   return names.flatMap((name) => findByLocalId(outbox, name) ?? []);
 }

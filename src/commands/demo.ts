@@ -113,7 +113,7 @@ async function tell(
   step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
   const outbox = await context.outbox();
-  const counts = countEntries(outbox, PROFILE);
+  const counts = countEntries(outbox);
   const settledNumbers = counts.number.accepted;
   if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
   return {
@@ -141,7 +141,7 @@ async function queueNumbers(context: Context): Promise<number> {
   const table = await readTable(join(packageRoot, 'examples', 'numbers.csv'));
   const [idColumn, valueColumn] = ['local_id', 'evidencni_cislo'].map((name) => table.header.indexOf(name));
   for (const { cells } of table.rows) {
-    enqueueNumber(outbox, targetOf(outbox, PROFILE, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
+    enqueueNumber(outbox, targetOf(outbox, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
   }
   const count = table.rowCount;
   context.terminal.line(ngettext(msgid`${count} number queued.`, `${count} numbers queued.`, count));

@@ -28,7 +28,7 @@ import { defineCommand, type Runner } from './command.ts';
 import { openHarvestClient } from './harvesting.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
 import { checkPacing, openPace } from './pacing.ts';
-import { openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
+import { openService, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 
@@ -185,7 +185,7 @@ async function serviceChecks(context: Context, profile: Profile, outboxIsSound: 
   const { send } = await context.connections();
   const checks: Check[] = [];
   try {
-    const session = await openAccountSession(context);
+    const { session } = await openService(context);
     const pace = await openPace(context, profile, { tolerant: true });
     const versionWasAccepted = outboxIsSound && (await wasVersionAccepted(context, profile));
     const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart(), versionWasAccepted };
@@ -198,9 +198,9 @@ async function serviceChecks(context: Context, profile: Profile, outboxIsSound: 
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
-async function wasVersionAccepted(context: Context, { name, schemaBase, schemaVersion }: Profile): Promise<boolean> {
+async function wasVersionAccepted(context: Context, { schemaBase, schemaVersion }: Profile): Promise<boolean> {
   if (!existsSync(context.places.outboxFile)) return false;
-  return wasAcceptedNaming(await context.outbox(), name, `${schemaBase}/${schemaVersion}/`);
+  return wasAcceptedNaming(await context.outbox(), `${schemaBase}/${schemaVersion}/`);
 }
 
 /** A check that could not even begin is a problem, not the end of the others. */

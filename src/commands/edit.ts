@@ -40,12 +40,12 @@ export function register(program: Command, run: Runner): void {
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   const profile = context.profile();
-  const [stored] = findsNamed(outbox, profile.name, [name]);
+  const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  recoverAbandoned(outbox, profile.name);
-  editableImport(outbox, profile.name, stored);
+  recoverAbandoned(outbox);
+  editableImport(outbox, stored);
   const { lookupTerm } = await openLookups(context, profile);
-  const given: EditContext = { outbox, profile: profile.name, lookupTerm, validate: await openValidation(context) };
+  const given: EditContext = { outbox, lookupTerm, validate: await openValidation(context) };
   if (options.ask === true && options.set === undefined) return editByAsking(context, given, stored, options);
   await copyPhotographsToo(context, given, stored);
   const before = cellsOf(stored.elements as FindElements, lookupTerm);
@@ -90,7 +90,7 @@ async function editInEditor(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
-  const entry = importOfFind(given.outbox, stored.id, given.profile);
+  const entry = importOfFind(given.outbox, stored.id);
   // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
   const known = entry?.state === 'refused' ? entry.issues : given.validate(asFind(stored)).issues;
   const find = shellWord(stored.localId);

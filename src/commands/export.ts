@@ -61,7 +61,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   const outbox = await context.outbox();
   const profile = context.profile().name;
   const filter: ExportFilter = {
-    ...(names.length === 0 ? {} : { finds: findsNamed(outbox, profile, names) }),
+    ...(names.length === 0 ? {} : { finds: findsNamed(outbox, names) }),
     ...(options.state === undefined ? {} : { states: options.state }),
     ...(options.project === undefined ? {} : { project: options.project }),
   };
@@ -69,7 +69,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   const progress = terminal.progress(t`Exporting`);
   let count = 0;
   const finds = function* (): Generator<ExportedFind> {
-    for (const find of exportedFinds(outbox, profile, filter)) {
+    for (const find of exportedFinds(outbox, filter)) {
       count += 1;
       progress.update(count, total);
       yield find;

@@ -20,7 +20,7 @@ export async function openValidationContext(context: Context): Promise<Validatio
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
   const lookups = await openLookups(context, profile);
-  const role = knownAccount(await context.outbox(), profile.name)?.role;
+  const role = knownAccount(await context.outbox())?.role;
   return { schema, ...lookups, today: localDate(context.clock.now()), ...(role === undefined ? {} : { role }) };
 }
 

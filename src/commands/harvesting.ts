@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
-import { openAccountSession, passwordOf } from './service.ts';
+import { openService, passwordOf } from './service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
 const NEWEST = 'newest';
@@ -40,7 +40,11 @@ export async function openHarvestClient(context: Context, version = context.prof
 
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
-  throw new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
+  throw withoutHarvesting(profile);
+}
+
+export function withoutHarvesting(profile: Profile): ConfigError {
+  return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
     hint: t`Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
   });
 }
@@ -50,7 +54,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
     case 'none':
       return { kind: 'none' };
     case 'bearer': {
-      const session = await openAccountSession(context);
+      const { session } = await openService(context);
       return { kind: 'bearer', token: () => session.token() };
     }
     case 'basic': {

@@ -21,7 +21,6 @@ import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 import { adviseSending, copyCommand } from './next-command.ts';
-import { serviceOutbox } from './other-service.ts';
 
 export type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -45,7 +44,6 @@ export async function importTables(context: Context, files: readonly string[], o
   const { lookupTerm } = await openLookups(context, profile);
   const validate = await openValidation(context);
   const outbox = await context.outbox();
-  const known = serviceOutbox(context, outbox);
   const map = options.map === undefined ? undefined : await readColumnMapFile(context, options.map, lookupTerm);
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
@@ -62,9 +60,9 @@ export async function importTables(context: Context, files: readonly string[], o
     const mapped = mapTable(table, {
       lookupTerm,
       resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
-      known: (localId) => knownFind(outbox, profile.name, localId),
+      known: (localId) => knownFind(outbox, localId),
       issuedElsewhere: (identCely) => {
-        const found = issuedElsewhere(known, identCely);
+        const found = issuedElsewhere(outbox, identCely);
         return found === undefined ? undefined : { ...found, command: copyCommand(profile) };
       },
     });
@@ -72,10 +70,8 @@ export async function importTables(context: Context, files: readonly string[], o
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await enqueueFinds(findsOf(mapped.rows, issues), {
       outbox,
-      profile: profile.name,
       validate,
       ...photographKeeping(context, options),
-      isOtherService: known.isOtherService,
       dryRun: options.dryRun === true,
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);

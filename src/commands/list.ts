@@ -28,11 +28,10 @@ export function wholeNumber(text: string): number {
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
-  const { name } = context.profile();
   const finds = [...allFinds(outbox, options.limit)].map((find) => {
-    const entry = importOfFind(outbox, find.id, name);
+    const entry = importOfFind(outbox, find.id);
     const ident = entry?.identCely ?? undefined;
-    return { find, entry, pulled: ident === undefined ? undefined : pulledRecord(outbox, name, ident) };
+    return { find, entry, pulled: ident === undefined ? undefined : pulledRecord(outbox, ident) };
   });
   const rows = finds.map(({ find, entry, pulled }) => [
     find.localId,

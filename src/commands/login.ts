@@ -3,15 +3,17 @@ import { AuthError, type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
 import type { Context, GlobalOptions } from '../context.ts';
+import { identifyAccount } from '../flows/identify-account.ts';
 import { readAccount } from '../flows/read-account.ts';
-import { forgetAccount, rememberAccount } from '../outbox/accounts.ts';
+import { rememberAccount } from '../outbox/accounts.ts';
 import type { Account } from '../pas-api/account.ts';
 import { ROLE_WORDS } from '../pas-api/account.ts';
 import { openSession } from '../pas-api/session.ts';
+import { ownerOf } from '../store/secrets.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { keepPacingPassword, keptPacingPassword } from './pacing.ts';
-import { keepsSecrets, openAccountSession, placeOfSecrets, SECRETS_ARE } from './service.ts';
+import { keepPacingPassword } from './pacing.ts';
+import { openService, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean; readonly pacingPassword?: boolean };
 
@@ -58,18 +60,14 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     },
   });
   const account = await readAccount({ baseUrl: profile.baseUrl, session, send });
-  const pacingPassword = profile.pacing === 'local' ? {} : keptPacingPassword(context.secrets.get(profile.name));
   // Kept only now that both work; the password too, because a token may run out in the middle of a push.
-  if (keepsSecrets(context)) {
-    context.secrets.set(profile.name, { ...pacingPassword, password, ...(token === undefined ? {} : { token }) });
-    if (profile.username === undefined) keepUsername(context, profile.name, username);
-    rememberAccount(await context.outbox(), profile.name, { ...account, username });
-  } else {
-    context.terminal.warn(t`Nothing is kept: PAS_USERNAME names another account than profile ${profile.name}.`);
-  }
+  const owner = ownerOf({ ...profile, username });
+  context.secrets.set(owner, { password, ...(token === undefined ? {} : { token }) });
+  if (profile.username === undefined) keepUsername(context, profile.name, username);
+  rememberAccount({ ...(await context.outbox()), username }, account);
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
-  report(context, account, keepsSecrets(context) ? context.secrets.placeOf(profile.name) : 'nowhere');
+  report(context, account, context.secrets.placeOf(owner));
   return 'done';
 }
 
@@ -90,8 +88,8 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   const checked = await keepPacingPassword(context, password);
   terminal.line(t`The password of ${pacing} is kept.`);
   if (!checked) terminal.warn(t`Nothing answered there, so nobody knows whether it is right.`);
-  terminal.note(SECRETS_ARE[context.secrets.placeOf(name)](context.places.secretsFile));
-  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(name) });
+  terminal.note(SECRETS_ARE[context.secrets.placeOf(pacing)](context.places.secretsFile));
+  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
   return 'done';
 }
 
@@ -134,9 +132,9 @@ async function askOrRefuse(
 }
 
 async function logout(context: Context): Promise<ExitReason> {
-  const { name } = context.profile();
-  context.secrets.remove(name);
-  forgetAccount(await context.outbox(), name);
+  const profile = context.profile();
+  const { name } = profile;
+  context.secrets.remove(ownerOf(profile));
   context.terminal.line(t`Signed out of ${name}.`);
   context.terminal.value({ profile: name, signed_in: false });
   return 'done';
@@ -144,10 +142,7 @@ async function logout(context: Context): Promise<ExitReason> {
 
 async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
-  const { send } = await context.connections();
-  const account = await readAccount({ baseUrl: profile.baseUrl, session: await openAccountSession(context), send });
-  const { username } = profile;
-  if (keepsSecrets(context)) rememberAccount(await context.outbox(), profile.name, { ...account, username });
+  const { account } = await identifyAccount(await context.outbox(), await openService(context));
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
   report(context, account, placeOfSecrets(context));

@@ -1,13 +1,13 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
-import { entriesOfRecord, recordKey, type Target } from '../outbox/entries.ts';
+import { entriesOfRecord, recordKey } from '../outbox/entries.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
-export function findsNamed(outbox: Outbox, profile: string, names: readonly string[]): StoredFind[] {
-  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, profile));
+export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
+  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
     const named = missing.join(', ');
@@ -21,18 +21,19 @@ export function findsNamed(outbox: Outbox, profile: string, names: readonly stri
  * and that something was queued for.
  * @throws UsageError naming those of which nothing is known
  */
-export function recordsNamed(outbox: Outbox, profile: string, names: readonly string[]): string[] {
+export function recordsNamed(outbox: ServiceOutbox, names: readonly string[]): string[] {
   return names.map((name) => {
-    const target = targetOf(outbox, profile, name);
-    if (target.findId === null) refuseUntouched(outbox, target, name);
+    const target = targetOf(outbox, name);
+    if (target.findId === null) refuseUntouched(outbox, name);
     return recordKey(target);
   });
 }
 
 /** @throws UsageError where nothing was queued for a record that is no find here */
-export function refuseUntouched(outbox: Outbox, { profile }: Target, identCely: string): void {
-  if (entriesOfRecord(outbox, identCely, profile).length > 0) return;
-  throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it under profile ${profile}.`, {
+export function refuseUntouched(outbox: ServiceOutbox, identCely: string): void {
+  if (entriesOfRecord(outbox, identCely).length > 0) return;
+  const { address } = outbox;
+  throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it at ${address}.`, {
     hint: t`A number or a photograph for it can be queued: pas number set ${identCely} VALUE, pas photo add ${identCely} FILE`,
   });
 }

@@ -2,10 +2,9 @@ import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
-import { isRefusedAsSecond } from '../flows/sent-elsewhere.ts';
 import type { Entry } from '../outbox/entry.ts';
 
-/** What sends finds of other profiles to this one's service as well. */
+/** What sends finds of other services to this one as well. */
 export function copyCommand({ kind, name }: Profile): string {
   return `pas push --profile ${shellWord(name)}${kind === 'production' ? ' --copy' : ''}`;
 }
@@ -27,7 +26,6 @@ export function commandFor(entry: Entry, flag: string): string {
     case 'uncertain':
       return `pas resolve ${find}${only} --created ${entry.kind === 'import' ? 'IDENT' : entry.identCely} | --resend | --drop`;
     case 'refused':
-      if (isRefusedAsSecond(entry)) return `pas remove ${find}`;
       return entry.kind === 'import' ? `pas edit ${find}` : `pas resolve ${find}${only} --resend | --drop`;
     case 'draft':
       return `pas edit ${find}`;

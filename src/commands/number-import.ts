@@ -9,7 +9,6 @@ import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount } from './counted.ts';
 import { readTableOrInput } from './mapping-file.ts';
-import { serviceOutbox } from './other-service.ts';
 import { announceInstance } from './service.ts';
 
 type NumberImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
@@ -32,7 +31,7 @@ async function importNumbers(context: Context, file: string, options: NumberImpo
   const { rows, issues: unreadable } = readNumbers(
     await readTableOrInput(context, file, options.sheet === undefined ? {} : { sheet: options.sheet }),
   );
-  const { numbers, issues: found } = enqueueNumbers(serviceOutbox(context, outbox), rows, { dryRun });
+  const { numbers, issues: found } = enqueueNumbers(outbox, rows, { dryRun });
   const issues = [...unreadable, ...found];
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];

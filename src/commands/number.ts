@@ -6,7 +6,6 @@ import { enqueueNumber } from '../flows/enqueue-change.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { registerNumberImport } from './number-import.ts';
-import { serviceOutbox } from './other-service.ts';
 import { announceInstance } from './service.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -22,7 +21,7 @@ export function register(program: Command, run: Runner): void {
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const number = value.trim();
-  const change = enqueueNumber(outbox, targetForChange(serviceOutbox(context, outbox), find), value);
+  const change = enqueueNumber(outbox, targetForChange(outbox, find), value);
   if (change !== 'kept') announceInstance(context);
   const said = {
     queued: t`Number ${number} for ${find} is queued.`,

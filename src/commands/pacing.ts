@@ -8,7 +8,6 @@ import { makePace, type Pace, type PaceStore } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { isAddressFault, placeOf, type RedisAddress, readRedisAddress } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
-import type { Secrets } from '../store/secrets.ts';
 import { printable } from '../ui/terminal.ts';
 
 /** Each request asks the store about seven times; ten milliseconds cost a fifth of the rate. */
@@ -90,7 +89,7 @@ function addressOf({ pacing }: Profile): RedisAddress {
 }
 
 function pacingPasswordOf({ environment, secrets }: Context, profile: Profile): string | undefined {
-  return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.name).pacingPassword;
+  return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
 }
 
 /**
@@ -107,13 +106,8 @@ export async function keepPacingPassword(context: Context, password: string): Pr
     if (!(thrown instanceof PaceStoreError)) throw thrown;
     checked = false;
   }
-  context.secrets.set(profile.name, { ...context.secrets.get(profile.name), pacingPassword: password });
+  context.secrets.set(profile.pacing, { pacingPassword: password });
   return checked;
-}
-
-/** What a new sign-in leaves as it is. */
-export function keptPacingPassword({ pacingPassword }: Secrets): Secrets {
-  return pacingPassword === undefined ? {} : { pacingPassword };
 }
 
 /** Where the pace is kept, and whether it can be. */

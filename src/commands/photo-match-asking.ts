@@ -4,7 +4,7 @@ import type { FindElements } from '../find/find.ts';
 import type { Match } from '../find/match-photographs.ts';
 import { foldName } from '../find/names.ts';
 import { allFinds } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Offer } from '../ui/prompt.ts';
 import { printable } from '../ui/terminal.ts';
 import { reasonsText } from './match-words.ts';
@@ -18,7 +18,7 @@ export type Questions = {
   whichFind(match: Match, number: number, all: number): Promise<Answer>;
 };
 
-export async function openQuestions(context: Context, outbox: Outbox): Promise<Questions> {
+export async function openQuestions(context: Context, outbox: ServiceOutbox): Promise<Questions> {
   const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
     const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');

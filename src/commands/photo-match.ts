@@ -6,7 +6,7 @@ import type { Confidence } from '../find/match-photographs.ts';
 import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import type { PhotographKeeping } from '../flows/kept-photographs.ts';
 import { type FileFate, type MatchedFolder, matchFolder } from '../flows/match-photographs.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
@@ -40,7 +40,6 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   const progress = terminal.progress(t`Looking at the photographs`);
   const found = await matchFolder(folder, {
     outbox,
-    profile: context.profile().name,
     inspectPhotograph: keeping.inspectPhotograph,
     localToMs: (local) => new Date(local).getTime(),
     recursive: options.recursive === true,
@@ -101,13 +100,13 @@ async function askAll(
 
 type Queueing = {
   readonly context: Context;
-  readonly outbox: Outbox;
+  readonly outbox: ServiceOutbox;
   readonly keeping: PhotographKeeping;
   readonly tally: Tally;
 };
 
 async function queue({ context, outbox, keeping, tally }: Queueing, fate: Matched, find: string): Promise<void> {
-  const target = targetOf(outbox, context.profile().name, find);
+  const target = targetOf(outbox, find);
   const kept = await keeping.keepPhotograph(fate.photograph);
   if (enqueuePhoto(outbox, target, kept) === 'kept') return;
   tally.queued.set(fate.file, find);
@@ -124,7 +123,7 @@ async function stripKnown({ context, outbox, keeping, tally }: Queueing, fates: 
     );
     if (waiting.length === 0) continue;
     const kept = await keeping.keepPhotograph(fate.photograph);
-    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, context.profile().name, findOf(entry)), kept);
+    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, findOf(entry)), kept);
     tally.stripped += 1;
   }
 }

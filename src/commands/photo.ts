@@ -12,7 +12,6 @@ import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
-import { serviceOutbox } from './other-service.ts';
 import type { MatchFlags } from './photo-match.ts';
 import { announceInstance } from './service.ts';
 
@@ -62,7 +61,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     });
   }
   const outbox = await context.outbox();
-  const target = targetForChange(serviceOutbox(context, outbox), find);
+  const target = targetForChange(outbox, find);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];
   let queued = 0;

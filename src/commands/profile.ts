@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { writeConfigFile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { type Context, type GlobalOptions, secretOwnersOf } from '../context.ts';
 import { countUnsent } from '../outbox/overview.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
@@ -81,11 +81,14 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   const { config, places, secrets, terminal } = context;
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
-  const unsent = await countUnsentOf(context);
+  const { base_url: address } = file.profiles.get(name) ?? {};
+  const isOnly = [...file.profiles].every(([other, { base_url: there }]) => other === name || there !== address);
+  const unsent = isOnly ? await countUnsentOf(context) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
   const profiles = new Map(file.profiles);
   profiles.delete(name);
-  secrets.remove(name);
+  const shared = [...profiles.keys()].flatMap((other) => secretOwnersOf(file, other));
+  for (const owner of secretOwnersOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
   writeConfigFile(places.configFile, {
     ...file,
     defaultProfile: file.defaultProfile === name ? undefined : file.defaultProfile,
@@ -96,11 +99,11 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   return 'done';
 }
 
-/** Entries of the profile that no push could send any more. None are counted for a profile that cannot be used anyway. */
+/** Entries of the profile's service that no push could send any more. None are counted for a profile that cannot be used anyway. */
 async function countUnsentOf(context: Context): Promise<number> {
   if (!existsSync(context.places.outboxFile)) return 0;
   try {
-    return countUnsent(await context.outbox(), context.profile().name);
+    return countUnsent(await context.outbox());
   } catch (thrown) {
     if (thrown instanceof ConfigError) return 0;
     throw thrown;

@@ -36,12 +36,11 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
-    profile: profile.name,
     client: await openHarvestClient(context),
     format: `oai_${profile.prefix}`,
     clock,
     training: profile.kind === 'training',
-    user: knownAccount(outbox, profile.name)?.identCely,
+    user: knownAccount(outbox)?.identCely,
     full: options.full === true,
     onProgress: progress.update,
     signal: interrupts.stop,

@@ -46,10 +46,10 @@ export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
 }
 
 /** What is in doubt is looked up again when the service must be done with it. */
-function dueAtMs({ context, outbox, kinds, recordKeys }: Pusher, lookedAtMs: number): number | undefined {
-  const { name: profile, settleMs, oaiBase } = context.profile();
-  const sendAtMs = nextDueAt(outbox, { profile, kinds, recordKeys, busyRecords: [], busyProjects: [] });
-  const inDoubt = oaiBase !== undefined && entriesInState(outbox, profile, 'uncertain').length > 0;
+function dueAtMs({ context, outbox, kinds, recordKeys, anyAccount }: Pusher, lookedAtMs: number): number | undefined {
+  const { settleMs, oaiBase } = context.profile();
+  const sendAtMs = nextDueAt(outbox, { kinds, anyAccount, recordKeys, busyRecords: [], busyProjects: [] });
+  const inDoubt = oaiBase !== undefined && entriesInState(outbox, 'uncertain').length > 0;
   const lookAtMs = inDoubt ? lookedAtMs + Math.max(settleMs, LEAST_LOOK_MS) : undefined;
   return sendAtMs === undefined || lookAtMs === undefined ? (sendAtMs ?? lookAtMs) : Math.min(sendAtMs, lookAtMs);
 }
@@ -67,14 +67,13 @@ async function oneRound(pusher: Pusher, isFirst: boolean): Promise<Round | PushR
 }
 
 /** A request that passes every gate of a write and does nothing. */
-async function isOpen({ context, pace, session, interrupts }: Pusher): Promise<boolean> {
+async function isOpen({ pace, service, interrupts }: Pusher): Promise<boolean> {
   try {
-    const token = await session.token();
-    const { send } = await context.connections();
+    const token = await service.session.token();
     const slot = await pace.depart(interrupts.stop);
     try {
-      const probe = { ...accessProbe(context.profile().baseUrl), signal: interrupts.stop, onDeparture: slot.leave };
-      return (await authorised(token, send)(probe)).status !== 503;
+      const probe = { ...accessProbe(service.baseUrl), signal: interrupts.stop, onDeparture: slot.leave };
+      return (await authorised(token, service.send)(probe)).status !== 503;
     } finally {
       slot.giveBack();
     }
@@ -103,7 +102,7 @@ function sayOnce(pusher: Pusher, hasAsked: () => boolean): (event: WatchEvent) =
 /** Without a request nobody knows whether the service is there, and nothing was sent. */
 function restingText({ context, outbox, kinds, recordKeys }: Pusher, hasAsked: boolean): string {
   if (hasAsked) return t`All that can be sent is sent. Waiting for more.`;
-  const counts = countQueued(outbox, context.profile().name, recordKeys);
+  const counts = countQueued(outbox, recordKeys);
   const isEmpty = kinds.every((kind) => counts[kind] === 0);
   return isEmpty
     ? t`Nothing is queued. Waiting for what is queued later.`

@@ -8,7 +8,7 @@ import { countElsewhere, countEntries } from '../outbox/counts.ts';
 import { entryById } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
 import { KIND_WORDS } from '../outbox/entry-words.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -16,10 +16,9 @@ import { requestCount } from './counted.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
 import { recordsNamed } from './named-finds.ts';
-import { otherService } from './other-service.ts';
 import { openPace } from './pacing.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
-import { announceInstance, confirmProduction, openAccountSession } from './service.ts';
+import { announceInstance, confirmProduction, openSync } from './service.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -29,6 +28,7 @@ type PushOptions = GlobalOptions & {
   readonly takeOver?: boolean;
   readonly watch?: boolean;
   readonly copy?: boolean;
+  readonly anyAccount?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -42,7 +42,8 @@ export function register(program: Command, run: Runner): void {
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
     .option('--watch', t`go on: wait for the network and for what is queued later, until you press Ctrl-C`)
-    .option('--copy', t`also send finds that so far only profiles of other services have`)
+    .option('--copy', t`also send finds that so far only other services have`)
+    .option('--any-account', t`also send what other accounts of the service have queued here`)
     .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -64,11 +65,11 @@ export async function pushCommand(context: Context, names: readonly string[], op
   const dry = options.dryRun === true;
   announceInstance(context);
   // As a rule there is nothing to copy, and what that takes need not be loaded.
-  if (names.length > 0 || countElsewhere(outbox, profile.name, otherService(context)) > 0) {
+  if (names.length > 0 || countElsewhere(outbox) > 0) {
     const { copyFromOthers } = await import('./copy-from-others.ts');
     await copyFromOthers(context, outbox, { names, all: options.copy === true, dryRun: dry });
   }
-  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
+  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
   const only = options.only ?? ENTRY_KINDS;
   if (dry) return dryRun(context, outbox, only, recordKeys);
   await confirmProduction(context, options.yes === true);
@@ -78,14 +79,14 @@ export async function pushCommand(context: Context, names: readonly string[], op
   );
   context.onClose(() => interrupts.close());
   const pusher: Pusher = {
+    ...(await openSync(context, options.takeOver === true)),
     context,
-    outbox,
     kinds: only,
     recordKeys,
+    // Who names a find wants it sent, whoever queued it.
+    anyAccount: recordKeys !== undefined || options.anyAccount === true,
     limit: options.limit,
-    takeOver: options.takeOver === true,
     pace: await openPace(context, profile),
-    session: await openAccountSession(context),
     interrupts,
   };
   if (options.watch !== true) return summarise(context, outbox, await pushOnce(pusher));
@@ -95,11 +96,11 @@ export async function pushCommand(context: Context, names: readonly string[], op
 
 function dryRun(
   { terminal, profile }: Context,
-  outbox: Outbox,
+  outbox: ServiceOutbox,
   only: readonly EntryKind[],
   recordKeys: readonly string[] | undefined,
 ): ExitReason {
-  const counts = countQueued(outbox, profile().name, recordKeys);
+  const counts = countQueued(outbox, recordKeys);
   for (const kind of only) {
     const [word, count] = [KIND_WORDS[kind], counts[kind]];
     terminal.line(t`${word}: ${count} would be sent`);
@@ -121,9 +122,9 @@ function stopText(cause: StopCause): string {
   }
 }
 
-function summarise(context: Context, outbox: Outbox, result: PushResult & { readonly atRest?: boolean }): ExitReason {
+function summarise(context: Context, outbox: ServiceOutbox, result: PushResult & { readonly atRest?: boolean }): ExitReason {
   const { terminal } = context;
-  const counts = countEntries(outbox, context.profile().name);
+  const counts = countEntries(outbox);
   const left = (state: 'queued' | 'uncertain' | 'refused'): number =>
     ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0);
   const { accepted, refused, throttled, locked, stopCause } = result;
@@ -167,7 +168,7 @@ function summarise(context: Context, outbox: Outbox, result: PushResult & { read
 }
 
 /** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */
-function warnOfOddAnswers({ terminal }: Context, outbox: Outbox, { oddlyAnswered }: PushResult): boolean {
+function warnOfOddAnswers({ terminal }: Context, outbox: ServiceOutbox, { oddlyAnswered }: PushResult): boolean {
   const count = oddlyAnswered.filter((id) => entryById(outbox, id)?.state === 'queued').length;
   if (count === 0) return false;
   terminal.warn(

@@ -3,21 +3,18 @@ import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { type Reconciled, reconcile } from '../flows/reconcile.ts';
-import { recoverInterrupted } from '../outbox/claims.ts';
+import { reconcileNow, releaseNew } from '../flows/push-to-end.ts';
+import type { Reconciled } from '../flows/reconcile.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { entryText } from '../outbox/entry-words.ts';
-import { releaseHeld } from '../outbox/gaps.ts';
-import { takeLease } from '../outbox/lease.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { noteGap } from './gap-note.ts';
-import { openHarvestClient } from './harvesting.ts';
+import { withoutHarvesting } from './harvesting.ts';
 import { recordsNamed } from './named-finds.ts';
 import { commandFor } from './next-command.ts';
-import { otherService } from './other-service.ts';
-import { accountOf } from './service.ts';
+import { openSync } from './service.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 
@@ -34,51 +31,27 @@ export function register(program: Command, run: Runner): void {
 
 async function reconcileCommand(context: Context, names: readonly string[], options: ReconcileOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
-  const profile = context.profile();
-  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, profile.name, names);
-  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
-  try {
-    recoverInterrupted(outbox, profile.name);
-    if (options.releaseNew === true) {
-      const released = releaseHeld(outbox, profile.name);
-      const count = released.length;
-      context.terminal.line(ngettext(msgid`${count} entry is queued.`, `${count} entries are queued.`, count));
-      context.terminal.value({ released: released.map(({ id }) => id) });
-      return 'done';
-    }
-    const settled = await reconcileEntries(context, outbox, recordKeys);
-    const flag = profileFlag(context);
-    for (const one of settled) context.terminal.line(sentence(one, flag));
-    if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
-    noteGap(context, outbox);
-    context.terminal.value({ reconciled: settled.map(value) });
-  } finally {
-    lease.release();
-  }
-  return entriesInState(outbox, profile.name, 'uncertain').length > 0 ? 'uncertain' : 'done';
+  const takeOver = options.takeOver === true;
+  if (options.releaseNew === true) return release(context, outbox, takeOver);
+  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
+  const { harvesting, ...sync } = await openSync(context, takeOver);
+  if (harvesting === undefined) throw withoutHarvesting(context.profile());
+  const progress = context.terminal.progress(t`Looking at the service`);
+  const settled = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(progress.end);
+  const flag = profileFlag(context);
+  for (const one of settled) context.terminal.line(sentence(one, flag));
+  if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
+  noteGap(context, outbox);
+  context.terminal.value({ reconciled: settled.map(value) });
+  return entriesInState(outbox, 'uncertain').length > 0 ? 'uncertain' : 'done';
 }
 
-/** To be called while holding the lease. */
-export async function reconcileEntries(
-  context: Context,
-  outbox: Outbox,
-  recordKeys: readonly string[] | undefined,
-): Promise<Reconciled[]> {
-  const profile = context.profile();
-  const progress = context.terminal.progress(t`Looking at the service`);
-  return reconcile({
-    outbox,
-    profile: profile.name,
-    client: await openHarvestClient(context),
-    format: `oai_${profile.prefix}`,
-    clock: context.clock,
-    user: accountOf(context, outbox),
-    settleMs: profile.settleMs,
-    indexAllowanceMs: profile.indexAllowanceMs,
-    isOtherService: otherService(context),
-    recordKeys,
-    onProgress: progress.update,
-  }).finally(progress.end);
+function release(context: Context, outbox: ServiceOutbox, takeOver: boolean): ExitReason {
+  const released = releaseNew(outbox, takeOver);
+  const count = released.length;
+  context.terminal.line(ngettext(msgid`${count} entry is queued.`, `${count} entries are queued.`, count));
+  context.terminal.value({ released: released.map(({ id }) => id) });
+  return 'done';
 }
 
 function sentence({ entry, verdict }: Reconciled, flag: string): string {

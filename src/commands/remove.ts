@@ -8,7 +8,7 @@ import { targetOf } from '../flows/enqueue-change.ts';
 import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { entriesOfFind, type Target } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Removal, removable, removeTarget } from '../outbox/removal.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/printable.ts';
@@ -33,10 +33,9 @@ type Asked = { readonly name: string; readonly target: Target };
 async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
-  const profile = context.profile().name;
-  recoverAbandoned(outbox, profile);
-  const asked = [...new Set(names)].map((name): Asked => ({ name, target: targetOf(outbox, profile, name) }));
-  for (const { name, target } of asked) if (target.findId === null) refuseUntouched(outbox, target, name);
+  recoverAbandoned(outbox);
+  const asked = [...new Set(names)].map((name): Asked => ({ name, target: targetOf(outbox, name) }));
+  for (const { name, target } of asked) if (target.findId === null) refuseUntouched(outbox, name);
   if (yes !== true) await confirm(context, outbox, asked);
 
   const removed: string[] = [];
@@ -64,7 +63,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
 }
 
 /** @throws UsageError when nobody can be asked, or the answer is no */
-async function confirm(context: Context, outbox: Outbox, asked: readonly Asked[]): Promise<void> {
+async function confirm(context: Context, outbox: ServiceOutbox, asked: readonly Asked[]): Promise<void> {
   const [finds, names] = [asked.length, asked.map(({ name }) => printable(name)).join(', ')];
   const entries = asked.flatMap(({ target }) => removable(outbox, target));
   const what = partsText(entries);
@@ -85,15 +84,15 @@ function partsText(entries: readonly Entry[]): string {
 }
 
 function removedText(
-  outbox: Outbox,
+  outbox: ServiceOutbox,
   name: string,
-  { findId, profile }: Target,
+  { findId }: Target,
   removal: Extract<Removal, { kind: 'removed' }>,
 ): string {
-  const [find, parts] = [printable(name), partsText(removal.entries)];
-  const isElsewhere = !removal.findRemoved && findId !== null && entriesOfFind(outbox, findId, profile).length === 0;
+  const [find, parts, { address }] = [printable(name), partsText(removal.entries), outbox];
+  const isElsewhere = !removal.findRemoved && findId !== null && entriesOfFind(outbox, findId).length === 0;
   return isElsewhere
-    ? t`${find} is removed from profile ${profile}, with ${parts}. Other profiles still have it.`
+    ? t`${find} is removed for ${address}, with ${parts}. It stays for other services.`
     : t`${find} is removed, with ${parts}.`;
 }
 

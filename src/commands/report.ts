@@ -107,14 +107,14 @@ async function gather(context: Context, names: readonly string[], options: Repor
   const profile = context.profile();
   const outbox = await context.outbox();
   const { gatherReport } = await import('../flows/gather-report.ts');
-  const account = knownAccount(outbox, profile.name);
+  const account = knownAccount(outbox);
   return gatherReport({
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
     profileFlag: profileFlag(context),
     recordBase: recordBaseOf(profile),
     language: spokenLanguage(),
-    finds: names.length === 0 ? undefined : findsNamed(outbox, profile.name, [...new Set(names)]),
+    finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
     madeMs: context.clock.now(),

@@ -8,10 +8,9 @@ import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { recoverInterrupted } from '../outbox/claims.ts';
 import { entriesOfFind, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { takeLease } from '../outbox/lease.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
-import { otherService } from './other-service.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -38,11 +37,11 @@ export function register(program: Command, run: Runner): void {
 async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
   const decision = decisionOf(options);
   const outbox = await context.outbox();
-  const target = targetOf(outbox, context.profile().name, name);
+  const target = targetOf(outbox, name);
   const lease = takeLease(outbox, { takeOver: options.takeOver === true });
   try {
-    recoverInterrupted(outbox, context.profile().name);
-    const settled = resolveDoubts({ outbox, isOtherService: otherService(context) }, target, decision, options.entry);
+    recoverInterrupted(outbox);
+    const settled = resolveDoubts(outbox, target, decision, options.entry);
     const count = settled.length;
     context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
     if (decision.kind === 'drop') sayWhatWaits(context, outbox, target, name);
@@ -54,10 +53,10 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 }
 
 /** A find that is given up leaves its photographs and numbers behind. */
-function sayWhatWaits(context: Context, outbox: Outbox, { findId, profile }: Target, name: string): void {
+function sayWhatWaits(context: Context, outbox: ServiceOutbox, { findId }: Target, name: string): void {
   const { terminal } = context;
-  if (findId === null || !wasGivenUp(outbox, findId, profile)) return;
-  const waiting = entriesOfFind(outbox, findId, profile).filter(
+  if (findId === null || !wasGivenUp(outbox, findId)) return;
+  const waiting = entriesOfFind(outbox, findId).filter(
     ({ kind, state }) => kind !== 'import' && state === 'queued',
   ).length;
   if (waiting > 0)

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { type Context, type GlobalOptions, namedServices } from '../context.ts';
 import { type Restored, restoreOutbox } from '../flows/restore-outbox.ts';
 import { countFinds } from '../outbox/counts.ts';
 import { printable } from '../ui/terminal.ts';
@@ -39,7 +39,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     openPresent: () => context.outbox(),
     replace: options.replace === true,
     nothingSent: options.nothingSent === true,
-    profiles: [...context.config().profiles.keys()],
+    profiles: namedServices(context.config()),
     takeOver: options.takeOver === true,
     onPhotograph: progress.update,
   }).finally(progress.end);
@@ -97,10 +97,8 @@ function print(context: Context, restored: Restored, finds: number, nothingSent:
       ? t`Finds and photographs that were added after ${made} are not in it.`
       : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until pas reconcile has looked whether they were sent.`,
   );
-  const known = context.config().profiles;
-  const unknown = restored.profiles.filter((name) => !known.has(name));
-  for (const name of unknown)
-    terminal.warn(t`It has entries of the profile ${name}, which is not here. Make it: pas init --name ${name}`);
+  for (const name of restored.unnamed)
+    terminal.warn(t`It has entries of a profile ${name}, which is not here. Say which service that was: pas service moved ${name} ADDRESS`);
 }
 
 function printMissing({ terminal }: Context, { missing }: Restored): void {

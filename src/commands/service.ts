@@ -2,56 +2,55 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../config.ts';
 import type { Context } from '../context.ts';
-import { identOfAccount } from '../outbox/accounts.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { openSession, type Session } from '../pas-api/session.ts';
-import type { SecretPlace } from '../store/secrets.ts';
+import type { OpenService } from '../flows/identify-account.ts';
+import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
+import { openSession } from '../pas-api/session.ts';
+import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import { openHarvestClient } from './harvesting.ts';
 
-/** The session of the profile's account, with what the environment or the secret store holds. */
-export async function openAccountSession(context: Context): Promise<Session> {
+/** The write interface, open for the account that the environment or the profile names. */
+export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { send } = await context.connections();
-  const fromEnvironment = context.environment['PAS_TOKEN'];
-  return openSession({
-    baseUrl: profile.baseUrl,
-    username: profile.username,
-    password: passwordOf(context, profile),
-    send,
-    keeper: {
-      read: () => fromEnvironment ?? (keepsSecrets(context) ? context.secrets.get(profile.name).token : undefined),
-      write: (token) => {
-        if (fromEnvironment === undefined && keepsSecrets(context))
-          context.secrets.set(profile.name, { ...context.secrets.get(profile.name), token });
-      },
-    },
-  });
+  const { baseUrl, username } = profile;
+  const lent = context.environment['PAS_TOKEN'];
+  const keeper =
+    lent === undefined
+      ? {
+          read: () => context.secrets.get(ownerOf(profile)).token,
+          write: (token: string) => context.secrets.set(ownerOf(profile), { ...context.secrets.get(ownerOf(profile)), token }),
+        }
+      : { read: () => lent, write: () => {} };
+  const password = passwordOf(context, profile);
+  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+}
+
+/** All that a look at the service takes, as the profile says. */
+export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
+  const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
+  const harvesting: Harvesting = {
+    open: () => openHarvestClient(context),
+    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    format: `oai_${prefix}`,
+    ...{ settleMs, indexAllowanceMs },
+  };
+  return {
+    outbox: await context.outbox(),
+    service: await openService(context),
+    harvesting: oaiBase === undefined ? undefined : harvesting,
+    clock: context.clock,
+    takeOver,
+  };
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? (keepsSecrets(context) ? context.secrets.get(profile.name).password : undefined);
-}
-
-/**
- * What is kept for a profile is its own account's. An account that PAS_USERNAME puts in its place neither uses nor
- * replaces it: records would else be made in another person's name.
- */
-export function keepsSecrets(context: Context): boolean {
-  const inItsPlace = context.environment['PAS_USERNAME'];
-  return inItsPlace === undefined || inItsPlace === context.config().profiles.get(context.profile().name)?.username;
-}
-
-/** The service's identifier of the account that requests are made with; undefined where nobody has asked whose it is. */
-export function accountOf(context: Context, outbox: Outbox): string | undefined {
-  const { name, username } = context.profile();
-  const isOwn = keepsSecrets(context) && context.environment['PAS_TOKEN'] === undefined;
-  return isOwn ? identOfAccount(outbox, name, username) : undefined;
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(ownerOf(profile)).password;
 }
 
 /** Where the secrets that a command uses come from. */
-export function placeOfSecrets(context: Context): 'environment' | SecretPlace {
-  const { environment, profile, secrets } = context;
-  if (environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined) return 'environment';
-  return keepsSecrets(context) ? secrets.placeOf(profile().name) : 'nowhere';
+export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
+  const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
+  return isGiven ? 'environment' : secrets.placeOf(ownerOf(profile()));
 }
 
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {

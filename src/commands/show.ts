@@ -7,13 +7,14 @@ import type { Context, GlobalOptions } from '../context.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
-import { entriesOfFind, entriesOfRecord, importsUnderOthers, type Target } from '../outbox/entries.ts';
+import { entriesOfFind, entriesOfRecord, importsElsewhere, type Target } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import { findById, type StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { allServices } from '../outbox/services.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable, type Terminal } from '../ui/terminal.ts';
@@ -34,14 +35,13 @@ type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; rea
 
 async function show(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
-  const profile = context.profile().name;
-  const target = targetOf(outbox, profile, name);
+  const target = targetOf(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   if (find === undefined) return showRecord(context, outbox, target, name);
-  const stories = storiesOf(outbox, entriesOfFind(outbox, find.id, profile));
-  const others = importsUnderOthers(outbox, find.id, profile);
-  const sent = sentFind(outbox, profile, find);
-  const pulled = sent === undefined ? undefined : pulledRecord(outbox, profile, sent.identCely);
+  const stories = storiesOf(outbox, entriesOfFind(outbox, find.id));
+  const others = standingsElsewhere(outbox, find.id);
+  const sent = sentFind(outbox, find);
+  const pulled = sent === undefined ? undefined : pulledRecord(outbox, sent.identCely);
   printFind(context, find);
   if (sent !== undefined && pulled !== undefined) printAtService(context, atService(sent, pulled));
   for (const story of stories) printStory(context, story);
@@ -53,15 +53,15 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     elements: find.elements,
     at_service: atServiceValue(sent, pulled),
     entries: stories.map((story) => storyValue(context.terminal, story)),
-    other_profiles: others.map((other) => ({ profile: other.profile, state: other.state, ident_cely: other.identCely })),
+    other_profiles: others.map(({ profile, service, entry }) => ({ profile, service, state: entry.state, ident_cely: entry.identCely })),
   });
   return 'done';
 }
 
 /** A record of the service that is no find here, but that something was queued for. */
-function showRecord(context: Context, outbox: Outbox, target: Target, name: string): ExitReason {
-  refuseUntouched(outbox, target, name);
-  const stories = storiesOf(outbox, entriesOfRecord(outbox, name, target.profile));
+function showRecord(context: Context, outbox: ServiceOutbox, target: Target, name: string): ExitReason {
+  refuseUntouched(outbox, name);
+  const stories = storiesOf(outbox, entriesOfRecord(outbox, name));
   context.terminal.line(context.terminal.color.bold(name));
   context.terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
   for (const story of stories) printStory(context, story);
@@ -78,14 +78,25 @@ function showRecord(context: Context, outbox: Outbox, target: Target, name: stri
   return 'done';
 }
 
-function storiesOf(outbox: Outbox, entries: readonly Entry[]): Story[] {
+function storiesOf(outbox: ServiceOutbox, entries: readonly Entry[]): Story[] {
   return entries.map((entry) => ({ entry, attempts: attemptsOf(outbox, entry.id), evidence: evidenceOf(outbox, entry.id) }));
 }
 
-function printOther({ terminal }: Context, { profile, state, identCely }: Entry): void {
+type Elsewhere = { readonly entry: Entry; readonly service: string; readonly profile: string | null };
+
+/** What has become of the find at other services. */
+function standingsElsewhere(outbox: ServiceOutbox, findId: number): Elsewhere[] {
+  const services = new Map(allServices(outbox).map((row) => [row.id, row]));
+  return importsElsewhere(outbox, findId).map((entry) => {
+    const { address = null, knownAs = null, profiles = [] } = services.get(entry.serviceId) ?? {};
+    return { entry, service: address ?? knownAs ?? '', profile: profiles[0] ?? null };
+  });
+}
+
+function printOther({ terminal }: Context, { entry: { state, identCely }, service }: Elsewhere): void {
   const word = STATE_WORDS[state];
   terminal.line();
-  terminal.line(identCely === null ? t`under profile ${profile}: ${word}` : t`under profile ${profile}: ${word} as ${identCely}`);
+  terminal.line(identCely === null ? t`for ${service}: ${word}` : t`for ${service}: ${word} as ${identCely}`);
 }
 
 function printFind({ terminal }: Context, find: StoredFind): void {

@@ -4,7 +4,6 @@ import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context.ts';
-import { isRefusedAsSecond } from '../flows/sent-elsewhere.ts';
 import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
@@ -14,7 +13,6 @@ import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
 import { commandFor, copyCommand } from './next-command.ts';
-import { otherService } from './other-service.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;
@@ -38,11 +36,11 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const profile = context.profile();
   if (options.recount === true) recount(outbox);
   const finds = countFinds(outbox);
-  const counts = countEntries(outbox, profile.name);
-  const waiting = countWaiting(outbox, profile.name);
-  const elsewhere = countElsewhere(outbox, profile.name, otherService(context));
-  const givenUp = waiting.forGivenUp === 0 ? [] : givenUpWithWaiting(outbox, profile.name);
-  const person = needingPerson(outbox, profile.name, MOST_LISTED);
+  const counts = countEntries(outbox);
+  const waiting = countWaiting(outbox);
+  const elsewhere = countElsewhere(outbox);
+  const givenUp = waiting.forGivenUp === 0 ? [] : givenUpWithWaiting(outbox);
+  const person = needingPerson(outbox, MOST_LISTED);
 
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
@@ -106,12 +104,7 @@ const STEPS: readonly Step[] = [
   { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
   {
     title: t`Mend them; the service refused them:`,
-    takes: (entry) => entry.state === 'refused' && entry.kind === 'import' && !isRefusedAsSecond(entry),
-    command: undefined,
-  },
-  {
-    title: t`Take them away here; another profile of the service has sent them:`,
-    takes: isRefusedAsSecond,
+    takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
     command: undefined,
   },
   {
@@ -164,12 +157,12 @@ function printGivenUp({ terminal }: Context, finds: readonly string[], flag: str
   }
 }
 
-/** Finds that this profile knows nothing of are easily taken for sent. */
+/** Finds that this service knows nothing of are easily taken for sent. */
 function printElsewhere({ terminal, profile }: Context, count: number): void {
   if (count === 0) return;
   const title = ngettext(
-    msgid`${count} find is queued or sent under other profiles only; send it to this service, too:`,
-    `${count} finds are queued or sent under other profiles only; send them to this service, too:`,
+    msgid`${count} find is queued for, or was sent to, other services only; send it to this service, too:`,
+    `${count} finds are queued for, or were sent to, other services only; send them to this service, too:`,
     count,
   );
   terminal.line(`\n${terminal.color.bold(title)}`);

@@ -11,7 +11,7 @@ import { readInputFile } from '../find/input-file.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { type ImportContent, importOfFind, replaceImport } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { asFind, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
@@ -46,7 +46,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
 /** @throws FileError, UsageError where the name is no find's, and a folder or a file that is no XML has it */
 async function refuseOtherFile(context: Context, name: string): Promise<void> {
   const outbox = await context.outbox();
-  const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name, context.profile().name)) !== undefined;
+  const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) throw new FileError(name, t`${name} is a folder, not a file.`);
@@ -64,9 +64,8 @@ async function validateFile(context: Context, file: string, verdict: Verdict): P
 /** Also brings the entries up to date: what was a draft may be complete now that the vocabularies are harvested. */
 async function validateFinds(context: Context, names: readonly string[], verdict: Verdict): Promise<void> {
   const outbox = await context.outbox();
-  const { name: profile } = context.profile();
   const check = await openValidation(context);
-  const all = names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, profile, names);
+  const all = names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, names);
   const progress = context.terminal.progress(t`Checking`);
   for (const [index, stored] of all.entries()) {
     progress.update(index, all.length);
@@ -77,14 +76,14 @@ async function validateFinds(context: Context, names: readonly string[], verdict
       validated.issues.map((issue) => ({ find: stored.localId, ...find.source, ...issue })),
     );
     const content = contentOf(find, validated);
-    outbox.change(() => bringUpToDate(outbox, profile, stored.id, content));
+    outbox.change(() => bringUpToDate(outbox, stored.id, content));
   }
   progress.end();
 }
 
 /** As the entry is at this moment: a push may have taken it since the find was read. */
-function bringUpToDate(outbox: Outbox, profile: string, findId: number, content: ImportContent): void {
-  const entry = importOfFind(outbox, findId, profile);
+function bringUpToDate(outbox: ServiceOutbox, findId: number, content: ImportContent): void {
+  const entry = importOfFind(outbox, findId);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return;
   const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
   if (!same) replaceImport(outbox, entry, content);

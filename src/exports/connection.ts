@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts';
+import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { isProtected } from '../config.ts';
 import { makePace, type Pace } from '../http/pace.ts';
@@ -65,15 +66,16 @@ export function openConnection(options: ServiceOptions): Connection {
   };
 }
 
-/** The address without slashes at its end. @throws ConfigError as {@link openConnection} */
+/** The one spelling of the address. @throws ConfigError as {@link openConnection} */
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {
-  if (!/^https?:\/\/[^/]/.test(address) || !URL.canParse(address)) {
-    throw new ConfigError(`${name} must be an address such as https://finds.example.org, not "${address}".`);
+  const normal = normalAddress(address);
+  if (normal === undefined) {
+    throw new ConfigError(`${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
   }
-  if (!isProtected(address, allowHttp)) {
+  if (!isProtected(normal, allowHttp)) {
     throw new ConfigError(`${name}: ${address} would send the password in the open.`, {
       hint: 'Use the https:// address, or set allowHttp if the network is your own.',
     });
   }
-  return address.replace(/\/+$/, '');
+  return normal;
 }

@@ -8,19 +8,19 @@ import { enqueueNumber, enqueuePhoto, type NumberChange, type PhotoChange, targe
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
-import { type PushResult, push } from '../flows/push.ts';
+import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
-import { readAccount } from '../flows/read-account.ts';
+import { type Harvesting, pushToEnd, reconcileNow } from '../flows/push-to-end.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { reconcile } from '../flows/reconcile.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
-import { identOfAccount, knownAccount, rememberAccount } from '../outbox/accounts.ts';
-import { entriesOfFind, entriesOfRecord, selectEntries } from '../outbox/entries.ts';
+import { knownAccount } from '../outbox/accounts.ts';
+import { allEntries, entriesOfFind, entriesOfRecord } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
 import { takeLease } from '../outbox/lease.ts';
 import { openOutbox } from '../outbox/outbox.ts';
+import { nameServices, openService } from '../outbox/services.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
 import { type CheckOptions, checkFinds } from './finds.ts';
@@ -53,7 +53,7 @@ export type OutboxOptions = {
       /** How long after that a new record may take to appear in harvests, in milliseconds; default 900000. */
       readonly indexAllowanceMs?: number;
     };
-  /** Which entries of the file are meant, where several services or accounts share it; default `default`. */
+  /** The name under which a release before services were told apart by their address kept this one's entries; default `default`. */
   readonly profile?: string;
 };
 
@@ -119,90 +119,70 @@ export type FindOutbox = AsyncDisposable & {
 export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox> {
   const { service, file, photosFolder = join(dirname(file), 'photos'), profile = 'default' } = options;
   const connection = openConnection(service);
-  const outbox = openOutbox(file, systemClock);
-  const role = roleNamed(knownAccount(outbox, profile)?.role);
+  const raw = openOutbox(file, systemClock);
+  const named = { address: connection.baseUrl, username: service.username };
+  nameServices(raw, [{ profile, ...named }]);
+  const outbox = openService(raw, named);
+  const role = roleNamed(knownAccount(outbox)?.role);
   const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
-  // Nothing tells what other profiles of the file write to. A find is not sent twice for that, and a record of theirs is theirs.
-  const isOtherService = (): boolean => true;
-  const underLease = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    const lease = takeLease(outbox);
-    try {
-      return await work();
-    } finally {
-      lease.release();
-    }
+  const never = new AbortController();
+  const sync = {
+    outbox,
+    service: { ...connection, tokenIsLent: false },
+    harvesting: service.oaiBase === undefined ? undefined : harvestingOf(service, service.oaiBase, connection),
+    clock: systemClock,
+    recordKeys: undefined,
+    takeOver: false,
   };
 
   return {
-    add: (finds) =>
-      enqueueFinds(finds, { outbox, profile, validate: checks.check, ...keeping, isOtherService: () => false, dryRun: false }),
-    setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, profile, find), value),
+    add: (finds) => enqueueFinds(finds, { outbox, validate: checks.check, ...keeping, dryRun: false }),
+    setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, find), value),
     addPhoto: async (find, path) => {
-      const target = targetOf(outbox, profile, find);
+      const target = targetOf(outbox, find);
       const { photograph, issues } = await keeping.inspectPhotograph(path);
       if (photograph === undefined || hasErrors(issues)) {
         throw new FileError(path, issues.map(({ message }) => message).join(' '));
       }
       return enqueuePhoto(outbox, target, await keeping.keepPhotograph(photograph));
     },
-    push: ({ kinds = ENTRY_KINDS, limit, signal, onEvent } = {}) => {
-      const never = new AbortController();
-      const stop = signal ?? never.signal;
+    push: ({ kinds = ENTRY_KINDS, limit, signal = never.signal, onEvent } = {}) => {
       // One listener for each request under way: that many is no leak.
-      setMaxListeners(0, stop, never.signal);
-      return underLease(() =>
-        push({
-          ...connection,
-          outbox,
-          profile,
-          isOtherService,
-          account: identOfAccount(outbox, profile, service.username),
-          kinds,
-          recordKeys: undefined,
-          limit,
-          maxInFlight: service.maxInFlight ?? 16,
-          openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
-          readIdentCely: readRecordIdent,
-          clock: systemClock,
-          report: (event) => onEvent?.(event),
-          stop,
-          abort: never.signal,
-        }),
-      );
+      setMaxListeners(0, signal, never.signal);
+      return pushToEnd({
+        ...connection,
+        ...sync,
+        kinds,
+        limit,
+        anyAccount: false,
+        maxInFlight: service.maxInFlight ?? 16,
+        openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
+        readIdentCely: readRecordIdent,
+        report: (event) => onEvent?.(event),
+        stop: signal,
+        abort: never.signal,
+      });
     },
-    reconcile: () =>
-      underLease(async () => {
-        const client = openOaiClient(harvestingOf(service, connection));
-        const account = knownAccount(outbox, profile) ?? (await readAccount(connection));
-        rememberAccount(outbox, profile, { ...account, username: service.username });
-        const settled = await reconcile({
-          outbox,
-          profile,
-          client,
-          format: `oai_${service.prefix ?? 'svc'}`,
-          clock: systemClock,
-          user: account.identCely,
-          settleMs: service.settleMs ?? 600_000,
-          indexAllowanceMs: service.indexAllowanceMs ?? 900_000,
-          isOtherService,
-          recordKeys: undefined,
-        });
-        return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
-      }),
+    reconcile: async () => {
+      const { harvesting } = sync;
+      if (harvesting === undefined)
+        throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
+      const settled = await reconcileNow({ ...sync, harvesting });
+      return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
+    },
     resolve: (find, decision) => {
       const lease = takeLease(outbox);
       try {
-        return resolveDoubts({ outbox, isOtherService }, targetOf(outbox, profile, find), decision).length;
+        return resolveDoubts(outbox, targetOf(outbox, find), decision).length;
       } finally {
         lease.release();
       }
     },
     entries: (find) => {
-      if (find === undefined) return selectEntries(outbox, 'profile = :profile', { profile }).map(toPublic);
-      const { findId, identCely } = targetOf(outbox, profile, find);
-      const entries =
-        findId === null ? entriesOfRecord(outbox, identCely ?? '', profile) : entriesOfFind(outbox, findId, profile);
+      if (find === undefined) return allEntries(outbox).map(toPublic);
+      const { findId, identCely } = targetOf(outbox, find);
+      const entries = findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
       return entries.map(toPublic);
     },
     close,
@@ -216,20 +196,25 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   }
 }
 
-function harvestingOf(service: OutboxOptions['service'], { send, session }: Connection): OaiClientOptions {
-  const { oaiBase, oaiAuth = 'basic', schemaVersion = '2.2', username, password } = service;
-  if (oaiBase === undefined)
-    throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
+function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send, session }: Connection): Harvesting {
+  const { oaiAuth = 'basic', schemaVersion = '2.2', username, password } = service;
   const credentials = {
     none: { kind: 'none' },
     basic: { kind: 'basic', username, password },
     bearer: { kind: 'bearer', token: () => session.token() },
   } as const;
-  return {
+  const options: OaiClientOptions = {
     oaiBase: checkAddress('oaiBase', oaiBase, service.allowHttp === true),
     version: schemaVersion,
     credentials: credentials[oaiAuth],
     exchange: retrying(send, { clock: systemClock, random: Math.random, ...HARVEST_RETRY }),
+  };
+  return {
+    open: async () => openOaiClient(options),
+    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    format: `oai_${service.prefix ?? 'svc'}`,
+    settleMs: service.settleMs ?? 600_000,
+    indexAllowanceMs: service.indexAllowanceMs ?? 900_000,
   };
 }
 

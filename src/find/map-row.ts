@@ -16,7 +16,7 @@ export type RowContext = {
   readonly resolvePhoto: ResolvePhoto;
   /** What is known of a find that is kept already: a table that was exported names it. */
   readonly known?: (localId: string) => KnownFind | undefined;
-  /** The profile of another service from which alone an identifier is known. */
+  /** The other service from which alone an identifier is known. */
   readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
 };
 
@@ -28,7 +28,7 @@ export type KnownFind = {
 };
 
 /** Whose identifier it is, and the command that sends such finds to this service as well. */
-type Elsewhere = { readonly localId: string; readonly profile: string; readonly command: string };
+type Elsewhere = { readonly localId: string; readonly address: string; readonly command: string };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
 export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
@@ -124,7 +124,7 @@ const NO_PHOTOS: readonly string[] = [];
 /** A row that came from the service would be recorded there once more. */
 function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (elsewhere !== undefined) {
-    const message = t`${identCely} was given to ${elsewhere.localId} by the service of profile ${elsewhere.profile}, not by this one. To send such finds here, too: ${elsewhere.command}`;
+    const message = t`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');
     return;
   }

@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { disown, ownerOf } from '../outbox/owners.ts';
 
 /**
@@ -9,12 +9,11 @@ import { disown, ownerOf } from '../outbox/owners.ts';
  * @returns that find's import; undefined where the record was nobody's
  */
 export function takeFromOwner(
-  outbox: Outbox,
-  profiles: readonly string[],
+  outbox: ServiceOutbox,
   { id, localId }: Entry,
   identCely: string,
 ): ImportEntry | undefined {
-  const owner = ownerOf(outbox, identCely, profiles);
+  const owner = ownerOf(outbox, identCely);
   if (owner === undefined || owner.id === id) return undefined;
   const reason = t`the service gave its record ${identCely} to ${localId}: it may have been put back from a backup and have lost this one`;
   disown(outbox, owner, reason);

@@ -1,10 +1,10 @@
 import { t } from '../base/language.ts';
 import { countsAreRight } from '../outbox/counts.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Check, ok, warning } from './check-machine.ts';
 
 /** Whether the counts that are kept are those of what is there. */
-export function checkCounts(outbox: Outbox): Check {
+export function checkCounts(outbox: ServiceOutbox): Check {
   if (countsAreRight(outbox)) return ok('counts', t`the counts of finds and entries are right`);
   return warning(
     'counts',

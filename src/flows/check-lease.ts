@@ -1,10 +1,10 @@
 import { t } from '../base/language.ts';
 import { leaseHolder, lifeOf } from '../outbox/lease.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Check, ok, warning } from './check-machine.ts';
 
 /** Whether a push could take the outbox now. */
-export function checkLease(outbox: Outbox): Check {
+export function checkLease(outbox: ServiceOutbox): Check {
   const held = leaseHolder(outbox);
   if (held === undefined) return ok('lease', t`no other pas holds the outbox`);
   const { pid, host } = held;

@@ -1,12 +1,12 @@
 import type { Entry } from '../outbox/entry.ts';
 import { evidenceOf } from '../outbox/evidence.ts';
 import { attemptsOf } from '../outbox/journal.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Moment, type ServerNow, serverTimeOf } from '../outbox/server-time.ts';
 import type { Window } from './verdict.ts';
 
 type Doubted = {
-  readonly outbox: Outbox;
+  readonly outbox: ServiceOutbox;
   readonly settleMs: number;
   /** The profile's account now, where it is known. */
   readonly user: string | undefined;
@@ -25,13 +25,13 @@ export function windowOf({ outbox, settleMs, user }: Doubted, entry: Entry, now:
 }
 
 /** When anything of the entry may have reached the service first; undefined where nothing bounds that. */
-export function earliestMs(outbox: Outbox, entry: Entry, now: ServerNow): number | undefined {
+export function earliestMs(outbox: ServiceOutbox, entry: Entry, now: ServerNow): number | undefined {
   const moments = momentsOf(outbox, entry, now);
   return moments.every(({ bounded }) => bounded) ? Math.min(...moments.map(({ fromMs }) => fromMs)) : undefined;
 }
 
-function momentsOf(outbox: Outbox, entry: Entry, now: ServerNow): Moment[] {
-  const attempts = attemptsOf(outbox, entry.id).map((attempt) => serverTimeOf(outbox, entry.profile, attempt, now));
+function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Moment[] {
+  const attempts = attemptsOf(outbox, entry.id).map((attempt) => serverTimeOf(outbox, attempt, now));
   return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];
 }
 
@@ -41,7 +41,7 @@ export function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: num
 }
 
 /** What was sent without this outbox knowing was sent by the account that the profile has, as far as anybody knows. */
-function accountsOf(outbox: Outbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
+function accountsOf(outbox: ServiceOutbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
   const tried = attemptsOf(outbox, entry.id).map(({ account }) => account);
   const all = new Set(entry.doubt === null ? tried : [...tried, user ?? null]);
   const known = [...all].filter((account) => account !== null);
@@ -49,7 +49,7 @@ function accountsOf(outbox: Outbox, entry: Entry, user: string | undefined): Rea
 }
 
 /** Whenever it was sent, it was sent before it was first looked for. The server's own time of that look counts. */
-function firstLookMs(outbox: Outbox, entry: Entry, { nowMs }: ServerNow): number {
+function firstLookMs(outbox: ServiceOutbox, entry: Entry, { nowMs }: ServerNow): number {
   const looks = evidenceOf(outbox, entry.id);
   const since = looks.slice(looks.findLastIndex(({ verdict }) => verdict === 'absent' || verdict === 'person') + 1);
   const first = since.find(({ serverAt }) => serverAt !== null);

@@ -11,12 +11,11 @@ import type { ValidatedFind } from '../find/validate.ts';
 import { addImport, importOfFind, replaceImport, wasGivenUp } from '../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../outbox/entry.ts';
 import { findById, type StoredFind, updateFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { contentOf } from './enqueue-finds.ts';
 
 export type EditContext = {
-  readonly outbox: Outbox;
-  readonly profile: string;
+  readonly outbox: ServiceOutbox;
   readonly lookupTerm: LookupTerm;
   readonly validate: (find: Find) => ValidatedFind;
 };
@@ -41,7 +40,7 @@ export type Edited =
  * @throws UsageError where the find was sent, or changed meanwhile
  */
 export function editFind(context: EditContext, stored: StoredFind, before: Cells, after: Cells): Edited {
-  const { outbox, profile } = context;
+  const { outbox } = context;
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
   const read = readCells(stored, after, context.lookupTerm);
@@ -58,11 +57,11 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
     if (now === undefined || JSON.stringify(now.elements) !== JSON.stringify(stored.elements)) {
       throw new UsageError(t`Another pas changed ${stored.localId} meanwhile.`, { hint: t`Edit it again.` });
     }
-    const entry = editableImport(outbox, profile, stored);
+    const entry = editableImport(outbox, stored);
     updateFind(outbox, { localId: find.localId, elements: find.elements });
-    if (entry === undefined) addImport(outbox, profile, stored.id, contentOf(find, validated));
+    if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
     else replaceImport(outbox, entry, contentOf(find, validated));
-    const state = importOfFind(outbox, stored.id, profile)?.state ?? 'draft';
+    const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
     const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
     return { kind: 'stored', changed: changes, state, issues: validated.issues };
   });
@@ -72,8 +71,8 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
  * The import that an edit would change; undefined where the find has none under this profile yet.
  * @throws UsageError where it was sent, with what can be done about it
  */
-export function editableImport(outbox: Outbox, profile: string, { id, localId }: StoredFind): ImportEntry | undefined {
-  const entry = importOfFind(outbox, id, profile);
+export function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
+  const entry = importOfFind(outbox, id);
   const word = shellWord(localId);
   switch (entry?.state) {
     case 'accepted': {
@@ -91,7 +90,7 @@ export function editableImport(outbox: Outbox, profile: string, { id, localId }:
         hint: t`Wait for the push to end; pas show ${word} says how it went.`,
       });
     case undefined:
-      if (!wasGivenUp(outbox, id, profile)) return undefined;
+      if (!wasGivenUp(outbox, id)) return undefined;
       throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: pas resolve ${word} --resend` });
     default:
       return entry;

@@ -12,7 +12,7 @@ import {
 } from '../outbox/entries.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Kept } from './kept-photographs.ts';
 
 /** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
@@ -23,12 +23,12 @@ const MOST_NUMBER_CHARACTERS = 255;
  * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
  * @throws UsageError when it is neither
  */
-export function targetOf(outbox: Outbox, profile: string, find: string): Target {
-  const stored = findByLocalId(outbox, find) ?? findByIdentCely(outbox, find, profile);
+export function targetOf(outbox: ServiceOutbox, find: string): Target {
+  const stored = findByLocalId(outbox, find) ?? findByIdentCely(outbox, find);
   if (stored !== undefined) {
-    return { profile, findId: stored.id, identCely: importOfFind(outbox, stored.id, profile)?.identCely ?? null };
+    return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
   }
-  if (looksLikeIdent(find)) return { profile, findId: null, identCely: find };
+  if (looksLikeIdent(find)) return { findId: null, identCely: find };
   throw new UsageError(t`There is no find ${find}.`, {
     hint: t`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
   });
@@ -41,11 +41,11 @@ export function looksLikeIdent(text: string): boolean {
 export type NumberChange = 'queued' | 'replaced' | 'kept';
 
 /** What queueing this number would come to. */
-export function numberChange(outbox: Outbox, target: Target, value: string): NumberChange {
+export function numberChange(outbox: ServiceOutbox, target: Target, value: string): NumberChange {
   return changeOf(lastNumber(outbox, target), value);
 }
 
-function lastNumber(outbox: Outbox, target: Target): NumberEntry | undefined {
+function lastNumber(outbox: ServiceOutbox, target: Target): NumberEntry | undefined {
   const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');
   return numbers.filter((entry) => entry.state !== 'dropped').at(-1);
 }
@@ -59,7 +59,7 @@ function changeOf(last: NumberEntry | undefined, value: string): NumberChange {
  * Queues a registration number; one that waits unsent for the same find is replaced.
  * @throws UsageError when the service would refuse the value (contract, "PATCH …/evidencni-cislo")
  */
-export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
+export function enqueueNumber(outbox: ServiceOutbox, target: Target, rawValue: string): NumberChange {
   const value = rawValue.trim();
   if (value === '')
     throw new UsageError(t`The registration number is empty.`, { hint: t`A number cannot be removed, only changed.` });
@@ -82,7 +82,7 @@ export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
  * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused is
  * queued again: whoever asks for it has mended what was wrong.
  */
-export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept): PhotoChange {
+export function enqueuePhoto(outbox: ServiceOutbox, target: Target, photograph: Kept): PhotoChange {
   return outbox.change(() => {
     const same = entriesOf(outbox, target).filter((entry) => entry.state !== 'dropped' && isSamePhotograph(entry, photograph));
     const [first] = same;
@@ -102,7 +102,7 @@ function isSamePhotograph(entry: Entry, { sha512, twinSha512Hex }: Kept): entry 
 }
 
 /** Where the photograph waits unsent with its place, and is wanted without, it waits without from now on. */
-export function replaceTwin(outbox: Outbox, entries: readonly Entry[], photograph: Kept): boolean {
+export function replaceTwin(outbox: ServiceOutbox, entries: readonly Entry[], photograph: Kept): boolean {
   if (photograph.isStripped !== true) return false;
   const twin = entries.find((entry) => entry.state === 'queued' && isTwin(entry, photograph));
   if (twin === undefined) return false;
@@ -115,12 +115,12 @@ function isTwin(entry: Entry, { twinSha512Hex }: Kept): boolean {
 }
 
 /** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */
-function asItIsNow(outbox: Outbox, target: Target): Target {
+function asItIsNow(outbox: ServiceOutbox, target: Target): Target {
   if (target.findId === null) return target;
-  return { ...target, identCely: importOfFind(outbox, target.findId, target.profile)?.identCely ?? null };
+  return { ...target, identCely: importOfFind(outbox, target.findId)?.identCely ?? null };
 }
 
-function entriesOf(outbox: Outbox, { findId, identCely, profile }: Target): Entry[] {
-  if (findId !== null) return entriesOfFind(outbox, findId, profile);
-  return identCely === null ? [] : entriesOfRecord(outbox, identCely, profile);
+function entriesOf(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
+  if (findId !== null) return entriesOfFind(outbox, findId);
+  return identCely === null ? [] : entriesOfRecord(outbox, identCely);
 }

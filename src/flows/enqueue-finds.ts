@@ -20,17 +20,13 @@ import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { replaceTwin } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
-import { SENT_ELSEWHERE, sentElsewhere } from './sent-elsewhere.ts';
 
 export type EnqueueContext = PhotographKeeping & {
-  readonly outbox: Outbox;
-  readonly profile: string;
+  readonly outbox: ServiceOutbox;
   readonly validate: (find: Find) => ValidatedFind;
-  /** Whether another profile is known to write to another service, so that the same find is to be made in both. */
-  readonly isOtherService: (profile: string) => boolean;
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
   readonly onProgress?: (done: number) => void;
@@ -136,18 +132,16 @@ export function contentOf(find: Find, { document, issues }: ValidatedFind): Impo
 function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enqueued; issues: readonly Issue[] } {
   const { find, content } = prepared;
   const stored = findByLocalId(context.outbox, find.localId);
-  const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id, context.profile);
-  const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id, context.profile);
-  const elsewhere = stored === undefined || entry !== undefined ? undefined : sentElsewhere(context, stored.id);
-  const isLeft = isGivenUp || elsewhere !== undefined;
-  const wanted = isLeft ? 'kept' : changeOf(prepared, context, stored, entry);
+  const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id);
+  const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id);
+  const wanted = isGivenUp ? 'kept' : changeOf(prepared, context, stored, entry);
   const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
   const change = otherWalk === undefined ? wanted : 'kept';
   const findId = context.dryRun ? stored?.id : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
-  const photosAdded = isLeft ? 0 : addPhotographs(prepared, context, findId);
-  const issues = isLeft
-    ? [elsewhere === undefined ? givenUp(find) : alreadyElsewhere(find, elsewhere)]
+  const photosAdded = isGivenUp ? 0 : addPhotographs(prepared, context, findId);
+  const issues = isGivenUp
+    ? [givenUp(find)]
     : otherWalk !== undefined
       ? [namesake(find, otherWalk)]
       : change === 'sent'
@@ -172,12 +166,12 @@ function namesake(find: Find, sourceFile: string): Issue {
 
 function changeOf(
   { find, content }: PreparedFind,
-  { outbox, profile }: EnqueueContext,
+  { outbox }: EnqueueContext,
   stored: StoredFind | undefined,
   entry: ImportEntry | undefined,
 ): Enqueued['change'] {
   if (stored === undefined || entry === undefined) return 'added';
-  const number = latestNumber(entriesOfFind(outbox, stored.id, profile));
+  const number = latestNumber(entriesOfFind(outbox, stored.id));
   // A table that was exported has the number that was set since.
   if (number !== undefined && isSame({ ...stored.elements, evidencni_cislo: number }, find.elements)) return 'kept';
   const same = isSame(stored.elements, find.elements);
@@ -211,7 +205,7 @@ function meaningOf(elements: StoredElements): string {
 /** @returns the id of the find's row */
 function write(
   { find, content }: PreparedFind,
-  { outbox, profile }: EnqueueContext,
+  { outbox }: EnqueueContext,
   change: Enqueued['change'],
   stored: StoredFind | undefined,
   entry: ImportEntry | undefined,
@@ -219,49 +213,39 @@ function write(
   if (change === 'kept' || change === 'sent') return stored?.id;
   if (stored === undefined) {
     const inserted = insertFind(outbox, find);
-    addImport(outbox, profile, inserted, content);
+    addImport(outbox, inserted, content);
     return inserted;
   }
   updateFind(outbox, find);
-  if (entry === undefined) addImport(outbox, profile, stored.id, content);
+  if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
   return stored.id;
 }
 
 function addPhotographs(
   { photographs }: PreparedFind,
-  { outbox, profile, dryRun }: EnqueueContext,
+  { outbox, dryRun }: EnqueueContext,
   findId: number | undefined,
 ): number {
   if (photographs.length === 0) return 0;
-  const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId, profile));
+  const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
     return !known.has(digest) && !known.has(photograph.twinSha512Hex ?? digest) && known.add(digest);
   });
   if (!dryRun && findId !== undefined) {
-    const identCely = importOfFind(outbox, findId, profile)?.identCely ?? null;
-    for (const photograph of fresh) addPhoto(outbox, { profile, findId, identCely }, photograph);
-    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, findId, profile), photograph);
+    const identCely = importOfFind(outbox, findId)?.identCely ?? null;
+    for (const photograph of fresh) addPhoto(outbox, { findId, identCely }, photograph);
+    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, findId), photograph);
   }
   return fresh.length;
 }
 
 /** Also of those that were given up: the table still names them, but a person decided otherwise. */
-function knownDigests(outbox: Outbox, findId: number, profile: string): string[] {
-  return entriesOfFind(outbox, findId, profile).flatMap((entry) =>
+function knownDigests(outbox: ServiceOutbox, findId: number): string[] {
+  return entriesOfFind(outbox, findId).flatMap((entry) =>
     entry.kind === 'photo' ? [entry.photograph.sha512.toString('hex')] : [],
   );
-}
-
-function alreadyElsewhere(find: Find, { profile, identCely, state }: Entry): Issue {
-  const word = STATE_WORDS[state];
-  const kept =
-    identCely === null
-      ? t`The find is ${word} under profile ${profile} and is not queued again.`
-      : t`The find was sent as ${identCely} under profile ${profile} and is not queued again.`;
-  const advice = t`If ${profile} was another service, make that profile again with its address: pas init --name ${profile}`;
-  return warningIssue(SENT_ELSEWHERE, `${kept} ${advice}`, { find: find.localId, ...find.source });
 }
 
 function givenUp(find: Find): Issue {

@@ -2,13 +2,13 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { NumberRow } from '../find/read-numbers.ts';
-import { entriesOfFind, entriesOfRecord, recordKey, selectEntries, type Target, wasGivenUp } from '../outbox/entries.ts';
+import { entriesOfFind, entriesOfRecord, numbersThatStand, recordKey, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
-import { elsewhereText, issuedElsewhere, type ServiceOutbox } from './issued-elsewhere.ts';
+import { elsewhereText, issuedElsewhere } from './issued-elsewhere.ts';
 
 type NumbersReport = {
   /** In the order of the table: one for each find. */
@@ -23,20 +23,19 @@ type Meant = { readonly row: NumberRow; readonly find: string; readonly target: 
  * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
  */
 export function enqueueNumbers(
-  known: ServiceOutbox,
+  outbox: ServiceOutbox,
   rows: readonly NumberRow[],
   { dryRun }: { readonly dryRun: boolean },
 ): NumbersReport {
-  const { outbox, profile } = known;
   const issues: Issue[] = [];
   return outbox.change(() => {
     const meant = rows.flatMap((row): Meant[] => {
-      const found = findOf(known, row);
+      const found = findOf(outbox, row);
       if ('rule' in found) issues.push({ ...found, ...row.place });
       return 'rule' in found ? [] : [{ row, ...found }];
     });
     const single = withoutContradictions(meant, issues);
-    warnOfTwice(outbox, profile, single, issues);
+    warnOfTwice(outbox, single, issues);
     const numbers = single.map(({ row: { value }, find, target }) => {
       if (currentNumber(outbox, target) === value) return { find, value, change: 'current' as const };
       return { find, value, change: dryRun ? numberChange(outbox, target, value) : enqueueNumber(outbox, target, value) };
@@ -45,16 +44,15 @@ export function enqueueNumbers(
   });
 }
 
-function findOf(known: ServiceOutbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
-  const { outbox, profile } = known;
+function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
   const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
-  const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely, profile);
+  const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
   if (localId !== '' && byKey === undefined) {
     return errorIssue('number-find', t`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
   }
-  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : issuedElsewhere(known, identCely);
+  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : issuedElsewhere(outbox, identCely);
   if (elsewhere !== undefined) {
-    const { message, hint } = elsewhereText(identCely, profile, elsewhere);
+    const { message, hint } = elsewhereText(identCely, elsewhere);
     return errorIssue('other-service', `${message} ${hint}`, { find: elsewhere.localId });
   }
   if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
@@ -65,12 +63,12 @@ function findOf(known: ServiceOutbox, { localId, identCely }: NumberRow): Omit<M
   if (stored === undefined && !looksLikeIdent(identCely)) {
     return errorIssue('number-find', t`${identCely} is no find here, and no identifier of one at the service.`);
   }
-  if (stored !== undefined && wasGivenUp(outbox, stored.id, profile)) {
+  if (stored !== undefined && wasGivenUp(outbox, stored.id)) {
     const word = shellWord(stored.localId);
     const message = t`${stored.localId} was given up, so its number would never be sent. To take it back: pas resolve ${word} --resend`;
     return errorIssue('number-given-up', message, { find: stored.localId });
   }
-  return { find: stored?.localId ?? identCely, target: targetOf(outbox, profile, stored?.localId ?? identCely) };
+  return { find: stored?.localId ?? identCely, target: targetOf(outbox, stored?.localId ?? identCely) };
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
@@ -89,8 +87,8 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
 }
 
 /** The service does not mind; a museum does. */
-function warnOfTwice(outbox: Outbox, profile: string, meant: readonly Meant[], issues: Issue[]): void {
-  const owners = numbersHere(outbox, profile);
+function warnOfTwice(outbox: ServiceOutbox, meant: readonly Meant[], issues: Issue[]): void {
+  const owners = numbersHere(outbox);
   const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
   const first = new Map<string, Meant>();
   for (const each of meant) {
@@ -106,16 +104,13 @@ function warnOfTwice(outbox: Outbox, profile: string, meant: readonly Meant[], i
 }
 
 /** The numbers of all finds, and of records that are not kept here, as far as they are known. */
-function numbersHere(outbox: Outbox, profile: string): Map<string, { readonly key: string; readonly find: string }[]> {
+function numbersHere(outbox: ServiceOutbox): Map<string, { readonly key: string; readonly find: string }[]> {
   const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
   const note = (value: string | undefined, key: string, find: string): void => {
     if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
   };
   const queued = new Map<string, { value: string; find: string }>();
-  for (const entry of selectEntries(outbox, `profile = :profile and kind = 'number' and state not in ('dropped', 'refused')`, {
-    profile,
-  })) {
-    if (entry.kind !== 'number') continue;
+  for (const entry of numbersThatStand(outbox)) {
     queued.set(entry.recordKey, { value: entry.value, find: entry.localId ?? entry.identCely ?? '' });
   }
   for (const [key, { value, find }] of queued) note(value, key, find);
@@ -132,16 +127,16 @@ function numberOfFind({ elements }: StoredFind): string | undefined {
 }
 
 /** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
-function currentNumber(outbox: Outbox, { profile, findId, identCely }: Target): string | undefined {
+function currentNumber(outbox: ServiceOutbox, { findId, identCely }: Target): string | undefined {
   const entries =
     findId !== null
-      ? entriesOfFind(outbox, findId, profile)
+      ? entriesOfFind(outbox, findId)
       : identCely === null
         ? []
-        : entriesOfRecord(outbox, identCely, profile);
+        : entriesOfRecord(outbox, identCely);
   const set = latestNumber(entries);
   if (set !== undefined) return set;
-  const record = identCely === null ? undefined : pulledRecord(outbox, profile, identCely)?.record;
+  const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;
   const pulled = typeof record === 'object' && record !== null && 'elements' in record ? record.elements : undefined;
   const shown = typeof pulled === 'object' && pulled !== null && 'evidencni_cislo' in pulled ? pulled.evidencni_cislo : undefined;
   if (typeof shown === 'string') return shown;

@@ -5,7 +5,7 @@ import { entriesOfFind } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 
 export type ExportFilter = {
   /** Only these finds; otherwise all. */
@@ -16,9 +16,9 @@ export type ExportFilter = {
 };
 
 /** The finds of the outbox as they stand under a profile: with its identifiers, numbers and photographs. */
-export function* exportedFinds(outbox: Outbox, profile: string, filter: ExportFilter): Generator<ExportedFind> {
+export function* exportedFinds(outbox: ServiceOutbox, filter: ExportFilter): Generator<ExportedFind> {
   for (const find of filter.finds ?? allFinds(outbox)) {
-    const entries = entriesOfFind(outbox, find.id, profile);
+    const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
     const elements = find.elements as FindElements;
     if (filter.states !== undefined && (sent === undefined || !filter.states.includes(sent.state))) continue;
@@ -42,10 +42,10 @@ function photosOf(entries: readonly Entry[]): string[] {
 }
 
 /** What an exported table may say of a find that is kept: its identifier, and photographs that do not lie beside the table. */
-export function knownFind(outbox: Outbox, profile: string, localId: string): KnownFind | undefined {
+export function knownFind(outbox: ServiceOutbox, localId: string): KnownFind | undefined {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) return undefined;
-  const entries = entriesOfFind(outbox, stored.id, profile);
+  const entries = entriesOfFind(outbox, stored.id);
   return { identCely: importOf(entries)?.identCely ?? undefined, photos: photosOf(entries) };
 }
 

@@ -69,7 +69,6 @@ function findSources({ outbox, profileFlag, recordBase, language, places, vocabu
   };
   return {
     ...{ outbox, profileFlag, recordBase, language, places },
-    profile: profile.name,
     termOf: remembered((ident) => termByIdent(vocabulary, ident)),
     districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),

@@ -13,7 +13,7 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 
 /** The verdict on an import that the harvest does not show. */
 export function judgeAbsence(window: Window, sight: string, view: View): Verdict {
-  if (!wouldBeShown(window, view.sights.get(sight))) {
+  if (!wouldBeShown(window, view.sights.get(sight), view.harvester)) {
     const reason = t`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
   }
@@ -27,9 +27,14 @@ export function judgeAbsence(window: Window, sight: string, view: View): Verdict
   );
 }
 
-/** An account may see its own records and not those of another account of the same project. */
-function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefined): boolean {
-  return makers !== undefined && [...(accounts ?? [])].every((account) => makers.has(account));
+/** An account may see its own records and not those of another, so only its own harvest proves that it did not make one. */
+function wouldBeShown(
+  { accounts }: Window,
+  makers: ReadonlySet<string> | undefined,
+  harvester: string | undefined,
+): boolean {
+  if (accounts === undefined || makers === undefined) return false;
+  return [...accounts].every((account) => account === harvester && makers.has(account));
 }
 
 /**

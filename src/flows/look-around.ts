@@ -1,10 +1,9 @@
 import { differingElements, type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
-import { selectEntries } from '../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import type { Gap } from '../outbox/gaps.ts';
 import { attemptsOf } from '../outbox/journal.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { acceptedSince, ownedRecords, ownerOf } from '../outbox/owners.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { acceptedSince, latestAccepted, ownedRecords, ownerOf } from '../outbox/owners.ts';
 import type { ServerNow } from '../outbox/server-time.ts';
 import { childOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -15,12 +14,11 @@ import { couldBeMade, makingOf } from './judge-doubt.ts';
 import type { View } from './verdict.ts';
 
 export type LookContext = Harvest & {
-  readonly outbox: Outbox;
-  readonly profile: string;
-  /** The profile and the others of its service. */
-  readonly profiles: readonly string[];
-  /** The account's own identifier at the service. */
+  readonly outbox: ServiceOutbox;
+  /** The service's identifier of the account; what it may have sent without this outbox knowing counts as its. */
   readonly user: string | undefined;
+  /** The one that the harvest is signed in as; undefined for nobody, or where that is not known. */
+  readonly harvester: string | undefined;
   /** How long after an attempt the service may still be working on it. */
   readonly settleMs: number;
   /** How long after that a new record may take to appear in a harvest. */
@@ -36,13 +34,8 @@ const OVERLAP_MS = 2000;
 
 /** One harvest that covers all doubts and, where there is one, a canary for each state. */
 export async function lookAround(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Sighted> {
-  const { outbox, profile, profiles, clock } = context;
-  const canaries = selectEntries(
-    outbox,
-    `profile = :profile and kind = 'import' and state = 'accepted'`,
-    { profile, limit: MOST_CANARIES },
-    'order by entries.updated_at desc limit :limit',
-  );
+  const { outbox, clock } = context;
+  const canaries = latestAccepted(outbox, MOST_CANARIES);
   /** Undefined where a doubt may be as old as it likes: no answer was given before it, and none near it. */
   const beginOf = (now: ServerNow): number | undefined => {
     const begins = doubts.map((entry) => earliestMs(outbox, entry, now));
@@ -65,7 +58,7 @@ export async function lookAround(context: LookContext, doubts: readonly Entry[],
     harvest = await harvestAll(context, from);
   }
   const { finds, withheld, deleted } = harvest;
-  const accepted = acceptedSince(outbox, profiles, from ?? 0, now.offsetMs);
+  const accepted = acceptedSince(outbox, from ?? 0, now.offsetMs);
   const isListed = (identCely: string) => finds.has(identCely) || withheld.has(identCely) || deleted.has(identCely);
   return {
     finds,
@@ -74,8 +67,9 @@ export async function lookAround(context: LookContext, doubts: readonly Entry[],
     ...now,
     isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
     sights: sightsOf(canaries, finds),
+    harvester: context.harvester,
     index: {
-      reachesMs: newestMs(ownedRecords(outbox, profiles), finds),
+      reachesMs: newestMs(ownedRecords(outbox), finds),
       unlisted: new Map([...accepted].filter(([identCely]) => !isListed(identCely))),
       allowanceMs: context.indexAllowanceMs,
     },
@@ -118,7 +112,7 @@ function newestMs(owned: readonly string[], finds: HarvestedFinds['finds']): num
 }
 
 function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {
-  const owner = ownerOf(context.outbox, identCely, context.profiles);
+  const owner = ownerOf(context.outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
   const sent = elementsSent(owner);
   const isAlike = sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
@@ -132,7 +126,7 @@ function wasMadeAs(context: LookContext, now: ServerNow, owner: ImportEntry, sho
   return couldBeMade(windowOf({ ...context, settleMs: answered ? 0 : context.settleMs }, owner, now), shown);
 }
 
-/** From the document itself: the find may have been edited since, for another profile. */
+/** From the document itself: the find may have been edited since, for another service. */
 export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
   const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : readHarvestedFind(find)?.elements;

@@ -16,7 +16,7 @@ import { type PhotoExif, readPhotoExif } from '../find/photo-exif.ts';
 import { importOfFind, wasGivenUp } from '../outbox/entries.ts';
 import type { PhotoEntry } from '../outbox/entry.ts';
 import { allFinds } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { photoEntries } from '../outbox/photographs.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { placeOf } from './report-find.ts';
@@ -37,8 +37,7 @@ type MatchedFile = FileFate & { readonly kind: 'matched' };
 export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
 
 type MatchSources = MatchOptions & {
-  readonly outbox: Outbox;
-  readonly profile: string;
+  readonly outbox: ServiceOutbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
   /** A camera's clock without an offset, such as `2024-05-06T07:08:09` → milliseconds since 1970 UTC. */
   readonly localToMs: (local: string) => number;
@@ -52,7 +51,7 @@ type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const files = await filesIn(folder, sources.recursive);
-  const byDigest = entriesByDigest(photoEntries(sources.outbox, sources.profile));
+  const byDigest = entriesByDigest(photoEntries(sources.outbox));
   const issues: Issue[] = [];
   const known: Shot[] = [];
   const fates = new Map<string, FileFate>();
@@ -174,12 +173,12 @@ function shotOf(file: string, { place, taken }: PhotoExif, localToMs: MatchSourc
 }
 
 /** Finds that a photograph can be queued for. Those of tables were all entered at once, which tells nothing. */
-function matchableFinds({ outbox, profile }: MatchSources): MatchableFind[] {
+function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...allFinds(outbox)]
-    .filter(({ id }) => !wasGivenUp(outbox, id, profile))
+    .filter(({ id }) => !wasGivenUp(outbox, id))
     .map(({ id, localId, elements, sourceFile, createdAt }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
-      const identCely = importOfFind(outbox, id, profile)?.identCely ?? undefined;
+      const identCely = importOfFind(outbox, id)?.identCely ?? undefined;
       const place = placeOf(elements as FindElements)?.wgs84;
       return {
         localId,

@@ -9,14 +9,14 @@ import { couldBeStored } from './judge-photograph.ts';
 import type { LookContext } from './look-around.ts';
 import type { View, Window } from './verdict.ts';
 
-type NarrowingContext = Pick<LookContext, 'outbox' | 'profile' | 'profiles' | 'settleMs' | 'user'>;
+type NarrowingContext = Pick<LookContext, 'outbox' | 'settleMs' | 'user'>;
 
 /**
  * What a harvest says about the times of which this outbox knows nothing. A gap stays only for the projects in which
  * this account may have made records, or stored photographs, that no entry here is known to have made.
  */
 export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view: View & ServerNow): void {
-  const { outbox, profile } = context;
+  const { outbox } = context;
   // Where the harvest shows no record of this account, those that it does not show prove nothing.
   if (view.sights.size === 0) return;
   const narrowed = gaps.flatMap((gap) => {
@@ -25,7 +25,7 @@ export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view
     const left = new Set([...strangersOf(window, view), ...strangePhotographs(context, window, view)]);
     return [...left].filter((project) => gap.project === null || gap.project === project).map((project) => ({ ...gap, project }));
   });
-  replaceGaps(outbox, profile, narrowed);
+  replaceGaps(outbox, narrowed);
 }
 
 function windowOfGap(gap: Gap, { settleMs, user }: NarrowingContext, now: ServerNow): Window {
@@ -45,13 +45,11 @@ function strangersOf(window: Window, view: View): string[] {
 }
 
 /** Projects of records that were given a photograph in that time that no entry here sent. */
-function strangePhotographs({ outbox, profiles }: NarrowingContext, window: Window, view: View): string[] {
+function strangePhotographs({ outbox }: NarrowingContext, window: Window, view: View): string[] {
   const hasStrange = (find: HarvestedFind): boolean => {
     const stored = find.files.filter((file) => couldBeStored(window, file));
     if (stored.length === 0) return false;
-    const own = profiles
-      .flatMap((profile) => entriesOfRecord(outbox, find.identCely, profile))
-      .filter((entry) => entry.kind === 'photo');
+    const own = entriesOfRecord(outbox, find.identCely).filter((entry) => entry.kind === 'photo');
     const sent = own.filter(({ state }) => state === 'accepted').map(({ photograph }) => photograph);
     return stored.some(
       (file) =>

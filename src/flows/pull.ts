@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import { attemptsOf } from '../outbox/journal.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import {
   completePull,
   noteUnchanged,
@@ -16,8 +16,7 @@ import { OVERLAP_MS } from './service-lists.ts';
 import { type Sight, type SightOptions, sightChanges, sightEach } from './sight-records.ts';
 
 type PullContext = SightOptions & {
-  readonly outbox: Outbox;
-  readonly profile: string;
+  readonly outbox: ServiceOutbox;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;
   /** The account's own identifier at the service, where it is known. */
@@ -50,11 +49,11 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  * @throws UsageError on a training instance, where harvesting shows none of them; what {@link sightChanges} throws
  */
 export async function pull(context: PullContext): Promise<Pull> {
-  const { outbox, profile } = context;
-  const sent = [...sentFinds(outbox, profile)];
+  const { outbox } = context;
+  const sent = [...sentFinds(outbox)];
   if (sent.length === 0) return { finds: [], fromMs: undefined };
-  const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, profile, identCely)]));
-  const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox, profile);
+  const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
+  const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   const fromMs = watermarkMs === undefined ? firstSentMs(outbox, sent) - LOOK_BACK_MS : watermarkMs - OVERLAP_MS;
   const { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
@@ -66,11 +65,11 @@ export async function pull(context: PullContext): Promise<Pull> {
   ]);
   const own = context.training ? onlyOwn(context, sent, sights, known) : sights;
   outbox.change(() => {
-    for (const { identCely } of sent) remember(outbox, profile, identCely, own.get(identCely));
-    completePull(outbox, profile, beganMs);
+    for (const { identCely } of sent) remember(outbox, identCely, own.get(identCely));
+    completePull(outbox, beganMs);
   });
   const finds = sent.flatMap((find): PulledFind[] => {
-    const now = pulledRecord(outbox, profile, find.identCely);
+    const now = pulledRecord(outbox, find.identCely);
     return now === undefined ? [] : [{ sent: find, before: known.get(find.identCely), now }];
   });
   return { finds, fromMs };
@@ -82,24 +81,24 @@ function isOpen(known: PulledRecord | undefined): boolean {
 }
 
 /** Then it would be on the list. One that a person settled may have been created at any time. */
-function isAcceptedSince(outbox: Outbox, { entryId }: SentFind, fromMs: number): boolean {
+function isAcceptedSince(outbox: ServiceOutbox, { entryId }: SentFind, fromMs: number): boolean {
   return attemptsOf(outbox, entryId).some(
     ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
   );
 }
 
-function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
+function firstSentMs(outbox: ServiceOutbox, sent: readonly SentFind[]): number {
   const attempts = sent.flatMap(({ entryId }) => attemptsOf(outbox, entryId));
   return attempts.reduce((first, { startedAt }) => Math.min(first, startedAt), outbox.clock.now());
 }
 
-function remember(outbox: Outbox, profile: string, identCely: string, sight: Sight | undefined): void {
+function remember(outbox: ServiceOutbox, identCely: string, sight: Sight | undefined): void {
   switch (sight?.kind) {
     case undefined:
-      noteUnchanged(outbox, profile, identCely);
+      noteUnchanged(outbox, identCely);
       return;
     case 'shown':
-      rememberSighting(outbox, profile, {
+      rememberSighting(outbox, {
         identCely,
         standing: 'shown',
         datestampMs: sight.datestampMs,
@@ -108,10 +107,10 @@ function remember(outbox: Outbox, profile: string, identCely: string, sight: Sig
       return;
     case 'withheld':
     case 'deleted':
-      rememberSighting(outbox, profile, { identCely, standing: sight.kind, datestampMs: sight.datestampMs });
+      rememberSighting(outbox, { identCely, standing: sight.kind, datestampMs: sight.datestampMs });
       return;
     case 'missing':
-      rememberSighting(outbox, profile, { identCely, standing: 'missing', datestampMs: null });
+      rememberSighting(outbox, { identCely, standing: 'missing', datestampMs: null });
       return;
   }
 }
@@ -137,7 +136,7 @@ function onlyOwn(
     if (!isOwn) own.set(find.identCely, { kind: 'missing' });
   }
   if (proven > 0) return own;
-  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent with profile ${context.profile}.`, {
+  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${context.outbox.address}.`, {
     hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.`,
   });
 }

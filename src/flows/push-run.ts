@@ -4,18 +4,17 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Pace } from '../http/pace.ts';
 import type { DueQuery } from '../outbox/claims.ts';
 import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { ReadIdentCely } from '../pas-api/outcome.ts';
 import type { Session } from '../pas-api/session.ts';
 
 /** What a push is given. */
 export type PushContext = {
-  readonly outbox: Outbox;
-  readonly profile: string;
-  /** Whether another profile is known to write to another service. */
-  readonly isOtherService: (profile: string) => boolean;
-  /** The service's identifier of the account, where it is known. */
-  readonly account: string | undefined;
+  readonly outbox: ServiceOutbox;
+  /** Row of the account in the outbox. */
+  readonly accountId: number;
+  /** Also what other accounts of the service have queued. */
+  readonly anyAccount: boolean;
   readonly baseUrl: string;
   readonly kinds: readonly EntryKind[];
   /** Only the records of these keys, or all. */
@@ -119,7 +118,7 @@ export function dueQuery(run: PushRun): DueQuery {
   const flights = [...run.flights.values()].map(({ flight }) => flight);
   const active = new Set(flights.map((flight) => flight.project).filter((project) => project !== null));
   return {
-    profile: run.context.profile,
+    anyAccount: run.context.anyAccount,
     kinds: run.context.kinds,
     recordKeys: run.context.recordKeys,
     busyRecords: flights.map((flight) => flight.entry.recordKey),

@@ -15,14 +15,12 @@ import {
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { attemptsInARow } from '../outbox/journal.ts';
-import { profilesOfService } from '../outbox/owners.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
-import { refuseSecond } from './sent-elsewhere.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
 
 export type PushResult = {
@@ -75,15 +73,15 @@ async function sendAll(run: PushRun): Promise<void> {
 
 /** What an earlier push left open. */
 function takeUpUnsettled(run: PushRun): void {
-  const { outbox, profile } = run.context;
-  for (const entry of recoverInterrupted(outbox, profile)) {
+  const { outbox } = run.context;
+  for (const entry of recoverInterrupted(outbox)) {
     if (entry.kind !== 'number') {
       reportSettled(run, entry, { state: 'uncertain', reason: t`pas stopped while the request was under way` });
     }
   }
   outbox.change(() => {
-    forgetImpossibleWaits(outbox, profile);
-    for (const entry of entriesInState(outbox, profile, 'uncertain')) {
+    forgetImpossibleWaits(outbox);
+    for (const entry of entriesInState(outbox, 'uncertain')) {
       if (entry.kind === 'number' && entry.doubt === null) move(outbox, entry, 'queued', { notBeforeAt: 0 });
     }
   });
@@ -134,15 +132,9 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   await untilAborted(pace.approach(stop));
   if (stop.aborted || run.stopCause !== undefined || run.failure !== undefined) return;
 
-  const refused = refuseSecond(run.context, entry);
-  if (refused !== undefined) {
-    run.counts.refused += 1;
-    reportSettled(run, entry, refused);
-    return;
-  }
   const claimed = claim(outbox, entry.id, (current) => {
     const { method, url } = requestOf(run.context, current);
-    return { method, path: new URL(url).pathname, account: run.context.account };
+    return { method, path: new URL(url).pathname, accountId: run.context.accountId };
   });
   if (claimed === undefined) return;
   const request = requestOf(run.context, claimed.entry);
@@ -221,9 +213,8 @@ async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlem
 /** An identifier that another find has already shows that the service lost that one, or that the answer is an older one's. */
 function unlessOwned(run: PushRun, entry: Entry, settlement: Settlement): Settlement {
   if (entry.kind !== 'import' || settlement.state !== 'accepted') return settlement;
-  const { outbox, profile, isOtherService } = run.context;
   const { identCely } = settlement;
-  const owner = takeFromOwner(outbox, profilesOfService(outbox, profile, isOtherService), entry, identCely);
+  const owner = takeFromOwner(run.context.outbox, entry, identCely);
   if (owner === undefined) return settlement;
   const reason = t`the service gave it the record ${identCely}, which was that of ${owner.localId}: look at the service which of them it has`;
   reportSettled(run, owner, { state: 'uncertain', reason });

@@ -1,6 +1,6 @@
 import type { ElementName } from '../find/find.ts';
 import { differingElements, type HarvestedFind } from '../find/harvested-find.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Harvest, harvestFinds } from './harvest-finds.ts';
 import { sentFinds } from './sent-finds.ts';
 
@@ -14,11 +14,11 @@ type ReadBack = {
 
 /** Reads the account's finds by harvest and holds them against what was sent. */
 export async function readBack(
-  context: Harvest & { readonly outbox: Outbox; readonly profile: string },
+  context: Harvest & { readonly outbox: ServiceOutbox; readonly profile: string },
   from?: string,
 ): Promise<ReadBack[]> {
   const { finds } = await harvestFinds(context, from);
-  return [...sentFinds(context.outbox, context.profile)].map(({ find, identCely, elements }) => {
+  return [...sentFinds(context.outbox)].map(({ find, identCely, elements }) => {
     const harvested = finds.get(identCely);
     return { find, identCely, harvested, differing: harvested === undefined ? [] : differingElements(elements, harvested) };
   });

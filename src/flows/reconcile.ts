@@ -3,12 +3,11 @@ import { t } from '../base/language.ts';
 import { readHarvestedFind } from '../find/harvested-find.ts';
 import { entityOf } from '../oai/record.ts';
 import { applySettlement } from '../outbox/claims.ts';
-import { entriesInState, entriesOfRecord, importOfFind, move, selectEntries } from '../outbox/entries.ts';
+import { entriesInState, entriesOfRecord, importOfFind, move } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
 import { gapsOf, isHeldByGap } from '../outbox/gaps.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { profilesOfService } from '../outbox/owners.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
 import { type ImportDoubt, judgeImports } from './judge-doubt.ts';
@@ -18,9 +17,7 @@ import { elementsSent, type LookContext, lookAround, type Sighted } from './look
 import { narrowGaps } from './narrow-gaps.ts';
 import type { Verdict } from './verdict.ts';
 
-type ReconcileContext = Omit<LookContext, 'profiles'> & {
-  /** Whether another profile is known to write to another service. */
-  readonly isOtherService: (profile: string) => boolean;
+type ReconcileContext = LookContext & {
   /** Only the records of these keys, or all. */
   readonly recordKeys: readonly string[] | undefined;
 };
@@ -34,36 +31,24 @@ export type Reconciled = {
  * Settles uncertain entries by what the harvest shows: a find or file that is there settles its entry as accepted; one
  * that is proven not to be there is queued again; the rest is left to a person. To be called while holding the lease.
  */
-export async function reconcile({ isOtherService, recordKeys, ...given }: ReconcileContext): Promise<Reconciled[]> {
-  const { outbox, profile } = given;
-  const context = { ...given, profiles: profilesOfService(outbox, profile, isOtherService) };
+export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
+  const { outbox, recordKeys } = context;
   // All are judged together, since a record may be any of several; only those that were asked for are settled.
-  const uncertain = entriesInState(outbox, profile, 'uncertain');
+  const uncertain = entriesInState(outbox, 'uncertain');
   const asked = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
   requeueNumbers(outbox, uncertain.filter(asked));
   const imports = uncertain.filter((entry) => entry.kind === 'import');
-  const rivals = rivalsElsewhere(context);
   const changes = uncertain.filter(needsEvidence);
-  const gaps = gapsOf(outbox, profile);
+  const gaps = gapsOf(outbox);
   if (![...imports, ...changes].some(asked) && gaps.length === 0) return [];
-  const view = await lookAround(context, [...imports, ...rivals, ...changes], gaps);
-  const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, [...imports, ...rivals], view), view);
+  const view = await lookAround(context, [...imports, ...changes], gaps);
+  const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view), view);
   // An import that was found has given its photographs and numbers their record.
-  const open = entriesInState(outbox, profile, 'uncertain').filter(needsEvidence);
+  const open = entriesInState(outbox, 'uncertain').filter(needsEvidence);
   const verdicts = await judgeChanges(context, open, view);
   const all = [...settled, ...applyAll(context, open.filter(asked), verdicts, view)];
   if (gaps.length > 0) narrowGaps(context, gaps, view);
   return all;
-}
-
-/** What other profiles of the same service have in doubt may be any of the records as well. */
-function rivalsElsewhere({ outbox, profile, profiles }: LookContext): ImportEntry[] {
-  const others = JSON.stringify(profiles.filter((name) => name !== profile));
-  return selectEntries(
-    outbox,
-    `kind = 'import' and state in ('sending', 'uncertain') and profile in (select value from json_each(:others))`,
-    { others },
-  ).filter((entry) => entry.kind === 'import');
 }
 
 /** A number of unknown end is simply sent again, but not an older one after a newer one. */
@@ -71,7 +56,7 @@ function needsEvidence(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind === 'photo' || (entry.kind === 'number' && entry.doubt !== null);
 }
 
-function requeueNumbers(outbox: Outbox, entries: readonly Entry[]): void {
+function requeueNumbers(outbox: ServiceOutbox, entries: readonly Entry[]): void {
   outbox.change(() => {
     for (const entry of entries) {
       if (entry.kind === 'number' && !needsEvidence(entry))
@@ -112,8 +97,8 @@ async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry 
   return verdicts;
 }
 
-function judgeWithoutRecord({ outbox, profile }: LookContext, { findId }: Entry): Verdict | undefined {
-  const made = findId === null ? undefined : importOfFind(outbox, findId, profile);
+function judgeWithoutRecord({ outbox }: LookContext, { findId }: Entry): Verdict | undefined {
+  const made = findId === null ? undefined : importOfFind(outbox, findId);
   if (made?.state !== 'queued') return undefined;
   return {
     kind: 'absent',
@@ -142,10 +127,9 @@ function judgePhotos(
   return doubts.map((doubt) => [doubt.entryId, judgePhoto(doubt, doubts, settled, record, view)]);
 }
 
-/** What the record is known to have been given, under whatever profile of its service. */
-function acceptedOf({ outbox, profiles }: LookContext, identCely: string): Entry[] {
-  const entries = profiles.flatMap((profile) => entriesOfRecord(outbox, identCely, profile));
-  return entries.filter(({ state }) => state === 'accepted').sort((one, other) => one.id - other.id);
+/** What the record is known to have been given. */
+function acceptedOf({ outbox }: LookContext, identCely: string): Entry[] {
+  return entriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
 }
 
 function numberDoubt(context: LookContext, entry: NumberEntry, view: Sighted): NumberDoubt {
@@ -184,12 +168,12 @@ function applyAll(
   });
 }
 
-function apply({ outbox, profiles }: LookContext, entry: Entry, verdict: Verdict, serverAt: number): void {
+function apply({ outbox }: LookContext, entry: Entry, verdict: Verdict, serverAt: number): void {
   outbox.change(() => {
     const { kind, basis, reason, candidates } = verdict;
     recordEvidence(outbox, entry.id, { serverAt, verdict: kind, basis, reason, candidates });
     if (verdict.kind === 'found') {
-      if (entry.kind === 'import') takeFromOwner(outbox, profiles, entry, verdict.identCely);
+      if (entry.kind === 'import') takeFromOwner(outbox, entry, verdict.identCely);
       applySettlement(outbox, entry, { state: 'accepted', identCely: verdict.identCely, reason: verdict.reason });
     } else if (verdict.kind === 'absent') {
       applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: 0 });

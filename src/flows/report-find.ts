@@ -8,7 +8,7 @@ import { toSJtsk, toWgs84 } from '../geo/project.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
 import type { StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type PulledRecord, pulledRecord } from '../outbox/pulled.ts';
 import { nextSteps } from '../report/next-step.ts';
 import type { Label, Place, Problem, ReportFind, ReportState } from '../report/report.ts';
@@ -16,8 +16,7 @@ import type { LookupArea } from '../vocabulary/areas.ts';
 import type { Term } from '../vocabulary/term.ts';
 
 export type FindSources = {
-  readonly outbox: Outbox;
-  readonly profile: string;
+  readonly outbox: ServiceOutbox;
   /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
   readonly profileFlag: string;
   /** Where the service shows its records; undefined where it is not known. */
@@ -35,11 +34,11 @@ export type GatheredFind = { readonly find: ReportFind; readonly photographs: re
 
 /** All that the report says of one find. What may not be told is left out here, so that no page can tell it by mistake. */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
-  const { outbox, profile, recordBase } = sources;
-  const entries = entriesOfFind(outbox, stored.id, profile);
+  const { outbox, recordBase } = sources;
+  const entries = entriesOfFind(outbox, stored.id);
   const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
   const identCely = imported?.identCely ?? undefined;
-  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, profile, identCely);
+  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
   const elements = stored.elements as FindElements;
   const state = stateOf(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));

@@ -6,20 +6,14 @@ import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/ent
 import type { Entry, EntryState } from '../outbox/entry.ts';
 import { KIND_WORDS } from '../outbox/entry-words.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { ownerOf, profilesOfService } from '../outbox/owners.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { ownerOf } from '../outbox/owners.ts';
 
 /** What a person found out, or wants. */
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
   | { readonly kind: 'drop' };
-
-type Resolving = {
-  readonly outbox: Outbox;
-  /** Whether another profile is known to write to another service. */
-  readonly isOtherService: (profile: string) => boolean;
-};
 
 /** What each decision is about: the first of these states that the record has entries in. */
 const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
@@ -41,7 +35,7 @@ const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
 export function resolveDoubts(
-  { outbox, isOtherService }: Resolving,
+  outbox: ServiceOutbox,
   target: Target,
   decision: Decision,
   entryId?: number,
@@ -55,15 +49,14 @@ export function resolveDoubts(
         hint: t`\`pas status\` lists what needs a person, with the command for it.`,
       });
     }
-    const profiles = profilesOfService(outbox, target.profile, isOtherService);
-    for (const entry of entries) decide(outbox, entry, decision, profiles);
+    for (const entry of entries) decide(outbox, entry, decision);
     return entries;
   });
 }
 
-function decidable(outbox: Outbox, target: Target, { kind }: Decision, entryId: number | undefined): Entry[] {
-  const { findId, identCely, profile } = target;
-  const all = findId === null ? entriesOfRecord(outbox, identCely ?? '', profile) : entriesOfFind(outbox, findId, profile);
+function decidable(outbox: ServiceOutbox, target: Target, { kind }: Decision, entryId: number | undefined): Entry[] {
+  const { findId, identCely } = target;
+  const all = findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
   const mayBeMeant = (entry: Entry) =>
     (entryId === undefined || entry.id === entryId) && (entry.state !== 'dropped' || canBeTakenBack(entry, all));
   const groups = DECIDES[kind].map((state) => all.filter((entry) => entry.state === state && mayBeMeant(entry)));
@@ -77,9 +70,9 @@ function decidable(outbox: Outbox, target: Target, { kind }: Decision, entryId: 
 }
 
 /** What waited for a find that is not at the service was not sent either. */
-function freeWaiting(outbox: Outbox, { findId, profile }: Entry): void {
+function freeWaiting(outbox: ServiceOutbox, { findId }: Entry): void {
   if (findId === null) return;
-  for (const entry of entriesOfFind(outbox, findId, profile)) {
+  for (const entry of entriesOfFind(outbox, findId)) {
     if (entry.kind !== 'import' && entry.state === 'uncertain' && entry.identCely === null)
       move(outbox, entry, 'queued', { notBeforeAt: 0, reason: null });
   }
@@ -91,7 +84,7 @@ function canBeTakenBack(entry: Entry, all: readonly Entry[]): boolean {
   return entry === imports.at(-1) && imports.every(({ state }) => state === 'dropped');
 }
 
-function decide(outbox: Outbox, entry: Entry, decision: Decision, profiles: readonly string[]): void {
+function decide(outbox: ServiceOutbox, entry: Entry, decision: Decision): void {
   recordEvidence(outbox, entry.id, {
     serverAt: null,
     verdict: 'person',
@@ -101,7 +94,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, profiles: read
   });
   switch (decision.kind) {
     case 'created':
-      refuseOthersRecord(outbox, entry, decision.identCely, profiles);
+      refuseOthersRecord(outbox, entry, decision.identCely);
       applySettlement(outbox, entry, {
         state: 'accepted',
         identCely: decision.identCely,
@@ -129,7 +122,7 @@ function decisionText(decision: Decision): string {
 }
 
 /** Two finds settled as one record would leave one of them at no service at all. */
-function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string, profiles: readonly string[]): void {
+function refuseOthersRecord(outbox: ServiceOutbox, entry: Entry, identCely: string): void {
   if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(t`${identCely} is not an identifier of the service.`);
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return;
@@ -138,7 +131,7 @@ function refuseOthersRecord(outbox: Outbox, entry: Entry, identCely: string, pro
       hint: t`If ${entry.identCely} has it, give that identifier.`,
     });
   }
-  const owner = ownerOf(outbox, identCely, profiles);
+  const owner = ownerOf(outbox, identCely);
   if (owner === undefined) return;
   const [find, other] = [shellWord(entry.localId ?? ''), shellWord(owner.localId ?? identCely)];
   throw new UsageError(t`${identCely} is the record of ${owner.localId} already.`, {

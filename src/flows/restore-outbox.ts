@@ -10,6 +10,7 @@ import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { unsentPhotoEntries } from '../outbox/photographs.ts';
 import { doubtUnsent, isEmpty, replaceContent } from '../outbox/put-back.ts';
+import { allServices, type NamedService, nameServices, openService, unnamedServices } from '../outbox/services.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../store/database-file.ts';
 
@@ -23,8 +24,8 @@ type RestoreOptions = {
   readonly replace: boolean;
   /** A person knows that nothing was sent since the backup was made. */
   readonly nothingSent: boolean;
-  /** Those that are known here, also where the backup has nothing of them yet. */
-  readonly profiles: readonly string[];
+  /** Their services may have been sent something of which the backup knows nothing. */
+  readonly profiles: readonly NamedService[];
   readonly takeOver: boolean;
   /** Told before each photograph that is looked for. */
   readonly onPhotograph: (done: number, total: number) => void;
@@ -38,8 +39,8 @@ export type Restored = {
   readonly photosCopied: number;
   /** Photographs that were not sent when the backup was made and that are nowhere. */
   readonly missing: readonly PhotoEntry[];
-  /** Profiles that the outbox has entries of. */
-  readonly profiles: readonly string[];
+  /** Names of profiles that an earlier pas kept entries under and whose address is not known. */
+  readonly unnamed: readonly string[];
 };
 
 /**
@@ -116,10 +117,11 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
   // This machine's clock may have been ahead when the copy was made; the service's answers in it are certainly older.
   const unseen = { fromMs: Math.min(madeMs, nowMs, lastAnswerMs(brought) ?? nowMs), untilMs: nowMs };
   const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
-  const profiles = brought.sql('select distinct profile from entries order by profile').pluck().all() as string[];
-  if (!nothingSent)
-    for (const profile of new Set([...known, ...profiles])) addGap(brought, { profile, project: null, ...unseen });
-  return { madeMs, doubtful, profiles, photographs: unsentPhotoEntries(brought) };
+  nameServices(brought, known);
+  for (const service of known) openService(brought, service);
+  if (!nothingSent) for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
+  const unnamed = unnamedServices(brought).map(({ knownAs }) => knownAs);
+  return { madeMs, doubtful, unnamed, photographs: unsentPhotoEntries(brought) };
 }
 
 /** From the folder that `pas backup --photos` made beside the copy. What is linked stays where it lies. */

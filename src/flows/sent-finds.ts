@@ -2,7 +2,7 @@ import type { FindElements } from '../find/find.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { allFinds, type StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 
 /** A find that the service has accepted, as it was sent. */
 export type SentFind = {
@@ -15,17 +15,17 @@ export type SentFind = {
   readonly photographs: readonly Photograph[];
 };
 
-export function* sentFinds(outbox: Outbox, profile: string): Generator<SentFind> {
+export function* sentFinds(outbox: ServiceOutbox): Generator<SentFind> {
   // All at once: what is done with one find may change the outbox while the next is read.
   for (const find of [...allFinds(outbox)]) {
-    const sent = sentFind(outbox, profile, find);
+    const sent = sentFind(outbox, find);
     if (sent !== undefined) yield sent;
   }
 }
 
 /** Undefined where the find was not accepted yet. */
-export function sentFind(outbox: Outbox, profile: string, find: StoredFind): SentFind | undefined {
-  const accepted = entriesOfFind(outbox, find.id, profile).filter((entry) => entry.state === 'accepted');
+export function sentFind(outbox: ServiceOutbox, find: StoredFind): SentFind | undefined {
+  const accepted = entriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
   const number = accepted.filter((entry) => entry.kind === 'number').at(-1)?.value;

@@ -10,7 +10,7 @@ import { isReadable, type Reading } from '../find/reading.ts';
 import { inOrder, POINT_COLUMNS, parseSetting, readSettings, type Setting } from '../find/settings.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { findByIdentCely, findByLocalId, latestFinds, type StoredFind } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { withPosition } from './answer.ts';
 
 /** Where a new find begins: what flags say, over what another find says. */
@@ -64,8 +64,8 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
 }
 
 /** What another find lends to a new one. @throws UsageError when there is no such find */
-export function sameAs(outbox: Outbox, profile: string, named: string): FindElements {
-  const stored = findByLocalId(outbox, named) ?? findByIdentCely(outbox, named, profile);
+export function sameAs(outbox: ServiceOutbox, named: string): FindElements {
+  const stored = findByLocalId(outbox, named) ?? findByIdentCely(outbox, named);
   if (stored === undefined) throw new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
   return copiedFrom(stored.elements as FindElements);
 }
@@ -74,14 +74,14 @@ export function sameAs(outbox: Outbox, profile: string, named: string): FindElem
  * A find to go on with: the one named, else the last one that was entered by hand and is not finished.
  * @throws UsageError when there is none, or it was sent already
  */
-export function findToResume(outbox: Outbox, profile: string, named: string | undefined): Find {
-  const stored = named === undefined ? lastUnfinished(outbox, profile) : findByLocalId(outbox, named);
+export function findToResume(outbox: ServiceOutbox, named: string | undefined): Find {
+  const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
   if (stored === undefined) {
     throw named === undefined
       ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`pas add\`.` })
       : new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
   }
-  const state = importOfFind(outbox, stored.id, profile)?.state ?? 'draft';
+  const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
     throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
       hint: `pas show ${stored.localId}`,
@@ -92,8 +92,8 @@ export function findToResume(outbox: Outbox, profile: string, named: string | un
 
 const MOST_LOOKED_AT = 500;
 
-export function lastUnfinished(outbox: Outbox, profile: string): StoredFind | undefined {
+export function lastUnfinished(outbox: ServiceOutbox): StoredFind | undefined {
   return latestFinds(outbox, MOST_LOOKED_AT).find(
-    ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id, profile)?.state === 'draft',
+    ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
   );
 }

@@ -5,11 +5,11 @@ import { nextLocalId } from '../find/next-local-id.ts';
 import { carriedFrom } from '../find/questions.ts';
 import { inOrder, readSettings } from '../find/settings.ts';
 import { findByLocalId, latestFinds } from '../outbox/finds.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Suggested } from './interview-world.ts';
 
 export type SuggestContext = RowContext & {
-  readonly outbox: Outbox;
+  readonly outbox: ServiceOutbox;
   readonly profile: string;
   readonly defaults: DefaultsFile;
   /** YYYY-MM-DD */

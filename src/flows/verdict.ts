@@ -52,10 +52,12 @@ export type View = {
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
   /**
-   * By sight, the accounts that made the records which the harvest shows and this profile is known to have made: it would
+   * By sight, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
    * show others of theirs, too.
    */
   readonly sights: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The account that the harvest is made with; undefined for nobody's, or where that is not known. */
+  readonly harvester: string | undefined;
   /** Finds that are listed but not shown, with the time of their last change. */
   readonly withheld: ReadonlyMap<string, number>;
   /** Finds that are listed as deleted, with the time of that. */

@@ -1,7 +1,7 @@
-import type { Outbox } from './outbox.ts';
+import type { ServiceOutbox } from './outbox.ts';
 
 /** What the service said of an account when it was last asked. */
-type KnownAccount = {
+export type KnownAccount = {
   readonly identCely: string;
   readonly name: string;
   readonly email: string;
@@ -9,37 +9,40 @@ type KnownAccount = {
   readonly role: string;
 };
 
-type NamedAccount = KnownAccount & {
-  /** The user name that the profile has. */
-  readonly username: string | undefined;
-};
-
-export function rememberAccount(outbox: Outbox, profile: string, account: NamedAccount): void {
-  outbox
-    .sql(
-      `insert into accounts (profile, ident_cely, name, email, organisation, role, username, seen_at)
-       values (:profile, :identCely, :name, :email, :organisation, :role, :username, :now)
-       on conflict (profile) do update set ident_cely = :identCely, name = :name, email = :email,
-         organisation = :organisation, role = :role, username = :username, seen_at = :now`,
-    )
-    .run({ ...account, username: account.username ?? null, profile, now: Math.floor(outbox.clock.now()) });
+/**
+ * Keeps what the service said of the account that signs in with this outbox's user name, or whose token alone is known.
+ * @returns the account's row
+ */
+export function rememberAccount(outbox: ServiceOutbox, account: KnownAccount): number {
+  return outbox.change(() => {
+    const { serviceId, username } = outbox;
+    // A user name that was another account's before is this one's now.
+    outbox
+      .sql('update accounts set username = null where service_id = ? and username = ? and ident_cely <> ?')
+      .run(serviceId, username, account.identCely);
+    const { id } = outbox
+      .sql(
+        `insert into accounts (service_id, ident_cely, username, name, email, organisation, role, seen_at)
+         values (:serviceId, :identCely, nullif(:username, ''), :name, :email, :organisation, :role, :now)
+         on conflict (service_id, ident_cely) do update set username = coalesce(excluded.username, username), name = excluded.name,
+           email = excluded.email, organisation = excluded.organisation, role = excluded.role, seen_at = excluded.seen_at
+         returning id`,
+      )
+      .get({ ...account, serviceId, username, now: Math.floor(outbox.clock.now()) }) as { id: number };
+    return id;
+  });
 }
 
-export function knownAccount(outbox: Outbox, profile: string): KnownAccount | undefined {
-  return outbox
-    .sql(`select ident_cely as identCely, name, email, organisation, role from accounts where profile = ?`)
-    .get(profile) as KnownAccount | undefined;
+/** The account of this outbox's user name, as the service last described it; undefined where nobody has asked. */
+export function knownAccount({ sql, serviceId, username }: ServiceOutbox): KnownAccount | undefined {
+  return sql(
+    `select ident_cely as identCely, name, email, organisation, role from accounts
+     where service_id = ? and username = ? and name is not null`,
+  ).get(serviceId, username) as KnownAccount | undefined;
 }
 
-export function forgetAccount(outbox: Outbox, profile: string): void {
-  outbox.sql('delete from accounts where profile = ?').run(profile);
-}
-
-/** The service's identifier of the account, if that is the one of this user name. */
-export function identOfAccount(outbox: Outbox, profile: string, username: string | undefined): string | undefined {
-  const ident = outbox
-    .sql('select ident_cely from accounts where profile = ? and username is ?')
-    .pluck()
-    .get(profile, username ?? null);
-  return typeof ident === 'string' ? ident : undefined;
+/** The user name that an account signed in with last; undefined for one that only ever came with a token. */
+export function usernameOf({ sql, serviceId }: ServiceOutbox, identCely: string): string | undefined {
+  const username = sql('select username from accounts where service_id = ? and ident_cely = ?').pluck().get(serviceId, identCely);
+  return typeof username === 'string' ? username : undefined;
 }

@@ -2,11 +2,12 @@ import type { Issue } from '../base/issue.ts';
 import { entriesInState, entryById, issuesText, move, selectEntries } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 export type DueQuery = {
-  readonly profile: string;
   readonly kinds: readonly EntryKind[];
+  /** Also what other accounts of the service have queued. */
+  readonly anyAccount: boolean;
   /** Only the entries of these records, by their keys, or all. */
   readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way. */
@@ -16,37 +17,39 @@ export type DueQuery = {
 };
 
 /** Of two numbers for one record the later is to stay, so it waits until it is known what became of the earlier. */
-const MAY_BE_SENT = `profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
-  and kind in (select value from json_each(:kinds))
+const MAY_BE_SENT = `service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
+  and kind in (select value from json_each(:kinds)) and (:anyAccount or entries.username in ('', :username))
   and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
   and record_key not in (select value from json_each(:busyRecords))
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and (kind <> 'number' or not exists (
     select 1 from entries as earlier
-    where earlier.find_id is entries.find_id and earlier.profile = entries.profile and earlier.record_key = entries.record_key
+    where earlier.find_id is entries.find_id and earlier.service_id = entries.service_id and earlier.record_key = entries.record_key
       and earlier.kind = 'number' and earlier.state in ('queued', 'sending', 'uncertain') and earlier.id < entries.id))`;
 
 /** The oldest entry that may be sent now. A number or a photograph is due once its record has an identifier. */
-export function nextDue(outbox: Outbox, query: DueQuery): Entry | undefined {
+export function nextDue(outbox: ServiceOutbox, query: DueQuery): Entry | undefined {
   return selectEntries(
     outbox,
     `${MAY_BE_SENT} and not_before_at <= :now`,
-    { ...dueValues(query), now: Math.floor(outbox.clock.now()) },
+    { ...dueValues(outbox, query), now: Math.floor(outbox.clock.now()) },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
 }
 
 /** When the next of those that must wait becomes due; undefined when none waits for time alone. */
-export function nextDueAt(outbox: Outbox, query: DueQuery): number | undefined {
-  const row = outbox.sql(`select min(not_before_at) as at from entries where ${MAY_BE_SENT}`).get(dueValues(query)) as {
+export function nextDueAt(outbox: ServiceOutbox, query: DueQuery): number | undefined {
+  const row = outbox.sql(`select min(not_before_at) as at from entries where ${MAY_BE_SENT}`).get(dueValues(outbox, query)) as {
     at: number | null;
   };
   return row.at ?? undefined;
 }
 
-function dueValues(query: DueQuery): Record<string, unknown> {
+function dueValues({ serviceId, username }: ServiceOutbox, query: DueQuery): Record<string, unknown> {
   return {
-    profile: query.profile,
+    serviceId,
+    username,
+    anyAccount: query.anyAccount ? 1 : 0,
     kinds: JSON.stringify(query.kinds),
     recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
     busyRecords: JSON.stringify(query.busyRecords),
@@ -112,27 +115,27 @@ export function applySettlement(outbox: Outbox, entry: Entry, settlement: Settle
 
 function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
   outbox
-    .sql(`update entries set ident_cely = ? where find_id = ? and profile = ? and kind <> 'import' and ident_cely is null`)
-    .run(identCely, entry.findId, entry.profile);
+    .sql(`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null`)
+    .run(identCely, entry.findId, entry.serviceId);
 }
 
 /** Nothing is told to wait longer than some seconds. */
 const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** A time far ahead was set by a clock that ran ahead and was put right since: such entries are due. */
-export function forgetImpossibleWaits(outbox: Outbox, profile: string): void {
+export function forgetImpossibleWaits(outbox: ServiceOutbox): void {
   outbox
-    .sql(`update entries set not_before_at = 0 where profile = ? and state = 'queued' and not_before_at > ?`)
-    .run(profile, Math.floor(outbox.clock.now()) + LONGEST_WAIT_MS);
+    .sql(`update entries set not_before_at = 0 where service_id = ? and state = 'queued' and not_before_at > ?`)
+    .run(outbox.serviceId, Math.floor(outbox.clock.now()) + LONGEST_WAIT_MS);
 }
 
 /**
  * What a process that died left `sending`: nobody knows how far it came. An import or a photograph becomes uncertain;
  * a number may be sent again, since the service refuses to set what is already set. To be called under the lease.
  */
-export function recoverInterrupted(outbox: Outbox, profile: string): Entry[] {
+export function recoverInterrupted(outbox: ServiceOutbox): Entry[] {
   return outbox.change(() =>
-    entriesInState(outbox, profile, 'sending').map((entry) => {
+    entriesInState(outbox, 'sending').map((entry) => {
       const reason = reasonOfLostAttempt(outbox, entry.id);
       if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: 0 });
       else move(outbox, entry, 'uncertain', { reason });

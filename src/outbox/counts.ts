@@ -1,5 +1,5 @@
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 /**
  * How many there are of what. Triggers of the outbox keep the counts in two small tables, in the transaction of each change, so that
@@ -9,13 +9,13 @@ import type { Outbox } from './outbox.ts';
 type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /** Entries by kind and state. */
-export function countEntries(outbox: Outbox, profile: string): Counts {
+export function countEntries(outbox: ServiceOutbox): Counts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
   const rows = outbox
-    .sql('select kind, state, sum(count) as count from entry_counts where profile = ? group by kind, state')
-    .all(profile) as { kind: EntryKind; state: EntryState; count: number }[];
+    .sql('select kind, state, sum(count) as count from entry_counts where service_id = ? group by kind, state')
+    .all(outbox.serviceId) as { kind: EntryKind; state: EntryState; count: number }[];
   for (const { kind, state, count } of rows) counts[kind][state] = count;
   return counts;
 }
@@ -27,41 +27,44 @@ export function countFinds(outbox: Outbox): number {
 /** What waits of itself: changes for their find's import, or for one that was given up, and entries for a moment. */
 export type Waiting = { readonly forImport: number; readonly forGivenUp: number; readonly forTime: number };
 
-export function countWaiting(outbox: Outbox, profile: string): Waiting {
+export function countWaiting(outbox: ServiceOutbox): Waiting {
   return outbox
     .sql(
       `select
-         (select coalesce(sum(count), 0) from entry_counts where profile = :profile and waits_for = 'import') as forImport,
-         (select coalesce(sum(count), 0) from entry_counts where profile = :profile and waits_for = 'given_up') as forGivenUp,
-         (select count(*) from entries where profile = :profile and state = 'queued' and (kind = 'import' or ident_cely is not null)
+         (select coalesce(sum(count), 0) from entry_counts where service_id = :serviceId and waits_for = 'import') as forImport,
+         (select coalesce(sum(count), 0) from entry_counts where service_id = :serviceId and waits_for = 'given_up') as forGivenUp,
+         (select count(*) from entries where service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,
     )
-    .get({ profile, now: Math.floor(outbox.clock.now()) }) as Waiting;
+    .get({ serviceId: outbox.serviceId, now: Math.floor(outbox.clock.now()) }) as Waiting;
 }
 
-/**
- * Finds that other services' profiles have, and this one has never had.
- * @param isOtherService whether another profile is known to write to another service
- */
-export function countElsewhere(outbox: Outbox, profile: string, isOtherService: (profile: string) => boolean): number {
+/** Finds that other services have or are to have, and this one never had. */
+export function countElsewhere(outbox: ServiceOutbox): number {
   const rows = outbox.sql('select imports, count from find_counts where count <> 0').all() as {
     imports: string;
     count: number;
   }[];
-  return rows.reduce((sum, { imports, count }) => (isElsewhere(imports, profile, isOtherService) ? sum + count : sum), 0);
+  return rows.reduce((sum, { imports, count }) => (isElsewhere(imports, outbox.serviceId) ? sum + count : sum), 0);
 }
 
-function isElsewhere(imports: string, profile: string, isOtherService: (profile: string) => boolean): boolean {
-  const standings = Object.entries(JSON.parse(imports) as Readonly<Record<string, 'dropped' | 'unsent' | 'sent'>>);
-  if (standings.some(([name]) => name === profile)) return false;
-  // The same service would make a second record, whatever the profile is called.
-  if (standings.some(([name, standing]) => standing === 'sent' && !isOtherService(name))) return false;
-  return standings.some(([name, standing]) => standing !== 'dropped' && isOtherService(name));
+function isElsewhere(imports: string, serviceId: number): boolean {
+  const standings = JSON.parse(imports) as Readonly<Record<string, 'dropped' | 'unsent' | 'sent'>>;
+  return standings[serviceId] === undefined && Object.values(standings).some((standing) => standing !== 'dropped');
+}
+
+/** What other accounts of the service have queued, by their user names. */
+export function countOfOthers({ sql, serviceId, username }: ServiceOutbox): ReadonlyMap<string, number> {
+  const rows = sql(
+    `select username, sum(count) as count from entry_counts
+     where service_id = ? and username not in ('', ?) and state = 'queued' group by username having sum(count) > 0`,
+  ).all(serviceId, username) as { username: string; count: number }[];
+  return new Map(rows.map(({ username: other, count }) => [other, count]));
 }
 
 /** The tables of counts, the view that really counts what each holds, and what it is counted by. */
 const KEPT = [
-  ['entry_counts', 'entries_counted', ['profile', 'kind', 'state', 'waits_for']],
+  ['entry_counts', 'entries_counted', ['service_id', 'username', 'kind', 'state', 'waits_for']],
   ['find_counts', 'finds_counted', ['imports']],
 ] as const;
 

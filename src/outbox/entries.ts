@@ -1,11 +1,10 @@
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
+import { type Entry, type EntryKind, type EntryState, type ImportEntry, type NumberEntry, type Photograph, TRANSITIONS } from './entry.ts';
 import { STATE_WORDS } from './entry-words.ts';
-import { expectOneChange, type Outbox } from './outbox.ts';
+import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
 
 export type Target = {
-  readonly profile: string;
   /** The find's row, or null for a record of the service that is not kept here. */
   readonly findId: number | null;
   /** The record's identifier, once there is one. */
@@ -20,17 +19,17 @@ export type ImportContent = {
   readonly issues: readonly Issue[];
 };
 
-const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, profile, kind, state,
+const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, service_id as serviceId, username, kind, state,
   ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, document, document_sha512 as documentSha512,
   project, collided, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
   photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt,
   doubt_from_at as doubtFromAt, doubt_until_at as doubtUntilAt`;
 
 /** Queues an import, or keeps it as a draft when it has no document yet. What may have been sent in a gap is held. */
-export function addImport(outbox: Outbox, profile: string, findId: number, content: ImportContent): number {
-  const held = heldByGap(outbox, profile, content.project);
+export function addImport(outbox: ServiceOutbox, findId: number, content: ImportContent): number {
+  const held = heldByGap(outbox, content.project);
   const state = content.document === null ? 'draft' : (held.state ?? 'queued');
-  return insert(outbox, { profile, findId, identCely: null }, 'import', state, {
+  return insert(outbox, { findId, identCely: null }, 'import', state, {
     ...held.changes,
     document: content.document,
     documentSha512: content.documentSha512,
@@ -57,7 +56,7 @@ function readyState({ doubt }: Entry): EntryState {
   return doubt === null ? 'queued' : 'uncertain';
 }
 
-export function addNumber(outbox: Outbox, target: Target, value: string): number {
+export function addNumber(outbox: ServiceOutbox, target: Target, value: string): number {
   return insert(outbox, target, 'number', 'queued', { value });
 }
 
@@ -65,25 +64,25 @@ export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void
   move(outbox, entry, readyState(entry), { value, notBeforeAt: 0, reason: null, issues: null });
 }
 
-export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph): number {
-  const held = heldByGap(outbox, target.profile, projectOf(outbox, target));
+export function addPhoto(outbox: ServiceOutbox, target: Target, photograph: Photograph): number {
+  const held = heldByGap(outbox, projectOf(outbox, target));
   return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(photograph) });
 }
 
 /** The identifier of a find begins with that of its project. */
-function projectOf(outbox: Outbox, { findId, identCely, profile }: Target): string | null {
-  const made = findId === null ? undefined : importOfFind(outbox, findId, profile);
+function projectOf(outbox: ServiceOutbox, { findId, identCely }: Target): string | null {
+  const made = findId === null ? undefined : importOfFind(outbox, findId);
   return made?.project ?? identCely?.replace(/-N\d+$/, '') ?? null;
 }
 
 /** How an entry begins that may be of what was added and sent before an older copy was put back. */
-function heldByGap(outbox: Outbox, profile: string, project: string | null): { state?: EntryState; changes?: Changes } {
+function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: EntryState; changes?: Changes } {
   const gap = outbox
     .sql(
       `select min(from_at) as doubtFromAt, max(until_at) as doubtUntilAt from gaps
-       where profile = ? and (project is null or project is ?)`,
+       where service_id = ? and (project is null or project is ?)`,
     )
-    .get(profile, project) as { doubtFromAt: number | null; doubtUntilAt: number | null };
+    .get(outbox.serviceId, project) as { doubtFromAt: number | null; doubtUntilAt: number | null };
   if (gap.doubtFromAt === null) return {};
   const reason = t`its like may have been sent before the copy of the outbox was put back`;
   return { state: 'uncertain', changes: { ...gap, reason } };
@@ -124,16 +123,17 @@ const COLUMN_OF = {
   doubtUntilAt: 'doubt_until_at',
 } as const;
 
-function insert(outbox: Outbox, target: Target, kind: EntryKind, state: EntryState, changes: Changes): number {
+function insert(outbox: ServiceOutbox, target: Target, kind: EntryKind, state: EntryState, changes: Changes): number {
   const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
+  const { serviceId, username } = outbox;
   const now = Math.floor(outbox.clock.now());
   const { lastInsertRowid } = outbox
     .sql(
-      `insert into entries (profile, find_id, ident_cely, record_key, kind, state, created_at, updated_at
+      `insert into entries (service_id, username, find_id, ident_cely, record_key, kind, state, created_at, updated_at
          ${names.map((name) => `, ${COLUMN_OF[name]}`).join('')})
-       values (:profile, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})`,
+       values (:serviceId, :username, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})`,
     )
-    .run({ ...target, recordKey: recordKey(target), kind, state, now, ...changes });
+    .run({ ...target, serviceId, username, recordKey: recordKey(target), kind, state, now, ...changes });
   return Number(lastInsertRowid);
 }
 
@@ -168,52 +168,61 @@ export function entryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
-export function entriesOfFind(outbox: Outbox, findId: number, profile: string): Entry[] {
-  return selectEntries(outbox, 'find_id = :findId and profile = :profile', { findId, profile });
+export function entriesOfFind(outbox: ServiceOutbox, findId: number): Entry[] {
+  return entriesOfFindAt(outbox, findId, outbox.serviceId);
 }
 
-export function entriesOfRecord(outbox: Outbox, identCely: string, profile: string): Entry[] {
-  return selectEntries(outbox, 'ident_cely = :identCely and profile = :profile', { identCely, profile });
+/** What a find has to send, or has sent, to another service. */
+export function entriesOfFindAt(outbox: Outbox, findId: number, serviceId: number): Entry[] {
+  return selectEntries(outbox, 'find_id = :findId and service_id = :serviceId', { findId, serviceId });
 }
 
-/** The import that stands for a find under this profile: the one that was not dropped. */
-export function importOfFind(outbox: Outbox, findId: number, profile: string): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `find_id = :findId and profile = :profile and kind = 'import' and state <> 'dropped'`, {
-    findId,
-    profile,
-  });
+export function entriesOfRecord(outbox: ServiceOutbox, identCely: string): Entry[] {
+  return entriesOfService(outbox, 'ident_cely = :identCely', { identCely });
+}
+
+/** The import that stands for a find at this service: the one that was not dropped. */
+export function importOfFind(outbox: ServiceOutbox, findId: number): ImportEntry | undefined {
+  const [entry] = entriesOfService(outbox, `find_id = :findId and kind = 'import' and state <> 'dropped'`, { findId });
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** A person gave the find's import up, and nobody has taken that back. */
-export function wasGivenUp(outbox: Outbox, findId: number, profile: string): boolean {
-  const imports = entriesOfFind(outbox, findId, profile).filter((entry) => entry.kind === 'import');
-  return imports.length > 0 && imports.every((entry) => entry.state === 'dropped');
+export function allEntries(outbox: ServiceOutbox): Entry[] {
+  return entriesOfService(outbox, 'true', {});
 }
 
-/** What the find's imports have come to under other profiles. */
-export function importsUnderOthers(outbox: Outbox, findId: number, profile: string): Entry[] {
-  return selectEntries(outbox, `find_id = :findId and profile <> :profile and kind = 'import' and state <> 'dropped'`, {
-    findId,
-    profile,
-  });
-}
-
-/** Imports of a find under other profiles that the service has, or may have. */
-export function sentUnderOthers(outbox: Outbox, findId: number, profile: string): Entry[] {
-  return selectEntries(
-    outbox,
-    `find_id = :findId and profile <> :profile and kind = 'import' and state in ('sending', 'accepted', 'uncertain')`,
-    { findId, profile },
+/** Numbers that a record has, or is to get, in the order in which they were queued. */
+export function numbersThatStand(outbox: ServiceOutbox): NumberEntry[] {
+  return entriesOfService(outbox, `kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
+    (entry) => entry.kind === 'number',
   );
 }
 
+/** A person gave the find's import up, and nobody has taken that back. */
+export function wasGivenUp(outbox: ServiceOutbox, findId: number): boolean {
+  const imports = entriesOfFind(outbox, findId).filter((entry) => entry.kind === 'import');
+  return imports.length > 0 && imports.every((entry) => entry.state === 'dropped');
+}
+
+/** What the find's imports have come to at other services. */
+export function importsElsewhere(outbox: ServiceOutbox, findId: number): Entry[] {
+  return selectEntries(outbox, `find_id = :findId and service_id <> :serviceId and kind = 'import' and state <> 'dropped'`, {
+    findId,
+    serviceId: outbox.serviceId,
+  });
+}
+
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
-/** In the very words of the index `entries_unsettled`: SQLite takes it for no others, and would read every entry of the profile. */
+/** In the very words of the index `entries_unsettled`: SQLite takes it for no others, and would read every entry of the service. */
 export const UNSETTLED = `state in ('draft', 'refused', 'sending', 'uncertain')`;
 
-export function entriesInState(outbox: Outbox, profile: string, state: UnsettledState): Entry[] {
-  return selectEntries(outbox, `profile = :profile and ${UNSETTLED} and state = :state`, { profile, state });
+export function entriesInState(outbox: ServiceOutbox, state: UnsettledState): Entry[] {
+  return entriesOfService(outbox, `${UNSETTLED} and state = :state`, { state });
+}
+
+/** Those of this service's entries that match a condition. */
+export function entriesOfService(outbox: ServiceOutbox, condition: string, values: Record<string, unknown>, tail = ''): Entry[] {
+  return selectEntries(outbox, `service_id = :serviceId and ${condition}`, { serviceId: outbox.serviceId, ...values }, tail);
 }
 
 /** Entries that match a condition over the table's columns, in the order in which they were queued. */

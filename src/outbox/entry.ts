@@ -36,7 +36,9 @@ type EntryBase = {
   readonly id: number;
   readonly findId: number | null;
   readonly localId: string | null;
-  readonly profile: string;
+  readonly serviceId: number;
+  /** Of the account that is to send it; empty: whoever pushes. */
+  readonly username: string;
   readonly state: EntryState;
   /** Of the record to change, or the one that the import was given. */
   readonly identCely: string | null;
@@ -71,7 +73,7 @@ export type Attempt = {
   readonly endedAt: number | null;
   readonly method: string;
   readonly path: string;
-  /** The service's identifier of the account that it was made with; null where that was not known. */
+  /** The service's identifier of the account that it was made with; null in those of an earlier pas that did not ask. */
   readonly account: string | null;
   readonly serverDateAt: number | null;
   readonly status: number | null;

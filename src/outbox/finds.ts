@@ -1,4 +1,4 @@
-import type { Outbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 /** Element names and values as the find layer made them; the outbox keeps them and does not look inside. */
 export type StoredElements = Readonly<Record<string, unknown>>;
@@ -63,14 +63,14 @@ export function findById(outbox: Outbox, id: number): StoredFind | undefined {
 }
 
 /** The find that the service gave this identifier. */
-export function findByIdentCely(outbox: Outbox, identCely: string, profile: string): StoredFind | undefined {
+export function findByIdentCely(outbox: ServiceOutbox, identCely: string): StoredFind | undefined {
   return one(
     outbox
       .sql(
         `select ${COLUMNS} from finds where id = (
-           select find_id from entries where ident_cely = ? and profile = ? and kind = 'import' and state = 'accepted')`,
+           select find_id from entries where ident_cely = ? and service_id = ? and kind = 'import' and state = 'accepted')`,
       )
-      .get(identCely, profile),
+      .get(identCely, outbox.serviceId),
   );
 }
 

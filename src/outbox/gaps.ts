@@ -2,31 +2,33 @@ import { t } from '../base/language.ts';
 import { entriesInState, move } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
 import { recordEvidence } from './evidence.ts';
-import type { Outbox } from './outbox.ts';
+import type { ServiceOutbox } from './outbox.ts';
 
 /** A time of which this outbox knows nothing, since an older copy of it was put back. */
 export type Gap = Doubt & {
-  readonly profile: string;
   /** Where a harvest has shown records of that time that nobody here owns; null before anybody looked. */
   readonly project: string | null;
 };
 
-export function addGap(outbox: Outbox, { profile, project, fromMs, untilMs }: Gap): void {
-  outbox
-    .sql('insert into gaps (profile, project, from_at, until_at) values (?, ?, ?, ?)')
-    .run(profile, project, Math.floor(fromMs), Math.ceil(untilMs));
+export function addGap({ sql, serviceId }: Pick<ServiceOutbox, 'sql' | 'serviceId'>, { project, fromMs, untilMs }: Gap): void {
+  sql('insert into gaps (service_id, project, from_at, until_at) values (?, ?, ?, ?)').run(
+    serviceId,
+    project,
+    Math.floor(fromMs),
+    Math.ceil(untilMs),
+  );
 }
 
-export function gapsOf(outbox: Outbox, profile: string): Gap[] {
+export function gapsOf(outbox: ServiceOutbox): Gap[] {
   return outbox
-    .sql('select profile, project, from_at as fromMs, until_at as untilMs from gaps where profile = ? order by rowid')
-    .all(profile) as Gap[];
+    .sql('select project, from_at as fromMs, until_at as untilMs from gaps where service_id = ? order by rowid')
+    .all(outbox.serviceId) as Gap[];
 }
 
-/** Puts these in the place of all gaps of the profile. */
-export function replaceGaps(outbox: Outbox, profile: string, gaps: readonly Gap[]): void {
+/** Puts these in the place of all gaps of the service. */
+export function replaceGaps(outbox: ServiceOutbox, gaps: readonly Gap[]): void {
   outbox.change(() => {
-    outbox.sql('delete from gaps where profile = ?').run(profile);
+    outbox.sql('delete from gaps where service_id = ?').run(outbox.serviceId);
     for (const gap of gaps) addGap(outbox, gap);
   });
 }
@@ -40,16 +42,16 @@ export function isHeldByGap({ doubt, createdAt }: Entry): boolean {
  * A person knows that nothing that was added since was sent in a gap: closes them, and queues what they held.
  * @returns what is queued now
  */
-export function releaseHeld(outbox: Outbox, profile: string): Entry[] {
+export function releaseHeld(outbox: ServiceOutbox): Entry[] {
   return outbox.change(() => {
-    outbox.sql('delete from gaps where profile = ?').run(profile);
+    outbox.sql('delete from gaps where service_id = ?').run(outbox.serviceId);
     outbox
       .sql(
         `update entries set doubt_from_at = null, doubt_until_at = null
-         where profile = ? and state in ('draft', 'refused') and created_at >= doubt_until_at`,
+         where service_id = ? and state in ('draft', 'refused') and created_at >= doubt_until_at`,
       )
-      .run(profile);
-    const held = entriesInState(outbox, profile, 'uncertain').filter(isHeldByGap);
+      .run(outbox.serviceId);
+    const held = entriesInState(outbox, 'uncertain').filter(isHeldByGap);
     const reason = t`a person knows that it was not sent before`;
     for (const entry of held) {
       recordEvidence(outbox, entry.id, { serverAt: null, verdict: 'person', basis: 'release-new', reason, candidates: [] });

@@ -5,18 +5,18 @@ import type { Outbox } from './outbox.ts';
 export type RequestLine = {
   readonly method: string;
   readonly path: string;
-  /** The service's identifier of the account, where it is known. */
-  readonly account?: string | undefined;
+  /** Row of the account that it is made with. */
+  readonly accountId: number;
 };
 
 /** Writes down that a request is about to leave. Rows are closed once and never changed after. */
-export function openAttempt(outbox: Outbox, entryId: number, { method, path, account }: RequestLine): number {
+export function openAttempt(outbox: Outbox, entryId: number, { method, path, accountId }: RequestLine): number {
   const row = outbox
     .sql(
-      `insert into attempts (entry_id, started_at, method, path, account)
-       values (:entryId, :now, :method, :path, :account) returning id`,
+      `insert into attempts (entry_id, started_at, method, path, account_id)
+       values (:entryId, :now, :method, :path, :accountId) returning id`,
     )
-    .get({ entryId, now: Math.floor(outbox.clock.now()), method, path, account: account ?? null }) as { id: number };
+    .get({ entryId, now: Math.floor(outbox.clock.now()), method, path, accountId }) as { id: number };
   return row.id;
 }
 
@@ -43,7 +43,8 @@ export function closeAttempt(
 export function attemptsOf(outbox: Outbox, entryId: number): Attempt[] {
   return outbox
     .sql(
-      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path, account, server_date_at as serverDateAt,
+      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path,
+         (select ident_cely from accounts where accounts.id = account_id) as account, server_date_at as serverDateAt,
          status, outcome, reason from attempts where entry_id = ? order by id`,
     )
     .all(entryId) as Attempt[];

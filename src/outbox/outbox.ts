@@ -21,6 +21,18 @@ export type Outbox = {
   close(): void;
 };
 
+/**
+ * The outbox as one account of one service is to see it, which is what every flow is given. What is for another service, or was said
+ * by one, is not in it, whatever profile names either of them.
+ */
+export type ServiceOutbox = Outbox & {
+  readonly serviceId: number;
+  /** The write address, in the spelling of `normalAddress`. */
+  readonly address: string;
+  /** Who queues, and whose entries are sent; empty where only a token is known. */
+  readonly username: string;
+};
+
 /** Smaller ones are brought up to date before anybody wonders. */
 const LONG_UPGRADE_BYTES = 32 * 1024 * 1024;
 

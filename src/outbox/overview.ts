@@ -1,19 +1,18 @@
-import { selectEntries, UNSETTLED } from './entries.ts';
+import { entriesOfService, UNSETTLED } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { ServiceOutbox } from './outbox.ts';
 
 /** What is queued of each kind, of the records of these keys or of all. */
 export function countQueued(
-  outbox: Outbox,
-  profile: string,
+  outbox: ServiceOutbox,
   recordKeys: readonly string[] | undefined,
 ): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
-      `select kind, count(*) as count from entries where profile = :profile and state = 'queued'
+      `select kind, count(*) as count from entries where service_id = :serviceId and state = 'queued'
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) group by kind`,
     )
-    .all({ profile, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
+    .all({ serviceId: outbox.serviceId, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
     kind: EntryKind;
     count: number;
   }[];
@@ -21,40 +20,40 @@ export function countQueued(
 }
 
 /** Entries that nothing but a person, or evidence, moves on; the oldest first. */
-export function needingPerson(outbox: Outbox, profile: string, limit: number): Entry[] {
-  return selectEntries(
+export function needingPerson(outbox: ServiceOutbox, limit: number): Entry[] {
+  return entriesOfService(
     outbox,
-    `profile = :profile and ${UNSETTLED} and state <> 'sending'
+    `${UNSETTLED} and state <> 'sending'
        and not (state = 'uncertain' and kind <> 'import' and ident_cely is null)`,
-    { profile, limit },
+    { limit },
     'order by state, entries.id limit :limit',
   );
 }
 
 /** Entries that the service does not have yet, or may not have. */
-export function countUnsent(outbox: Outbox, profile: string): number {
+export function countUnsent(outbox: ServiceOutbox): number {
   const row = outbox
-    .sql(`select count(*) as count from entries where profile = ? and state not in ('accepted', 'dropped')`)
-    .get(profile) as { count: number };
+    .sql(`select count(*) as count from entries where service_id = ? and state not in ('accepted', 'dropped')`)
+    .get(outbox.serviceId) as { count: number };
   return row.count;
 }
 
 /** Local ids of finds that were given up while numbers or photographs wait for them. */
-export function givenUpWithWaiting(outbox: Outbox, profile: string): string[] {
+export function givenUpWithWaiting(outbox: ServiceOutbox): string[] {
   return outbox
     .sql(
       `select distinct local_id from entries join finds on finds.id = find_id
-       where profile = ? and kind in ('number', 'photo') and state = 'queued' and ident_cely is null and not exists (
-         select 1 from imports_standing as made where made.find_id = entries.find_id and made.profile = entries.profile) order by finds.id`,
+       where service_id = ? and kind in ('number', 'photo') and state = 'queued' and ident_cely is null and not exists (
+         select 1 from imports_standing as made where made.find_id = entries.find_id and made.service_id = entries.service_id) order by finds.id`,
     )
     .pluck()
-    .all(profile) as string[];
+    .all(outbox.serviceId) as string[];
 }
 
 /** Whether the service accepted a document that names this, such as the namespace of a schema version. */
-export function wasAcceptedNaming(outbox: Outbox, profile: string, text: string): boolean {
+export function wasAcceptedNaming(outbox: ServiceOutbox, text: string): boolean {
   const found = outbox
-    .sql(`select 1 from entries where profile = ? and kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
-    .get(profile, Buffer.from(text));
+    .sql(`select 1 from entries where service_id = ? and kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
+    .get(outbox.serviceId, Buffer.from(text));
   return found !== undefined;
 }

@@ -1,32 +1,43 @@
-import { entriesOfFind, move, selectEntries } from './entries.ts';
+import { entriesOfFind, entriesOfService, move } from './entries.ts';
 import type { Entry, ImportEntry } from './entry.ts';
-import type { Outbox } from './outbox.ts';
-
-/** This profile and the others that write to the same service: a record of it has one find, whatever the profile is called. */
-export function profilesOfService(outbox: Outbox, profile: string, isOtherService: (profile: string) => boolean): string[] {
-  const others = outbox.sql('select distinct profile from entries where profile <> ?').pluck().all(profile) as string[];
-  return [profile, ...others.filter((name) => !isOtherService(name))];
-}
+import type { ServiceOutbox } from './outbox.ts';
 
 /** The import that is known to have made a record. */
-export function ownerOf(outbox: Outbox, identCely: string, profiles: readonly string[]): ImportEntry | undefined {
-  const [entry] = selectEntries(
-    outbox,
-    `ident_cely = :identCely and kind = 'import' and state = 'accepted' and profile in (select value from json_each(:profiles))`,
-    { identCely, profiles: JSON.stringify(profiles) },
-  );
+export function ownerOf(outbox: ServiceOutbox, identCely: string): ImportEntry | undefined {
+  const [entry] = entriesOfService(outbox, `ident_cely = :identCely and kind = 'import' and state = 'accepted'`, { identCely });
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** All records that these profiles are known to have made. */
-export function ownedRecords(outbox: Outbox, profiles: readonly string[]): string[] {
+/** The find whose import another service gave this identifier, where this one is not known to have given it. */
+export function madeElsewhere(
+  outbox: ServiceOutbox,
+  identCely: string,
+): { readonly localId: string; readonly address: string } | undefined {
+  const made = outbox
+    .sql(
+      `select local_id as localId, coalesce(address, known_as) as address, service_id = :serviceId as isHere
+       from entries join finds on finds.id = find_id join services on services.id = service_id
+       where ident_cely = :identCely and kind = 'import' and state = 'accepted' order by isHere desc, entries.id limit 1`,
+    )
+    .get({ identCely, serviceId: outbox.serviceId }) as { localId: string; address: string; isHere: number } | undefined;
+  return made === undefined || made.isHere === 1 ? undefined : made;
+}
+
+/** Imports whose records the service made, the newest first. */
+export function latestAccepted(outbox: ServiceOutbox, limit: number): Entry[] {
+  const order = 'order by entries.updated_at desc limit :limit';
+  return entriesOfService(outbox, `kind = 'import' and state = 'accepted'`, { limit }, order);
+}
+
+/** All records that are known to have been made from here. */
+export function ownedRecords(outbox: ServiceOutbox): string[] {
   return outbox
     .sql(
       `select ident_cely from entries
-       where kind = 'import' and state = 'accepted' and profile in (select value from json_each(?))`,
+       where service_id = ? and kind = 'import' and state = 'accepted'`,
     )
     .pluck()
-    .all(JSON.stringify(profiles)) as string[];
+    .all(outbox.serviceId) as string[];
 }
 
 /**
@@ -34,8 +45,7 @@ export function ownedRecords(outbox: Outbox, profiles: readonly string[]): strin
  * @param offsetMs how far that is ahead of this machine's, for answers without a date
  */
 export function acceptedSince(
-  outbox: Outbox,
-  profiles: readonly string[],
+  outbox: ServiceOutbox,
   sinceMs: number,
   offsetMs: number,
 ): Map<string, number> {
@@ -43,10 +53,10 @@ export function acceptedSince(
     .sql(
       `select ident_cely as identCely, max(coalesce(server_date_at, ended_at + :offsetMs)) as atMs
        from entries join attempts on attempts.entry_id = entries.id
-       where kind = 'import' and state = 'accepted' and outcome = 'accepted' and profile in (select value from json_each(:profiles))
+       where service_id = :serviceId and kind = 'import' and state = 'accepted' and outcome = 'accepted'
        group by entries.id having atMs >= :sinceMs`,
     )
-    .all({ profiles: JSON.stringify(profiles), sinceMs, offsetMs }) as { identCely: string; atMs: number }[];
+    .all({ serviceId: outbox.serviceId, sinceMs, offsetMs }) as { identCely: string; atMs: number }[];
   return new Map(rows.map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
@@ -54,15 +64,15 @@ export function acceptedSince(
  * The service gave an import's record to another find, so nobody knows what became of this one: it is in doubt, and so is
  * all that was sent to that record for it. None of it may go there any more.
  */
-export function disown(outbox: Outbox, owner: ImportEntry, reason: string): void {
+export function disown(outbox: ServiceOutbox, owner: ImportEntry, reason: string): void {
   outbox.change(() => {
-    for (const entry of entriesOfFind(outbox, owner.findId ?? 0, owner.profile)) {
+    for (const entry of entriesOfFind(outbox, owner.findId ?? 0)) {
       if (entry.identCely === owner.identCely) loseRecord(outbox, entry, reason);
     }
   });
 }
 
-function loseRecord(outbox: Outbox, entry: Entry, reason: string): void {
+function loseRecord(outbox: ServiceOutbox, entry: Entry, reason: string): void {
   if (entry.state === 'accepted') move(outbox, entry, 'uncertain', { identCely: null, reason });
   else if (entry.kind !== 'import') outbox.sql('update entries set ident_cely = null where id = ?').run(entry.id);
 }

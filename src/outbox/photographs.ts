@@ -1,8 +1,8 @@
-import { selectEntries } from './entries.ts';
+import { entriesOfService, selectEntries } from './entries.ts';
 import type { PhotoEntry, Photograph } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './outbox.ts';
 
-/** Photographs that the service may not have yet, of every profile. */
+/** Photographs that the service may not have yet, for every service. */
 export function unsentPhotographs(outbox: Outbox): Photograph[] {
   return unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
 }
@@ -13,7 +13,7 @@ export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
   );
 }
 
-/** All of a profile's photographs, those that were given up included. */
-export function photoEntries(outbox: Outbox, profile: string): PhotoEntry[] {
-  return selectEntries(outbox, `kind = 'photo' and profile = :profile`, { profile }).filter((entry) => entry.kind === 'photo');
+/** All of a service's photographs, those that were given up included. */
+export function photoEntries(outbox: ServiceOutbox): PhotoEntry[] {
+  return entriesOfService(outbox, `kind = 'photo'`, {}).filter((entry) => entry.kind === 'photo');
 }

@@ -1,4 +1,4 @@
-import type { Outbox } from './outbox.ts';
+import type { ServiceOutbox } from './outbox.ts';
 
 /** How the service's harvest has a record that was sent from here. */
 export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';
@@ -28,26 +28,26 @@ type PulledRow = Omit<PulledRecord, 'record'> & { readonly record: string | null
 
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
-export function pulledRecord(outbox: Outbox, profile: string, identCely: string): PulledRecord | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from pulled where profile = ? and ident_cely = ?`).get(profile, identCely) as
+export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRecord | undefined {
+  const row = outbox.sql(`select ${COLUMNS} from pulled where service_id = ? and ident_cely = ?`).get(outbox.serviceId, identCely) as
     | PulledRow
     | undefined;
   return row === undefined ? undefined : { ...row, record: row.record === null ? null : (JSON.parse(row.record) as unknown) };
 }
 
 /** Notes how a record stands; what it was last shown as is kept while it is not shown. */
-export function rememberSighting(outbox: Outbox, profile: string, { identCely, standing, datestampMs, shown }: Sighting): void {
+export function rememberSighting(outbox: ServiceOutbox, { identCely, standing, datestampMs, shown }: Sighting): void {
   outbox
     .sql(
-      `insert into pulled (profile, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
-       values (:profile, :identCely, :standing, :datestampMs, :stav, :record, :now, :now)
-       on conflict (profile, ident_cely) do update set
+      `insert into pulled (service_id, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
+       values (:serviceId, :identCely, :standing, :datestampMs, :stav, :record, :now, :now)
+       on conflict (service_id, ident_cely) do update set
          since_at = case when standing = excluded.standing then since_at else excluded.since_at end,
          standing = excluded.standing, datestamp_at = excluded.datestamp_at, stav = coalesce(excluded.stav, stav),
          record = coalesce(excluded.record, record), seen_at = excluded.seen_at`,
     )
     .run({
-      profile,
+      serviceId: outbox.serviceId,
       identCely,
       standing,
       datestampMs,
@@ -58,23 +58,23 @@ export function rememberSighting(outbox: Outbox, profile: string, { identCely, s
 }
 
 /** A complete pull that did not list a record says that it is as it was. */
-export function noteUnchanged(outbox: Outbox, profile: string, identCely: string): void {
+export function noteUnchanged(outbox: ServiceOutbox, identCely: string): void {
   outbox
-    .sql('update pulled set seen_at = ? where profile = ? and ident_cely = ?')
-    .run(Math.floor(outbox.clock.now()), profile, identCely);
+    .sql('update pulled set seen_at = ? where service_id = ? and ident_cely = ?')
+    .run(Math.floor(outbox.clock.now()), outbox.serviceId, identCely);
 }
 
-/** The server's time up to which everything is pulled. */
-export function pullWatermarkMs(outbox: Outbox, profile: string): number | undefined {
-  const watermark = outbox.sql('select watermark_at from pulls where profile = ?').pluck().get(profile);
+/** The server's time up to which everything is pulled as this account is shown it. */
+export function pullWatermarkMs(outbox: ServiceOutbox): number | undefined {
+  const watermark = outbox.sql('select watermark_at from pulls where service_id = ? and username = ?').pluck().get(outbox.serviceId, outbox.username);
   return typeof watermark === 'number' ? watermark : undefined;
 }
 
-export function completePull(outbox: Outbox, profile: string, watermarkMs: number): void {
+export function completePull(outbox: ServiceOutbox, watermarkMs: number): void {
   outbox
     .sql(
-      `insert into pulls (profile, watermark_at, completed_at) values (:profile, :watermarkMs, :now)
-       on conflict (profile) do update set watermark_at = :watermarkMs, completed_at = :now`,
+      `insert into pulls (service_id, username, watermark_at, completed_at) values (:serviceId, :username, :watermarkMs, :now)
+       on conflict (service_id, username) do update set watermark_at = :watermarkMs, completed_at = :now`,
     )
-    .run({ profile, watermarkMs, now: Math.floor(outbox.clock.now()) });
+    .run({ serviceId: outbox.serviceId, username: outbox.username, watermarkMs, now: Math.floor(outbox.clock.now()) });
 }

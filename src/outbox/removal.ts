@@ -1,6 +1,6 @@
 import { entriesOfFind, entriesOfRecord, type Target } from './entries.ts';
 import type { Entry, EntryState } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 /** States in which the service is certain not to have what the entry would send. */
 const NEVER_SENT: readonly EntryState[] = ['draft', 'queued', 'refused', 'dropped'];
@@ -9,7 +9,7 @@ export type Removal =
   | {
       readonly kind: 'removed';
       readonly entries: readonly Entry[];
-      /** The find itself went as well: no profile has an entry of it any more. */
+      /** The find itself went as well: no service has an entry of it any more. */
       readonly findRemoved: boolean;
       /** Digests of copied photographs that nothing refers to any more. */
       readonly unusedPhotographs: readonly Buffer[];
@@ -18,12 +18,12 @@ export type Removal =
   | { readonly kind: 'kept'; readonly because: Entry };
 
 /** What a removal would take away; nothing is changed. */
-export function removable(outbox: Outbox, target: Target): readonly Entry[] {
+export function removable(outbox: ServiceOutbox, target: Target): readonly Entry[] {
   return ofTarget(outbox, target).filter(({ state }) => NEVER_SENT.includes(state));
 }
 
-/** Takes a find's entries under one profile away for good, all or none, and the find where no other profile has it. */
-export function removeTarget(outbox: Outbox, target: Target): Removal {
+/** Takes a find's entries for one service away for good, all or none, and the find where no other service has it. */
+export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
   return outbox.change(() => {
     const entries = ofTarget(outbox, target);
     const because = entries.find(({ state }) => !NEVER_SENT.includes(state));
@@ -40,8 +40,8 @@ export function removeTarget(outbox: Outbox, target: Target): Removal {
   });
 }
 
-function ofTarget(outbox: Outbox, { findId, identCely, profile }: Target): Entry[] {
-  return findId === null ? entriesOfRecord(outbox, identCely ?? '', profile) : entriesOfFind(outbox, findId, profile);
+function ofTarget(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
+  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
 function unused(outbox: Outbox, entries: readonly Entry[]): Buffer[] {

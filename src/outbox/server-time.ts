@@ -1,5 +1,5 @@
 import type { Attempt } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { ServiceOutbox } from './outbox.ts';
 
 /** When something happened, by the server's clock. */
 export type Moment = {
@@ -25,11 +25,11 @@ const MOST_TAKEN_MS = 600_000;
 type Answered = { readonly startedAt: number; readonly endedAt: number; readonly serverDateAt: number };
 
 /**
- * When an attempt began, by the server's clock, from the answers that its profile was given before and after it. The order
+ * When an attempt began, by the server's clock, from the answers that its service gave before and after it. The order
  * of the journal is certain; this machine's clock may have been wrong at the time, by years. Where no answer near it shows
  * how wrong, the attempt may have begun at any time between the answers around it.
  */
-export function serverTimeOf(outbox: Outbox, profile: string, attempt: Attempt, now: ServerNow): Moment {
+export function serverTimeOf(outbox: ServiceOutbox, attempt: Attempt, now: ServerNow): Moment {
   const { startedAt, endedAt, serverDateAt } = attempt;
   if (serverDateAt !== null)
     return {
@@ -38,8 +38,8 @@ export function serverTimeOf(outbox: Outbox, profile: string, attempt: Attempt, 
       sure: true,
       bounded: true,
     };
-  const before = neighbour(outbox, profile, attempt.id, 'before');
-  const after = neighbour(outbox, profile, attempt.id, 'after');
+  const before = neighbour(outbox, attempt.id, 'before');
+  const after = neighbour(outbox, attempt.id, 'after');
   const earliestMs = before === undefined ? undefined : beginOf(before);
   const latestMs = after?.serverDateAt ?? now.nowMs;
   for (const answer of [before, after]) {
@@ -64,14 +64,14 @@ function isNear({ startedAt, endedAt }: Answered, atMs: number): boolean {
 
 const SIDES = { before: ['attempts.id < :id', 'desc'], after: ['attempts.id > :id', 'asc'] } as const;
 
-function neighbour(outbox: Outbox, profile: string, id: number, side: keyof typeof SIDES): Answered | undefined {
+function neighbour(outbox: ServiceOutbox, id: number, side: keyof typeof SIDES): Answered | undefined {
   const [condition, order] = SIDES[side];
   return outbox
     .sql(
       `select started_at as startedAt, ended_at as endedAt, server_date_at as serverDateAt
        from attempts join entries on entries.id = attempts.entry_id
-       where server_date_at is not null and ended_at is not null and profile = :profile and ${condition}
+       where server_date_at is not null and ended_at is not null and service_id = :serviceId and ${condition}
        order by attempts.id ${order} limit 1`,
     )
-    .get({ profile, id }) as Answered | undefined;
+    .get({ serviceId: outbox.serviceId, id }) as Answered | undefined;
 }

@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import { writePrivateFile } from './files.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
-/** What signs a profile in. It is kept apart from the configuration and is never printed. */
+/** What signs an account in, or a pacing store. It is kept apart from the configuration and is never printed. */
 export type Secrets = {
   readonly password?: string;
   readonly token?: string;
@@ -16,53 +16,84 @@ export type SecretPlace = 'keyring' | 'file' | 'nowhere';
 
 export type SecretStore = {
   /** @throws AuthError when they are in a keyring that cannot be had; ConfigError when the file is damaged */
-  get(profile: string): Secrets;
-  set(profile: string, secrets: Secrets): void;
-  remove(profile: string): void;
-  /** Where a profile's secrets are. */
-  placeOf(profile: string): SecretPlace;
+  get(owner: string): Secrets;
+  set(owner: string, secrets: Secrets): void;
+  remove(owner: string): void;
+  /** Where an owner's secrets are. */
+  placeOf(owner: string): SecretPlace;
 };
 
-/** A profile's secrets themselves, or the note that the keyring has them. */
-type Kept = Secrets | { readonly keyring: true };
+/**
+ * Whose they are: an account of a service, by the service's address, so that no profile that comes to name another address takes them
+ * there.
+ */
+export function ownerOf({ baseUrl, username }: { readonly baseUrl: string; readonly username: string | undefined }): string {
+  return `${baseUrl} ${username ?? ''}`.trimEnd();
+}
+
+/** An owner's secrets themselves, or the note that the keyring has them, perhaps under the name of an earlier pas. */
+type Kept = Secrets | { readonly keyring: true; readonly as?: string };
+
+/** The owners that a profile's name stood for when an earlier pas kept secrets under it; none for a profile that is gone. */
+type OwnersOfProfile = (profile: string) => readonly string[];
 
 /**
  * Secrets in the system's keyring where there is one that works, else in a file that only its owner can read. The file
  * says which, so that a keyring that is out of reach is not taken for one that is empty.
  */
-export function openSecrets(path: string, keyring: Keyring | undefined): SecretStore {
-  const account = (profile: string): string => `${profile} (${path})`;
+export function openSecrets(path: string, keyring: Keyring | undefined, ownersOfProfile: OwnersOfProfile): SecretStore {
+  const account = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
-  const change = (edit: (all: Map<string, Kept>) => void): void => {
-    const all = readAll(path);
-    edit(all);
+  const write = (all: ReadonlyMap<string, Kept>): void =>
     writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  const current = (): Map<string, Kept> => {
+    const all = readAll(path);
+    // Once, and at once: later the name may stand for another service.
+    if (giveToOwners(all, ownersOfProfile)) write(all);
+    return all;
+  };
+  const change = (edit: (all: Map<string, Kept>) => void): void => {
+    const all = current();
+    edit(all);
+    write(all);
   };
   return {
-    get: (profile) => {
-      const kept = readAll(path).get(profile) ?? {};
+    get: (owner) => {
+      const kept = current().get(owner) ?? {};
       if (!('keyring' in kept)) return kept;
-      const secrets = read.get(profile) ?? fromKeyring(keyring, profile, account(profile));
-      read.set(profile, secrets);
+      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, account(kept.as ?? owner));
+      read.set(owner, secrets);
       return secrets;
     },
-    set: (profile, secrets) => {
-      const inKeyring = keptInKeyring(keyring, account(profile), secrets);
-      change((all) => all.set(profile, inKeyring ? { keyring: true } : secrets));
-      read.set(profile, secrets);
+    set: (owner, secrets) => {
+      const inKeyring = keptInKeyring(keyring, account(owner), secrets);
+      change((all) => all.set(owner, inKeyring ? { keyring: true } : secrets));
+      read.set(owner, secrets);
     },
-    remove: (profile) => {
-      const kept = readAll(path).get(profile);
-      if (kept !== undefined && 'keyring' in kept) withKeyring(profile, () => keyring?.remove(account(profile)));
-      if (kept !== undefined) change((all) => all.delete(profile));
-      read.delete(profile);
+    remove: (owner) => {
+      const kept = current().get(owner);
+      if (kept !== undefined && 'keyring' in kept) withKeyring(owner, () => keyring?.remove(account(kept.as ?? owner)));
+      if (kept !== undefined) change((all) => all.delete(owner));
+      read.delete(owner);
     },
-    placeOf: (profile) => {
-      const kept = readAll(path).get(profile);
+    placeOf: (owner) => {
+      const kept = current().get(owner);
       if (kept === undefined) return 'nowhere';
       return 'keyring' in kept ? 'keyring' : 'file';
     },
   };
+}
+
+/** @returns whether anything was kept under the name of a profile */
+function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile): boolean {
+  const named = [...all].filter(([owner]) => !owner.includes('://') && ownersOfProfile(owner).length > 0);
+  for (const [profile, kept] of named) {
+    all.delete(profile);
+    for (const owner of ownersOfProfile(profile)) {
+      if (!all.has(owner)) all.set(owner, 'keyring' in kept ? { keyring: true, as: profile } : kept);
+    }
+  }
+  return named.length > 0;
 }
 
 function keptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
@@ -76,19 +107,19 @@ function keptInKeyring(keyring: Keyring | undefined, account: string, secrets: S
   }
 }
 
-/** Without a keyring, since none is wanted, the profile counts as not signed in. */
-function fromKeyring(keyring: Keyring | undefined, profile: string, account: string): Secrets {
-  const text = withKeyring(profile, () => keyring?.read(account));
+/** Without a keyring, since none is wanted, the owner counts as not signed in. */
+function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
+  const text = withKeyring(owner, () => keyring?.read(account));
   if (text === undefined) return {};
   return parseSecrets(text) ?? {};
 }
 
-function withKeyring<T>(profile: string, work: () => T): T {
+function withKeyring<T>(owner: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
-    throw new AuthError(t`The secrets of ${profile} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
+    throw new AuthError(t`The secrets of ${owner} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
       hint: t`Unlock it; or set PAS_KEYRING=off and run \`pas login\` to keep them in a file that only you can read.`,
     });
   }
@@ -105,9 +136,11 @@ function readAll(path: string): Map<string, Kept> {
   const all = parseObject(text);
   if (all === undefined) throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`pas login\` again.` });
   return new Map(
-    Object.entries(all).map(([profile, kept]) => [
-      profile,
-      isObject(kept) && kept['keyring'] === true ? { keyring: true } : secretsOf(kept),
+    Object.entries(all).map(([owner, kept]) => [
+      owner,
+      isObject(kept) && kept['keyring'] === true
+        ? { keyring: true, ...(typeof kept['as'] === 'string' ? { as: kept['as'] } : {}) }
+        : secretsOf(kept),
     ]),
   );
 }

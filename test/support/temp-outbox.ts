@@ -4,24 +4,39 @@ import { join } from 'node:path';
 import { sha512Of } from '../../src/http/digest.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import { insertFind } from '../../src/outbox/finds.ts';
-import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox, type ServiceOutbox } from '../../src/outbox/outbox.ts';
+import { rememberAccount } from '../../src/outbox/accounts.ts';
+import { openService } from '../../src/outbox/services.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
-export const PROFILE = 'test';
+export const ADDRESS = 'https://finds.example.org';
+export const USERNAME = 'eva@example.org';
+/** Row of the account that {@link tempOutbox} knows from the beginning. */
+export const ACCOUNT_ID = 1;
 
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));
 }
 
-export function tempOutbox(clock: ManualClock = manualClock()): Outbox & { readonly [Symbol.dispose]: () => void } {
+export type TempOutbox = ServiceOutbox & { readonly [Symbol.dispose]: () => void };
+
+/** An outbox in a new folder, bound to a service and an account that is known there. */
+export function tempOutbox(clock: ManualClock = manualClock()): TempOutbox {
   const outbox = openOutbox(join(tempFolder(), 'outbox.sqlite'), clock);
-  return { ...outbox, [Symbol.dispose]: () => outbox.close() };
+  const bound = openService(outbox, { address: ADDRESS, username: USERNAME });
+  rememberAccount(bound, { identCely: 'U-000001', name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' });
+  return { ...bound, [Symbol.dispose]: () => outbox.close() };
+}
+
+/** The same outbox as another service, or another account, sees it. */
+export function asSeenBy(outbox: ServiceOutbox, other: { readonly address?: string; readonly username?: string }): ServiceOutbox {
+  return openService(outbox, { address: other.address ?? outbox.address, username: other.username ?? outbox.username });
 }
 
 /** A queued import, and the row of its find. */
-export function queueImport(outbox: Outbox, localId: string, project = 'C-202400101'): { findId: number; entryId: number } {
+export function queueImport(outbox: ServiceOutbox, localId: string, project = 'C-202400101'): { findId: number; entryId: number } {
   const findId = insertFind(outbox, { localId, elements: { poznamka: localId } });
   const document = Buffer.from(`<document>${localId}</document>`);
-  const entryId = addImport(outbox, PROFILE, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
+  const entryId = addImport(outbox, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
   return { findId, entryId };
 }

@@ -1,0 +1,202 @@
+import { ConfigError, PasError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { OaiClient } from '../oai/client.ts';
+import { recoverInterrupted } from '../outbox/claims.ts';
+import { entriesInState } from '../outbox/entries.ts';
+import type { Entry } from '../outbox/entry.ts';
+import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
+import { takeLease } from '../outbox/lease.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { countQueued } from '../outbox/overview.ts';
+import { knownAccount } from '../outbox/accounts.ts';
+import { unnamedServices } from '../outbox/services.ts';
+import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
+import { type PushResult, push } from './push.ts';
+import type { PushContext } from './push-run.ts';
+import { type Reconciled, reconcile } from './reconcile.ts';
+
+/** How a service is asked what it has. */
+export type Harvesting = {
+  open(): Promise<OaiClient>;
+  /** Whom it is signed in as: the account that writes, or the one of the profile's user name. */
+  readonly signedInAs: 'nobody' | 'token' | 'username';
+  /** The service's native format, such as `oai_svc`. */
+  readonly format: string;
+  /** How long after an attempt the service may still be working on it. */
+  readonly settleMs: number;
+  /** How long after that a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+};
+
+/** A service that is written to, and where there is harvesting, read from. */
+export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
+  readonly outbox: ServiceOutbox;
+  readonly service: OpenService;
+  /** Undefined where a person settles what is uncertain. */
+  readonly harvesting: Harvesting | undefined;
+  readonly takeOver: boolean;
+  /** How far the look at the service is. */
+  readonly onLook?: (done: number, total: number | undefined) => void;
+};
+
+type PushToEnd = SyncContext &
+  Omit<PushContext, 'outbox' | 'accountId' | keyof OpenService> & {
+    /** Told how many entries are to be sent, before each round of sending. */
+    readonly onRound?: (queued: number) => void;
+    /** Told what was found out about entries of unknown end. */
+    readonly onReconciled?: (settled: readonly Reconciled[]) => void;
+    /** What is uncertain could not be looked up; it stays as it is, and is no reason for a push to fail. */
+    readonly onLookFailed?: (error: PasError) => void;
+  };
+
+/**
+ * Sends what is due until nothing is, looks at the service for what that left in doubt, and sends once more what is proven not to be
+ * there.
+ * @throws OutboxLeasedError while another process pushes; ConfigError where it cannot be told what this service was sent before, or
+ *   who the account is; AuthError, UnavailableError, ContractError
+ */
+export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
+  const { service, harvesting: _harvesting, takeOver, onRound, onReconciled: _told, onLookFailed: _failed, ...rest } = given;
+  refuseUnnamed(given.outbox);
+  const lease = takeLease(given.outbox, { takeOver });
+  try {
+    let identified: Promise<Identified> | undefined;
+    const sendDue = async (): Promise<PushResult> => {
+      const queued = countOf(given);
+      // Without anything to send nobody need be there.
+      if (queued === 0 && !isInterrupted(given.outbox)) return NOTHING_SENT;
+      identified ??= identifyAccount(given.outbox, service);
+      const { outbox, accountId } = await identified;
+      onRound?.(queued);
+      return push({ ...rest, ...service, outbox, accountId });
+    };
+    let result = await sendDue();
+    const released = new Set<number>();
+    for (;;) {
+      const absent = await settleDoubts(given, result);
+      const again = absent.filter((id) => !released.has(id) && !result.oddlyAnswered.includes(id));
+      const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
+      if (again.length === 0 || !mayGoOn) return result;
+      // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
+      for (const id of again) released.add(id);
+      result = joined(result, await sendDue());
+    }
+  } finally {
+    lease.release();
+  }
+}
+
+const NOTHING_SENT: PushResult = {
+  ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
+  oddlyAnswered: [],
+  stopCause: undefined,
+};
+
+function countOf({ outbox, kinds, recordKeys }: PushToEnd): number {
+  const counts = countQueued(outbox, recordKeys);
+  return kinds.reduce((sum, kind) => sum + counts[kind], 0);
+}
+
+/** A push that was stopped left entries that the next one takes up. */
+function isInterrupted(outbox: ServiceOutbox): boolean {
+  const uncertain = entriesInState(outbox, 'uncertain');
+  return entriesInState(outbox, 'sending').length > 0 || uncertain.some(({ kind }) => kind === 'number');
+}
+
+/** What an earlier pas sent may have gone to this very service: sending it again could make a second record. */
+function refuseUnnamed(outbox: ServiceOutbox): void {
+  const open = unnamedServices(outbox).find(({ sent }) => sent > 0);
+  if (open === undefined) return;
+  const { knownAs, sent } = open;
+  throw new ConfigError(
+    t`${sent} finds were sent with a profile ${knownAs} that is not here any more, and nobody knows to which service. Nothing is sent until that is known.`,
+    { hint: t`Say where that was: pas service moved ${knownAs} ADDRESS` },
+  );
+}
+
+function joined(first: PushResult, second: PushResult): PushResult {
+  return {
+    accepted: first.accepted + second.accepted,
+    refused: first.refused + second.refused,
+    requests: first.requests + second.requests,
+    throttled: first.throttled + second.throttled,
+    locked: first.locked + second.locked,
+    elapsedMs: first.elapsedMs + second.elapsedMs,
+    oddlyAnswered: [...first.oddlyAnswered, ...second.oddlyAnswered],
+    stopCause: second.stopCause,
+  };
+}
+
+/** @returns the entries that the service is proven not to have */
+async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promise<number[]> {
+  const { outbox } = given;
+  const isOpen = entriesInState(outbox, 'uncertain').length > 0 || gapsOf(outbox).length > 0;
+  const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
+  if (given.harvesting === undefined || !isOpen || !isOnline) return [];
+  try {
+    const settled = await lookAndSettle(given, given.harvesting);
+    given.onReconciled?.(settled);
+    return settled.filter(({ verdict }) => verdict.kind === 'absent').map(({ entry }) => entry.id);
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    given.onLookFailed?.(thrown);
+    return [];
+  }
+}
+
+/**
+ * Settles what is uncertain by looking at the service.
+ * @throws OutboxLeasedError, OaiError, and what asking for the account throws
+ */
+export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }): Promise<Reconciled[]> {
+  const lease = takeLease(given.outbox, { takeOver: given.takeOver });
+  try {
+    recoverInterrupted(given.outbox);
+    return await lookAndSettle(given, given.harvesting);
+  } finally {
+    lease.release();
+  }
+}
+
+/** A person knows that nothing that was added since a restore was sent before it. @returns what is queued now */
+export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
+  const lease = takeLease(outbox, { takeOver });
+  try {
+    recoverInterrupted(outbox);
+    return releaseHeld(outbox);
+  } finally {
+    lease.release();
+  }
+}
+
+async function lookAndSettle(
+  { outbox, service, recordKeys, clock, onLook }: SyncContext,
+  { open, signedInAs, ...harvesting }: Harvesting,
+): Promise<Reconciled[]> {
+  const writer = await writerOf(outbox, service, signedInAs);
+  const harvesters = {
+    nobody: undefined,
+    token: writer?.identCely,
+    username: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
+  };
+  return reconcile({
+    ...harvesting,
+    outbox,
+    client: await open(),
+    clock,
+    recordKeys,
+    user: writer?.identCely,
+    harvester: harvesters[signedInAs],
+    ...(onLook === undefined ? {} : { onProgress: onLook }),
+  });
+}
+
+/** Asked for where it is not known. An anonymous harvest proves no absence, whoever writes. */
+async function writerOf(
+  outbox: ServiceOutbox,
+  service: OpenService,
+  signedInAs: Harvesting['signedInAs'],
+): Promise<{ readonly identCely: string } | undefined> {
+  const known = service.tokenIsLent ? undefined : knownAccount(outbox);
+  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service)).account);
+}

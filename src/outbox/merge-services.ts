@@ -1,0 +1,113 @@
+import { t } from '../base/language.ts';
+import { move, selectEntries } from './entries.ts';
+import type { Entry, EntryState } from './entry.ts';
+import { findById, insertFind } from './finds.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Two rows turn out to be one service: all of the first is given to the second. To be called in a transaction. */
+export function mergeServices(outbox: Outbox, from: number, into: number): void {
+  for (const { findId, here, there } of importsOfBoth(outbox, from, into)) settleTwo(outbox, findId, here, there);
+  for (const [here, there] of photographsOfBoth(outbox, from, into)) giveUp(outbox, isUnsent(there) ? there : here);
+  const moved = { from, into };
+  outbox.sql('update entries set service_id = :into where service_id = :from').run(moved);
+  // What waited for an import that was given up waits for the one that stands.
+  outbox
+    .sql(
+      `update entries set ident_cely = (select made.ident_cely from entries as made
+         where made.find_id = entries.find_id and made.service_id = :into and made.kind = 'import' and made.state = 'accepted')
+       where service_id = :into and kind <> 'import' and ident_cely is null and find_id is not null`,
+    )
+    .run({ into });
+  mergeAccounts(outbox, moved);
+  outbox.sql('update or ignore pulled set service_id = :into where service_id = :from').run(moved);
+  outbox.sql('delete from pulled where service_id = :from').run({ from });
+  outbox.sql('delete from pulls where service_id = :from').run({ from });
+  outbox.sql('update gaps set service_id = :into where service_id = :from').run(moved);
+  outbox.sql('update profile_services set service_id = :into where service_id = :from').run(moved);
+  outbox.sql('delete from services where id = :from').run({ from });
+}
+
+/** In these the service is certain not to have it. */
+const UNSENT: readonly EntryState[] = ['draft', 'queued', 'refused'];
+
+function isUnsent({ state }: Entry): boolean {
+  return UNSENT.includes(state);
+}
+
+function importsOfBoth(outbox: Outbox, from: number, into: number) {
+  const live = selectEntries(
+    outbox,
+    `kind = 'import' and state <> 'dropped' and service_id in (:from, :into) and find_id in (
+       select find_id from entries where kind = 'import' and state <> 'dropped' and service_id in (:from, :into)
+       group by find_id having count(*) = 2)`,
+    { from, into },
+  );
+  return live.flatMap((here) => {
+    const there = live.find((other) => other.findId === here.findId && other.serviceId === into);
+    if (here.serviceId !== from || here.findId === null || there === undefined) return [];
+    return [{ findId: here.findId, here, there }];
+  });
+}
+
+/** A find has one import at a service. Where both were sent there are two records, and each is a find of its own from here on. */
+function settleTwo(outbox: Outbox, findId: number, here: Entry, there: Entry): void {
+  if (isUnsent(here) || isUnsent(there)) {
+    giveUp(outbox, isUnsent(here) ? here : there);
+    return;
+  }
+  const find = findById(outbox, findId);
+  if (find === undefined) return;
+  const copy = insertFind(outbox, { localId: freeLocalId(outbox, find.localId), elements: find.elements });
+  outbox
+    .sql('update entries set find_id = :copy, record_key = :key where find_id = :findId and service_id = :serviceId')
+    .run({ copy, key: `find:${copy}`, findId, serviceId: here.serviceId });
+}
+
+function freeLocalId(outbox: Outbox, localId: string): string {
+  const isTaken = outbox.sql('select 1 from finds where local_id = ?');
+  for (let count = 2; ; count += 1) {
+    const name = `${localId}-${count}`;
+    if (isTaken.get(name) === undefined) return name;
+  }
+}
+
+function photographsOfBoth(outbox: Outbox, from: number, into: number): [Entry, Entry][] {
+  const photos = selectEntries(outbox, `kind = 'photo' and state <> 'dropped' and service_id in (:from, :into)`, { from, into });
+  const keyOf = (entry: Entry): string => `${entry.recordKey} ${entry.kind === 'photo' ? entry.photograph.sha512.toString('hex') : ''}`;
+  const there = new Map(photos.filter(({ serviceId }) => serviceId === into).map((entry) => [keyOf(entry), entry]));
+  return photos
+    .filter(({ serviceId }) => serviceId === from)
+    .flatMap((entry): [Entry, Entry][] => {
+      const other = there.get(keyOf(entry));
+      return other === undefined ? [] : [[entry, other]];
+    });
+}
+
+function giveUp(outbox: Outbox, entry: Entry): void {
+  const reason = t`another profile of the same service has it as well`;
+  if (isUnsent(entry)) move(outbox, entry, 'dropped', { reason });
+  else outbox.sql(`update entries set state = 'dropped', reason = ? where id = ?`).run(reason, entry.id);
+}
+
+function mergeAccounts(outbox: Outbox, moved: { readonly from: number; readonly into: number }): void {
+  outbox
+    .sql(
+      `update attempts set account_id = (select same.id from accounts as same join accounts as one on one.id = attempts.account_id
+         where same.service_id = :into and same.ident_cely = one.ident_cely)
+       where account_id in (select one.id from accounts as one join accounts as same on same.ident_cely = one.ident_cely
+         where one.service_id = :from and same.service_id = :into)`,
+    )
+    .run(moved);
+  outbox
+    .sql(
+      `delete from accounts where service_id = :from and ident_cely in (select ident_cely from accounts where service_id = :into)`,
+    )
+    .run(moved);
+  outbox
+    .sql(
+      `update accounts set username = null
+       where service_id = :from and username in (select username from accounts where service_id = :into and username is not null)`,
+    )
+    .run(moved);
+  outbox.sql('update accounts set service_id = :into where service_id = :from').run(moved);
+}
