@@ -7,7 +7,7 @@ import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
 import { withoutHelpWord } from './commands/help-word.ts';
 import { buildProgram } from './commands/program.ts';
-import type { World } from './context.ts';
+import type { World } from './context/context.ts';
 import { printable } from './ui/printable.ts';
 import { wrapped } from './ui/wrap.ts';
 
@@ -19,7 +19,10 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const ended: { reason: ExitReason; advised: Advised } = { reason: 'done', advised: (text) => text };
   const run: Runner = async (options, work) => {
     // Help, and a mistyped command, do without.
-    const [{ makeContext }, { toDatabaseError }] = await Promise.all([import('./context.ts'), import('./store/database.ts')]);
+    const [{ makeContext }, { toDatabaseError }] = await Promise.all([
+      import('./context/context.ts'),
+      import('./store/database.ts'),
+    ]);
     const context = makeContext(world, options);
     ended.advised = context.terminal.advised;
     try {

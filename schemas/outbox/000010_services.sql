@@ -211,7 +211,7 @@ from entries group by 1, 2, 3, 4, 5;
 -- dropped counts only where no other one stands.
 create view find_imports as
 select id as find_id, (
-  select json_group_object(service_id, standing) from (
+  select json_group_object(cast(service_id as text), standing) from (
     select service_id,
       case max(case when state = 'dropped' then 0 when state in ('sending', 'accepted', 'uncertain') then 2 else 1 end)
         when 0 then 'dropped' when 1 then 'unsent' else 'sent' end as standing
@@ -332,7 +332,7 @@ create trigger find_counts_first_import after insert on entries
 when new.kind = 'import' and not exists (select 1 from entries where find_id = new.find_id and kind = 'import' and id <> new.id)
 begin
   insert into find_counts (imports, count) values ('{}', -1) on conflict do update set count = count - 1;
-  insert into find_counts (imports, count) values (json_object(new.service_id,
+  insert into find_counts (imports, count) values (json_object(cast(new.service_id as text),
     case when new.state = 'dropped' then 'dropped' when new.state in ('sending', 'accepted', 'uncertain') then 'sent' else 'unsent' end), 1)
   on conflict do update set count = count + 1;
 end;

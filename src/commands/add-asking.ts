@@ -1,5 +1,6 @@
 import { type ExitReason, InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { readMappingFile } from '../context/own-files.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { readAnswer } from '../flows/answer.ts';
 import { findLine } from '../flows/find-texts.ts';
@@ -11,7 +12,6 @@ import { LATEST, suggestValues } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds, renameFind } from '../outbox/finds.ts';
 import { printable } from '../ui/printable.ts';
 import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
-import { readMappingFile } from './mapping-file.ts';
 
 /** Asks for one find after another, until somebody has had enough. */
 export async function addByAsking(adding: Adding, options: AddOptions): Promise<ExitReason> {
@@ -48,9 +48,7 @@ export async function addByAsking(adding: Adding, options: AddOptions): Promise<
     },
   });
   const resumed =
-    options.resume === undefined
-      ? undefined
-      : findToResume(outbox, options.resume === true ? undefined : options.resume);
+    options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
   const unfinished = resumed === undefined ? lastUnfinished(outbox) : undefined;
   if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: pas add --resume`);
   say(keysText());

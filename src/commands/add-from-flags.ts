@@ -2,6 +2,7 @@ import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
+import { foldUnchecked } from '../context/validation.ts';
 import { defaultsFor } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
 import { nextLocalId } from '../find/next-local-id.ts';
@@ -11,7 +12,6 @@ import { LATEST, startingElements } from '../flows/suggest-values.ts';
 import { findByLocalId, latestFinds } from '../outbox/finds.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { type Adding, type AddOptions, EMPTY_FIND, savedText, savedValue } from './adding.ts';
-import { foldUnchecked } from './finds.ts';
 import { adviseSending } from './next-command.ts';
 
 /** Adds what the flags say. What is wrong keeps all of it out of the outbox, unless it is to be a draft. */
@@ -19,9 +19,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   const { context, outbox } = adding;
   const { terminal } = context;
   const resumed =
-    options.resume === undefined
-      ? undefined
-      : findToResume(outbox, options.resume === true ? undefined : options.resume);
+    options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
   const { find: begun, issues: unreadable } = await adding.start(
     resumed ?? { ...EMPTY_FIND, localId: nextNumber(adding) },
     'first',

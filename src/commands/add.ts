@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { AddOptions } from './adding.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
 

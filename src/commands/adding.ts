@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { foldUnchecked, openValidationContext, photographKeeping } from '../context/validation.ts';
 import { type DefaultsFile, NO_DEFAULTS, readDefaults } from '../find/defaults.ts';
 import type { Find } from '../find/find.ts';
 import { photoResolver } from '../find/photo-path.ts';
@@ -20,8 +21,6 @@ import { findByLocalId } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues } from '../ui/issues.ts';
 import type { Terminal } from '../ui/terminal.ts';
-
-import { foldUnchecked, openValidationContext, photographKeeping } from './finds.ts';
 
 export type AddOptions = GlobalOptions & {
   readonly set?: readonly string[];
@@ -60,7 +59,6 @@ type Saved = {
 export const EMPTY_FIND: Find = { localId: '', elements: {}, photos: [] };
 
 export async function openAdding(context: Context, options: AddOptions): Promise<Adding> {
-  const profile = context.profile();
   const outbox = await context.outbox();
   const validation = await openValidationContext(context);
   const keeping = photographKeeping(context, options);

@@ -11,6 +11,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['demo'], () => import('./demo.ts')],
   [['init'], () => import('./init.ts')],
   [['profile'], () => import('./profile.ts')],
+  [['service'], () => import('./service.ts')],
   [['login', 'logout', 'whoami'], () => import('./login.ts')],
   [['harvest-vocab'], () => import('./harvest-vocab.ts')],
   [['vocab'], () => import('./vocab.ts')],

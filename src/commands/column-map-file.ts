@@ -1,7 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
+import { readStandardInput, STANDARD_INPUT } from '../context/own-files.ts';
 import type { ColumnMap } from '../find/column-map/column-rule.ts';
 import { readColumnMap } from '../find/column-map/read-column-map.ts';
 import { readInputFile } from '../find/input-file.ts';
@@ -10,7 +11,6 @@ import { rememberReferences } from '../find/resolve-reference.ts';
 import { readSettings, type Setting } from '../find/settings.ts';
 import { requireUtf8 } from '../find/table-text.ts';
 import { printIssues } from '../ui/issues.ts';
-import { readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
 
 /**
  * The column map of `--map`.

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { LANGUAGES } from '../base/languages.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 
 /** Runs one command: opens a context, calls `work`, closes the context, and takes the exit reason that it returns. */
 export type Runner = (options: GlobalOptions, work: (context: Context) => Promise<ExitReason>) => Promise<void>;

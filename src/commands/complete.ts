@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { languageFrom } from '../base/language.ts';
 import type { Language } from '../base/languages.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { type Environment, type Places, placesFrom } from '../places.ts';
+import { type Environment, type Places, placesFrom } from '../context/places.ts';
 import type { Runner } from './command.ts';
 import { type Candidate, type NameKind, wishOf } from './completion-wish.ts';
 import { readOutline } from './outline.ts';
@@ -77,7 +77,7 @@ async function namesOf(places: Places, kind: NameKind, partial: string, language
       case 'sets':
         return setNames(language);
       case 'profiles': {
-        const { readConfigFile } = await import('../config.ts');
+        const { readConfigFile } = await import('../context/config.ts');
         return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({ text, summary: '' }));
       }
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import type { GlobalOptions } from '../context.ts';
+import type { GlobalOptions } from '../context/context.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;

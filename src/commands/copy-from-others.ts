@@ -1,12 +1,12 @@
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
+import { asFind, openValidation } from '../context/validation.ts';
 import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
 import { contentOf } from '../flows/enqueue-finds.ts';
 import { countElsewhere } from '../outbox/counts.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { findCount } from './counted.ts';
-import { asFind, openValidation } from './finds.ts';
 
 type CopyOptions = {
   /** As the user gave them; none means all. */
@@ -20,16 +20,18 @@ type CopyOptions = {
  * Queues finds that so far only other services have. To a training instance all of them go, since nothing there is real; to
  * production only those that are named, or all where that is asked for: what was made for practice is not to become a record.
  */
-export async function copyFromOthers(context: Context, outbox: ServiceOutbox, { names, all, dryRun }: CopyOptions): Promise<void> {
+export async function copyFromOthers(
+  context: Context,
+  outbox: ServiceOutbox,
+  { names, all, dryRun }: CopyOptions,
+): Promise<void> {
   const { terminal } = context;
   const profile = context.profile();
   const finds = names.length === 0 ? findsOfOthers(outbox) : findsToCopy(outbox, named(outbox, names));
   if (finds.length === 0) return;
   const count = findCount(finds.length);
   if (names.length === 0 && profile.kind === 'production' && !all) {
-    terminal.note(
-      t`${count} of other services are not queued for this one. To send them here too: name them, or add --copy.`,
-    );
+    terminal.note(t`${count} of other services are not queued for this one. To send them here too: name them, or add --copy.`);
     return;
   }
   if (dryRun) {

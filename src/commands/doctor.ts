@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Profile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Profile } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openHarvestClient } from '../context/harvesting.ts';
+import { checkPacing, openPace } from '../context/pacing.ts';
+import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import { checkCounts } from '../flows/check-counts.ts';
 import { checkLease } from '../flows/check-lease.ts';
 import {
@@ -25,10 +28,7 @@ import { unsentPhotographs } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { openHarvestClient } from './harvesting.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
-import { checkPacing, openPace } from './pacing.ts';
-import { openService, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 

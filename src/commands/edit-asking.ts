@@ -1,6 +1,8 @@
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingFile } from '../context/own-files.ts';
+import { asFind } from '../context/validation.ts';
 import type { FindElements } from '../find/find.ts';
 import { readAnswer } from '../flows/answer.ts';
 import { askChanges } from '../flows/ask-changes.ts';
@@ -11,8 +13,6 @@ import { LATEST } from '../flows/suggest-values.ts';
 import { latestFinds, type StoredFind } from '../outbox/finds.ts';
 import { printable } from '../ui/printable.ts';
 import { openAdding } from './adding.ts';
-import { asFind } from './finds.ts';
-import { readMappingFile } from './mapping-file.ts';
 
 /**
  * The questions of `pas add`, with what the find says today as answers. Stores nothing.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 

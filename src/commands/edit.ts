@@ -3,7 +3,8 @@ import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { asFind, foldUnchecked, openLookups, openValidation } from '../context/validation.ts';
 import { type Cells, cellsOf, editText, readEditText, withChanges } from '../find/edit-text.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { FindElements } from '../find/find.ts';
@@ -20,7 +21,6 @@ import { collect, defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
 import { askForChanges } from './edit-asking.ts';
 import { editFile } from './edit-file.ts';
-import { asFind, foldUnchecked, openLookups, openValidation } from './finds.ts';
 import { findsNamed } from './named-finds.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };

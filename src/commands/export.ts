@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { documentProfileOf } from '../context/own-schema.ts';
 import type { ExportedFind } from '../find/export/exported-find.ts';
 import { type ExportFilter, exportedFinds } from '../flows/exported-finds.ts';
 import { countFinds } from '../outbox/counts.ts';
@@ -12,7 +13,6 @@ import { writeWholeFile } from '../store/whole-file.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { findsNamed } from './named-finds.ts';
-import { documentProfileOf } from './own-schema.ts';
 
 const FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
 type Format = (typeof FORMATS)[number];
@@ -59,7 +59,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   }
   const format = options.format ?? formatNamed(options.out);
   const outbox = await context.outbox();
-  const profile = context.profile().name;
+  const _profile = context.profile().name;
   const filter: ExportFilter = {
     ...(names.length === 0 ? {} : { finds: findsNamed(outbox, names) }),
     ...(options.state === undefined ? {} : { states: options.state }),

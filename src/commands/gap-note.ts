@@ -1,11 +1,11 @@
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { gapsOf } from '../outbox/gaps.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 
 /** Says why what is added is held, where an older copy of the outbox was put back and it is open what was sent since. */
 export function noteGap(context: Context, outbox: ServiceOutbox): void {
-  const { terminal, profile } = context;
+  const { terminal } = context;
   const gaps = gapsOf(outbox);
   const projects = [...new Set(gaps.flatMap(({ project }) => project ?? []))].join(', ');
   if (gaps.length === 0) return;

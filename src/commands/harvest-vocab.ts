@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
+import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { leftOutText, progressPerSet } from './harvest-progress.ts';
-import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { keepMalformedAnswer } from './malformed-answer.ts';
 
 type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean };
 

@@ -2,18 +2,18 @@ import { setFlagsFromString } from 'node:v8';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openOutput } from '../context/harvest-output.ts';
+import { harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
+import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { harvestRecords, type RecordHarvest } from '../flows/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputForm, type Subject } from '../ledger/subject.ts';
 import { checkArguments } from '../oai/protocol.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { recordCount } from './counted.ts';
-import { openOutput } from './harvest-output.ts';
 import { leftOutText, progressPerSet } from './harvest-progress.ts';
-import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { keepMalformedAnswer } from './malformed-answer.ts';
 
 type HarvestOptions = GlobalOptions & {
   readonly format?: string;

@@ -1,7 +1,9 @@
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingFile, readTableOrInput } from '../context/own-files.ts';
+import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from '../context/validation.ts';
 import { withColumnMap } from '../find/column-map/apply-column-map.ts';
 import type { Find } from '../find/find.ts';
 import type { MappedRow } from '../find/map-row.ts';
@@ -15,11 +17,9 @@ import { issuedElsewhere } from '../flows/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { readColumnMapFile } from './column-map-file.ts';
 import { findCount, photographCount } from './counted.ts';
-import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
-import { readMappingFile, readTableOrInput } from './mapping-file.ts';
 import { adviseSending, copyCommand } from './next-command.ts';
 
 export type ImportOptions = GlobalOptions & {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 

@@ -1,8 +1,15 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings, toProfile, writeConfigFile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import {
+  checkSettings,
+  PROFILE_KEYS,
+  type ProfileKey,
+  type ProfileSettings,
+  toProfile,
+  writeConfigFile,
+} from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 type InitOptions = GlobalOptions & { readonly name: string } & Readonly<Record<string, unknown>>;

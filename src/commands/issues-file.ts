@@ -2,7 +2,7 @@ import { extname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { issuesCsv, issuesTable } from '../find/issues-table.ts';
 import type { Table } from '../find/table.ts';
 import { refuseExisting, writeWholeFile } from '../store/whole-file.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { allFinds } from '../outbox/finds.ts';

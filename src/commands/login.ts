@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { writeConfigFile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { writeConfigFile } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { keepPacingPassword } from '../context/pacing.ts';
+import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import { identifyAccount } from '../flows/identify-account.ts';
 import { readAccount } from '../flows/read-account.ts';
 import { rememberAccount } from '../outbox/accounts.ts';
@@ -12,8 +14,6 @@ import { openSession } from '../pas-api/session.ts';
 import { ownerOf } from '../store/secrets.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { keepPacingPassword } from './pacing.ts';
-import { openService, placeOfSecrets, SECRETS_ARE } from './service.ts';
 
 type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean; readonly pacingPassword?: boolean };
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/options.ts';
 import { type ExitReason, messageOf, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 export function register(program: Command, run: Runner): void {

@@ -1,12 +1,25 @@
-import { t } from '../base/language.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Profile } from '../config.ts';
-import type { Context } from '../context.ts';
+import type { Profile } from '../context/config.ts';
+import type { Context } from '../context/context.ts';
 import type { Entry } from '../outbox/entry.ts';
 
 /** What sends finds of other services to this one as well. */
 export function copyCommand({ kind, name }: Profile): string {
   return `pas push --profile ${shellWord(name)}${kind === 'production' ? ' --copy' : ''}`;
+}
+
+/** Nobody's finds are sent in another one's name unless that is asked for. */
+export function noteOtherAccounts({ terminal }: Context, others: ReadonlyMap<string, number>): void {
+  for (const [username, count] of others) {
+    terminal.note(
+      ngettext(
+        msgid`${count} entry here was queued by ${username}, and is sent by that account; or by yours with pas push --any-account.`,
+        `${count} entries here were queued by ${username}, and are sent by that account; or by yours with pas push --any-account.`,
+        count,
+      ),
+    );
+  }
 }
 
 /** What comes after something was queued. */

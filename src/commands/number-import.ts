@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readTableOrInput } from '../context/own-files.ts';
+import { announceInstance } from '../context/service.ts';
 import { readNumbers } from '../find/read-numbers.ts';
 import { enqueueNumbers } from '../flows/enqueue-numbers.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount } from './counted.ts';
-import { readTableOrInput } from './mapping-file.ts';
-import { announceInstance } from './service.ts';
 
 type NumberImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { announceInstance } from '../context/service.ts';
 import { enqueueNumber } from '../flows/enqueue-change.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { registerNumberImport } from './number-import.ts';
-import { announceInstance } from './service.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Identity, ListPage, MetadataFormat, OaiSet } from '../oai/client.ts';
 import type { OaiHeader, OaiRecord } from '../oai/record.ts';
 import { elementJson, type Json, recordJson } from '../oai/record-json.ts';

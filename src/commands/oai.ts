@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
+import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { fullIdentifier, type OaiClient } from '../oai/client.ts';
 import type { OaiArguments, Verb } from '../oai/protocol.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { harvestBaseOf, openHarvestClient } from './harvesting.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { keepMalformedAnswer } from './malformed-answer.ts';
 import { showFormats, showHeaders, showIdentity, showRecord, showRecords, showSets } from './oai-answers.ts';
 
 type VerbOptions = GlobalOptions & { readonly xml?: boolean; readonly schemaVersion?: string };

@@ -1,5 +1,5 @@
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { FindElements } from '../find/find.ts';
 import type { Match } from '../find/match-photographs.ts';
 import { foldName } from '../find/names.ts';

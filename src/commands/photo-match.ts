@@ -1,7 +1,8 @@
 import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { type KeepingFlags, photographKeeping } from '../context/validation.ts';
 import type { Confidence } from '../find/match-photographs.ts';
 import { enqueuePhoto, targetOf } from '../flows/enqueue-change.ts';
 import type { PhotographKeeping } from '../flows/kept-photographs.ts';
@@ -11,7 +12,6 @@ import { issueValues, printIssues } from '../ui/issues.ts';
 import { table } from '../ui/table.ts';
 import { printable } from '../ui/terminal.ts';
 import { strippedText } from './counted.ts';
-import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { findOf, rowOf } from './match-words.ts';
 import { adviseSending } from './next-command.ts';
@@ -105,7 +105,7 @@ type Queueing = {
   readonly tally: Tally;
 };
 
-async function queue({ context, outbox, keeping, tally }: Queueing, fate: Matched, find: string): Promise<void> {
+async function queue({ outbox, keeping, tally }: Queueing, fate: Matched, find: string): Promise<void> {
   const target = targetOf(outbox, find);
   const kept = await keeping.keepPhotograph(fate.photograph);
   if (enqueuePhoto(outbox, target, kept) === 'kept') return;
@@ -114,7 +114,7 @@ async function queue({ context, outbox, keeping, tally }: Queueing, fate: Matche
 }
 
 /** What waits with its place, and is wanted without, waits without from now on. */
-async function stripKnown({ context, outbox, keeping, tally }: Queueing, fates: readonly FileFate[]): Promise<void> {
+async function stripKnown({ outbox, keeping, tally }: Queueing, fates: readonly FileFate[]): Promise<void> {
   for (const fate of fates) {
     if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
     const { twinSha512Hex } = fate.photograph;

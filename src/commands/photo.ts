@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { announceInstance } from '../context/service.ts';
+import { type KeepingFlags, photographKeeping } from '../context/validation.ts';
 import { enqueuePhoto } from '../flows/enqueue-change.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
-import { type KeepingFlags, photographKeeping } from './finds.ts';
 import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
-import { announceInstance } from './service.ts';
 
 type PhotoOptions = GlobalOptions & KeepingFlags;
 

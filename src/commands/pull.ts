@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Profile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Profile } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openHarvestClient } from '../context/harvesting.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
+import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { Standing } from '../outbox/pulled.ts';
@@ -10,9 +13,6 @@ import { printable } from '../ui/terminal.ts';
 import { atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { openHarvestClient } from './harvesting.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { keepMalformedAnswer } from './malformed-answer.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 

@@ -1,5 +1,6 @@
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
+import type { Interrupts } from '../context/interrupts.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
@@ -10,7 +11,6 @@ import type { Pace } from '../http/pace.ts';
 import type { EntryKind } from '../outbox/entry.ts';
 import { entryText, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { printable } from '../ui/terminal.ts';
-import type { Interrupts } from './interrupts.ts';
 
 /** What a push needs, opened once however often it pushes. */
 export type Pusher = Omit<SyncContext, 'onLook'> & {

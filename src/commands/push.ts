@@ -1,7 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { decimal, msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
+import { openPace } from '../context/pacing.ts';
+import { announceInstance, confirmProduction, openSync } from '../context/service.ts';
+import { queuedByOthers } from '../flows/known-services.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
 import { countElsewhere, countEntries } from '../outbox/counts.ts';
@@ -13,12 +17,10 @@ import { countQueued } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
-import { watchInterrupts } from './interrupts.ts';
 import { wholeNumber } from './list.ts';
 import { recordsNamed } from './named-finds.ts';
-import { openPace } from './pacing.ts';
+import { noteOtherAccounts } from './next-command.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
-import { announceInstance, confirmProduction, openSync } from './service.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -95,7 +97,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
 }
 
 function dryRun(
-  { terminal, profile }: Context,
+  { terminal }: Context,
   outbox: ServiceOutbox,
   only: readonly EntryKind[],
   recordKeys: readonly string[] | undefined,
@@ -138,6 +140,7 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
+  noteOtherAccounts(context, queuedByOthers(outbox));
   if (uncertain + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
   terminal.value({
     type: 'summary',

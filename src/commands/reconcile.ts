@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { profileFlag } from '../context/advice.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { withoutHarvesting } from '../context/harvesting.ts';
+import { openSync } from '../context/service.ts';
 import { reconcileNow, releaseNew } from '../flows/push-to-end.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
 import { entriesInState } from '../outbox/entries.ts';
@@ -11,10 +13,8 @@ import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { noteGap } from './gap-note.ts';
-import { withoutHarvesting } from './harvesting.ts';
 import { recordsNamed } from './named-finds.ts';
 import { commandFor } from './next-command.ts';
-import { openSync } from './service.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 

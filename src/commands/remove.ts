@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { entriesOfFind, type Target } from '../outbox/entries.ts';

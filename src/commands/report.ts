@@ -1,12 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { profileFlag } from '../advice.ts';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
 import { packageVersion } from '../base/package-root.ts';
-import type { Profile } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { profileFlag } from '../context/advice.ts';
+import type { Profile } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { watchInterrupts } from '../context/interrupts.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { findsText, sizeText } from '../report/format.ts';
 import { openContentStore } from '../store/content-store.ts';
@@ -14,7 +15,6 @@ import { beginningOf, writeOutputFile } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { watchInterrupts } from './interrupts.ts';
 import { findsNamed } from './named-finds.ts';
 
 type ReportOptions = GlobalOptions & {

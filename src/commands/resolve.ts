@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { recoverInterrupted } from '../outbox/claims.ts';
@@ -56,9 +56,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 function sayWhatWaits(context: Context, outbox: ServiceOutbox, { findId }: Target, name: string): void {
   const { terminal } = context;
   if (findId === null || !wasGivenUp(outbox, findId)) return;
-  const waiting = entriesOfFind(outbox, findId).filter(
-    ({ kind, state }) => kind !== 'import' && state === 'queued',
-  ).length;
+  const waiting = entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
   if (waiting > 0)
     terminal.line(
       ngettext(

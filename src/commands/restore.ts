@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import { type Context, type GlobalOptions, namedServices } from '../context.ts';
+import { type Context, type GlobalOptions, namedServices } from '../context/context.ts';
 import { type Restored, restoreOutbox } from '../flows/restore-outbox.ts';
 import { countFinds } from '../outbox/counts.ts';
 import { printable } from '../ui/terminal.ts';
@@ -98,7 +98,9 @@ function print(context: Context, restored: Restored, finds: number, nothingSent:
       : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until pas reconcile has looked whether they were sent.`,
   );
   for (const name of restored.unnamed)
-    terminal.warn(t`It has entries of a profile ${name}, which is not here. Say which service that was: pas service moved ${name} ADDRESS`);
+    terminal.warn(
+      t`It has entries of a profile ${name}, which is not here. Say which service that was: pas service moved ${name} ADDRESS`,
+    );
 }
 
 function printMissing({ terminal }: Context, { missing }: Restored): void {

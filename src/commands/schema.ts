@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import { isProtected } from '../config.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { isProtected } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { documentProfileOf, ownSchemaFolder } from '../context/own-schema.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../find/find.ts';
 import { type Comparison, compareWithBundled } from '../find/own-schema.ts';
 import { bundledSchema } from '../find/schema.ts';
@@ -12,7 +13,6 @@ import { retrying } from '../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../store/kept-files.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { documentProfileOf, ownSchemaFolder } from './own-schema.ts';
 
 type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
 

@@ -1,89 +1,92 @@
-import { UsageError } from '../base/errors.ts';
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Profile } from '../config.ts';
-import type { Context } from '../context.ts';
-import type { OpenService } from '../flows/identify-account.ts';
-import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
-import { openSession } from '../pas-api/session.ts';
-import { ownerOf, type SecretPlace } from '../store/secrets.ts';
-import { openHarvestClient } from './harvesting.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { carryOut, knownServices, type Move, planMove, type ServiceRow } from '../flows/known-services.ts';
+import { defineCommand, type Runner } from './command.ts';
 
-/** The write interface, open for the account that the environment or the profile names. */
-export async function openService(context: Context): Promise<OpenService> {
-  const profile = context.profile();
-  const { send } = await context.connections();
-  const { baseUrl, username } = profile;
-  const lent = context.environment['PAS_TOKEN'];
-  const keeper =
-    lent === undefined
-      ? {
-          read: () => context.secrets.get(ownerOf(profile)).token,
-          write: (token: string) => context.secrets.set(ownerOf(profile), { ...context.secrets.get(ownerOf(profile)), token }),
-        }
-      : { read: () => lent, write: () => {} };
-  const password = passwordOf(context, profile);
-  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+type MovedOptions = GlobalOptions & { readonly yes?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('service').description(t`The services and accounts that this outbox knows.`);
+  defineCommand(parent, {
+    name: 'list',
+    summary: t`List the services that finds were queued for or sent to, with their accounts.`,
+    examples: ['pas service list', 'pas service list --json'],
+  }).action((options: GlobalOptions) => run(options, list));
+  defineCommand(parent, {
+    name: 'moved <old> <new>',
+    summary: t`Say that a service has got another address: what was sent to the old one is at the new one.`,
+    examples: [
+      'pas service moved https://old.example.org https://finds.example.org',
+      'pas service moved museum https://finds.example.org --yes',
+    ],
+  })
+    .option('--yes', t`do not ask`)
+    .action((old: string, now: string, options: MovedOptions) => run(options, (context) => moved(context, old, now, options)));
 }
 
-/** All that a look at the service takes, as the profile says. */
-export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
-  const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
-  const harvesting: Harvesting = {
-    open: () => openHarvestClient(context),
-    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
-    format: `oai_${prefix}`,
-    ...{ settleMs, indexAllowanceMs },
-  };
-  return {
-    outbox: await context.outbox(),
-    service: await openService(context),
-    harvesting: oaiBase === undefined ? undefined : harvesting,
-    clock: context.clock,
-    takeOver,
-  };
-}
-
-export function passwordOf(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(ownerOf(profile)).password;
-}
-
-/** Where the secrets that a command uses come from. */
-export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
-  const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.placeOf(ownerOf(profile()));
-}
-
-export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
-  environment: () => t`Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).`,
-  keyring: () => t`Password and token are in the keyring of the system.`,
-  file: (file) => t`Password and token are in ${file}, which only you can read.`,
-  nowhere: () => t`No password or token is kept.`,
-};
-
-/** Which instance a command writes to, or queues for, so that nobody takes the one for the other. */
-export function announceInstance({ terminal, profile }: Context): void {
-  const { kind, baseUrl, username, name } = profile();
-  const account = username ?? t`no user name`;
-  if (kind === 'training') {
-    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Nothing of it is real.`));
-  } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
-}
-
-/**
- * Records made in production are real: ask before the first write of a command.
- * @throws UsageError when nobody can be asked and `--yes` is not given, or the answer is no
- */
-export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
-  const profile = context.profile();
-  if (profile.kind !== 'production' || yes) return;
-  if (!context.terminal.interactive) {
-    throw new UsageError(t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
-      hint: t`Add --yes if the records are meant to be real.`,
-    });
+async function list(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const services = knownServices(await context.outbox());
+  const header = [t`SERVICE`, t`PROFILES`, t`ACCOUNTS`, t`ENTRIES`, t`RECORDS`];
+  terminal.table(
+    header,
+    services.map((row) => [
+      nameOf(row),
+      row.profiles.join(', '),
+      row.accounts.map(({ identCely, username }) => username ?? identCely).join(', '),
+      String(row.entries),
+      String(row.accepted),
+    ]),
+  );
+  for (const { address, knownAs } of services) {
+    if (address === null)
+      terminal.warn(t`Nobody knows the address of ${knownAs ?? ''}. Say it: pas service moved ${knownAs ?? ''} ADDRESS`);
   }
-  const prompt = await context.prompt();
-  const account = profile.username ?? t`this account`;
-  if (!(await prompt.confirm(t`Write real records to ${profile.baseUrl} as ${account}?`))) {
-    throw new UsageError(t`Nothing was sent.`);
-  }
+  terminal.value(
+    services.map(({ address, knownAs, profiles, accounts, entries, accepted }) => ({
+      service: address,
+      known_as: knownAs,
+      profiles,
+      accounts: accounts.map(({ identCely, username, name }) => ({ ident_cely: identCely, username, name })),
+      entries,
+      accepted,
+    })),
+  );
+  return 'done';
+}
+
+function nameOf({ address, knownAs }: ServiceRow): string {
+  return address ?? t`profile ${knownAs ?? ''} (address unknown)`;
+}
+
+async function moved(context: Context, old: string, now: string, { yes }: MovedOptions): Promise<ExitReason> {
+  const { terminal, config } = context;
+  const outbox = await context.outbox();
+  const move = planMove(outbox, old, now);
+  if (yes !== true) await confirm(context, move);
+  carryOut(outbox, move);
+  const { from, address } = move;
+  const was = nameOf(from);
+  terminal.line(t`What was queued for and sent to ${was} is at ${address} from now on.`);
+  for (const [name, { base_url: named }] of config().profiles)
+    if (named === from.address)
+      terminal.warn(t`Profile ${name} still names ${was}: correct base_url in config.toml, or make it anew with pas init.`);
+  terminal.value({ moved: from.address ?? from.knownAs, to: address, entries: from.entries });
+  return 'done';
+}
+
+/** @throws UsageError when nobody can be asked, or the answer is no */
+async function confirm({ terminal, prompt }: Context, { from, address, into }: Move): Promise<void> {
+  const [was, entries, accepted] = [nameOf(from), from.entries, from.accepted];
+  const what = t`${was} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${address}.`;
+  const warning =
+    into === undefined || into.entries === 0
+      ? ''
+      : t` That one has ${into.entries} entries of its own: the two become one, which cannot be undone.`;
+  if (!terminal.interactive) throw new UsageError(`${what}${warning}`, { hint: t`Add --yes if it is the same service.` });
+  terminal.note(`${what}${warning}`);
+  if (!(await (await prompt()).confirm(t`Is it the same service at a new address?`)))
+    throw new UsageError(t`Nothing was changed.`);
 }

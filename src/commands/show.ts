@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
-import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { profileFlag } from '../context/advice.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
 import { sentFind } from '../flows/sent-finds.ts';
-import { entriesOfFind, entriesOfRecord, importsElsewhere, type Target } from '../outbox/entries.ts';
+import { entriesOfFind, entriesOfRecord, importsElsewhere } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
 import { findById, type StoredFind } from '../outbox/finds.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { allServices } from '../outbox/services.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
+import { allServices } from '../outbox/services.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable, type Terminal } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
@@ -37,7 +37,7 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const target = targetOf(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
-  if (find === undefined) return showRecord(context, outbox, target, name);
+  if (find === undefined) return showRecord(context, outbox, name);
   const stories = storiesOf(outbox, entriesOfFind(outbox, find.id));
   const others = standingsElsewhere(outbox, find.id);
   const sent = sentFind(outbox, find);
@@ -53,13 +53,18 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     elements: find.elements,
     at_service: atServiceValue(sent, pulled),
     entries: stories.map((story) => storyValue(context.terminal, story)),
-    other_profiles: others.map(({ profile, service, entry }) => ({ profile, service, state: entry.state, ident_cely: entry.identCely })),
+    other_profiles: others.map(({ profile, service, entry }) => ({
+      profile,
+      service,
+      state: entry.state,
+      ident_cely: entry.identCely,
+    })),
   });
   return 'done';
 }
 
 /** A record of the service that is no find here, but that something was queued for. */
-function showRecord(context: Context, outbox: ServiceOutbox, target: Target, name: string): ExitReason {
+function showRecord(context: Context, outbox: ServiceOutbox, name: string): ExitReason {
   refuseUntouched(outbox, name);
   const stories = storiesOf(outbox, entriesOfRecord(outbox, name));
   context.terminal.line(context.terminal.color.bold(name));

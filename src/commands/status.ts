@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { profileFlag } from '../advice.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import { profileFlag } from '../context/advice.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { queuedByOthers } from '../flows/known-services.ts';
 import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
@@ -12,7 +13,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
-import { commandFor, copyCommand } from './next-command.ts';
+import { commandFor, copyCommand, noteOtherAccounts } from './next-command.ts';
 
 /** More than this many are counted, not listed. */
 const MOST_LISTED = 1000;
@@ -53,6 +54,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   for (const step of STEPS) printStep(context, step, person, flag);
   printGivenUp(context, givenUp, flag);
   printElsewhere(context, elsewhere);
+  const others = queuedByOthers(outbox);
+  noteOtherAccounts(context, others);
   const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
   if (sendable > 0) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
@@ -63,6 +66,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     entries: counts,
     waiting: { for_import: waiting.forImport, for_given_up: waiting.forGivenUp, for_time: waiting.forTime },
     elsewhere,
+    other_accounts: Object.fromEntries(others),
     needs_person: person.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,

@@ -4,7 +4,9 @@ import { type ExitReason, FileError, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingFile, readStandardInput, STANDARD_INPUT } from '../context/own-files.ts';
+import { asFind, foldUnchecked, openValidation, openValidationContext } from '../context/validation.ts';
 import { checkDocument } from '../find/check-document.ts';
 import { checkMapping } from '../find/check-mapping.ts';
 import { readInputFile } from '../find/input-file.ts';
@@ -14,8 +16,6 @@ import { allFinds, findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { asFind, foldUnchecked, openValidation, openValidationContext } from './finds.ts';
-import { readMappingFile, readStandardInput, STANDARD_INPUT } from './mapping-file.ts';
 import { findsNamed } from './named-finds.ts';
 
 export function register(program: Command, run: Runner): void {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { writeToReader } from '../store/output-stream.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingToChange, readTableOrInput, writeMappingFile } from '../context/own-files.ts';
 import { standingOf } from '../find/check-mapping.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { keyOf, type Mapping, type MappingRow, readMapping } from '../find/mapping.ts';
 import { mappedAstrayMessage } from '../find/resolve-reference.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { readMappingToChange, readTableOrInput, writeMappingFile } from './mapping-file.ts';
 
 type ImportOptions = GlobalOptions & { readonly confirmed?: boolean };
 

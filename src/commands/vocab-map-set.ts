@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingToChange, writeMappingFile } from '../context/own-files.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
 import { keyOf, setNamed } from '../find/mapping.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { readMappingToChange, writeMappingFile } from './mapping-file.ts';
 
 type SetOptions = GlobalOptions & { readonly note?: string };
 

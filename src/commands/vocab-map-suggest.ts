@@ -3,14 +3,14 @@ import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { readMappingFile, readTableOrInput, writeResult } from '../context/own-files.ts';
 import { readOwnTerms } from '../find/own-terms.ts';
 import { type Proposal, type Proposals, suggestMapping } from '../flows/suggest-mapping.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Suggestion } from '../vocabulary/suggest.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { readMappingFile, readTableOrInput, writeResult } from './mapping-file.ts';
 import { setArgument } from './vocab-map-set.ts';
 import { openProfileVocabulary } from './vocab-terms.ts';
 

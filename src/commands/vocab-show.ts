@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Dating, Term } from '../vocabulary/term.ts';
 import { inferiorsOf, type Neighbour, pathTo, superiorsOf, termByIdent } from '../vocabulary/terms.ts';

@@ -1,12 +1,12 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
+import { harvestBaseOf } from '../context/harvesting.ts';
 import { editDistance } from '../vocabulary/fold.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
 import type { Term } from '../vocabulary/term.ts';
 import { countBySet } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
-import { harvestBaseOf } from './harvesting.ts';
 
 export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();

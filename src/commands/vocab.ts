@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context, GlobalOptions } from '../context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { printable } from '../ui/terminal.ts';
 import { allHarvests } from '../vocabulary/harvests.ts';
 import { searchTerms } from '../vocabulary/search.ts';

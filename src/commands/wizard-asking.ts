@@ -1,6 +1,7 @@
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
+import { readMappingFile } from '../context/own-files.ts';
 import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../find/column-map/column-rule.ts';
 import { isDateForm } from '../find/column-map/date-form.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/columns.ts';
@@ -14,7 +15,6 @@ import type { Table } from '../find/table.ts';
 import { makeOfferTerms } from '../flows/offer-terms.ts';
 import type { Offer, Prompt } from '../ui/prompt.ts';
 import { fixedProblems } from './column-map-file.ts';
-import { readMappingFile } from './mapping-file.ts';
 import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './wizard-text.ts';
 
 /** A table that is being looked at, and what is thought of it so far. */

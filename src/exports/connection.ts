@@ -1,12 +1,12 @@
-import { systemClock } from '../base/clock.ts';
 import { normalAddress } from '../base/address.ts';
+import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
-import { isProtected } from '../config.ts';
+import { isProtected } from '../context/config.ts';
+import { placesFrom } from '../context/places.ts';
 import { makePace, type Pace } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { type Connections, openConnections } from '../http/send.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
-import { placesFrom } from '../places.ts';
 
 /** The write interface of one deployment, and the account that writes. Whatever has a default may be left out. */
 export type ServiceOptions = {

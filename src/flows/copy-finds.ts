@@ -22,8 +22,7 @@ type CopyContext = {
 /** Finds that other services have or are to have, and this one never had, by the order in which they were entered. */
 export function findsToCopy(outbox: ServiceOutbox, finds: Iterable<StoredFind>): StoredFind[] {
   return [...finds].filter(
-    ({ id }) =>
-      importOfFind(outbox, id) === undefined && !wasGivenUp(outbox, id) && importsElsewhere(outbox, id).length > 0,
+    ({ id }) => importOfFind(outbox, id) === undefined && !wasGivenUp(outbox, id) && importsElsewhere(outbox, id).length > 0,
   );
 }
 

@@ -16,7 +16,7 @@ import {
   replaceImport,
   wasGivenUp,
 } from '../outbox/entries.ts';
-import type { Entry, ImportEntry } from '../outbox/entry.ts';
+import type { ImportEntry } from '../outbox/entry.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
@@ -222,11 +222,7 @@ function write(
   return stored.id;
 }
 
-function addPhotographs(
-  { photographs }: PreparedFind,
-  { outbox, dryRun }: EnqueueContext,
-  findId: number | undefined,
-): number {
+function addPhotographs({ photographs }: PreparedFind, { outbox, dryRun }: EnqueueContext, findId: number | undefined): number {
   if (photographs.length === 0) return 0;
   const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId));
   const fresh = photographs.filter((photograph) => {

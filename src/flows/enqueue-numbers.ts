@@ -128,12 +128,7 @@ function numberOfFind({ elements }: StoredFind): string | undefined {
 
 /** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
 function currentNumber(outbox: ServiceOutbox, { findId, identCely }: Target): string | undefined {
-  const entries =
-    findId !== null
-      ? entriesOfFind(outbox, findId)
-      : identCely === null
-        ? []
-        : entriesOfRecord(outbox, identCely);
+  const entries = findId !== null ? entriesOfFind(outbox, findId) : identCely === null ? [] : entriesOfRecord(outbox, identCely);
   const set = latestNumber(entries);
   if (set !== undefined) return set;
   const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;

@@ -58,7 +58,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Terms repeat from find to find, so they are looked up once. */
-function findSources({ outbox, profileFlag, recordBase, language, places, vocabulary, profile }: ReportRequest): FindSources {
+function findSources({ outbox, profileFlag, recordBase, language, places, vocabulary }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
     return (ident) => {

@@ -1,6 +1,7 @@
 import { ConfigError, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
+import { knownAccount } from '../outbox/accounts.ts';
 import { recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
@@ -8,7 +9,6 @@ import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
-import { knownAccount } from '../outbox/accounts.ts';
 import { unnamedServices } from '../outbox/services.ts';
 import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
 import { type PushResult, push } from './push.ts';

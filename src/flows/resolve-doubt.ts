@@ -34,12 +34,7 @@ const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
  * @param entryId only this entry; otherwise all that the decision is about
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
-export function resolveDoubts(
-  outbox: ServiceOutbox,
-  target: Target,
-  decision: Decision,
-  entryId?: number,
-): Entry[] {
+export function resolveDoubts(outbox: ServiceOutbox, target: Target, decision: Decision, entryId?: number): Entry[] {
   return outbox.change(() => {
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {

@@ -119,7 +119,8 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
   const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
   nameServices(brought, known);
   for (const service of known) openService(brought, service);
-  if (!nothingSent) for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
+  if (!nothingSent)
+    for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
   const unnamed = unnamedServices(brought).map(({ knownAs }) => knownAs);
   return { madeMs, doubtful, unnamed, photographs: unsentPhotoEntries(brought) };
 }

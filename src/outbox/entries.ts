@@ -1,6 +1,14 @@
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { type Entry, type EntryKind, type EntryState, type ImportEntry, type NumberEntry, type Photograph, TRANSITIONS } from './entry.ts';
+import {
+  type Entry,
+  type EntryKind,
+  type EntryState,
+  type ImportEntry,
+  type NumberEntry,
+  type Photograph,
+  TRANSITIONS,
+} from './entry.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
 

@@ -73,7 +73,8 @@ function freeLocalId(outbox: Outbox, localId: string): string {
 
 function photographsOfBoth(outbox: Outbox, from: number, into: number): [Entry, Entry][] {
   const photos = selectEntries(outbox, `kind = 'photo' and state <> 'dropped' and service_id in (:from, :into)`, { from, into });
-  const keyOf = (entry: Entry): string => `${entry.recordKey} ${entry.kind === 'photo' ? entry.photograph.sha512.toString('hex') : ''}`;
+  const keyOf = (entry: Entry): string =>
+    `${entry.recordKey} ${entry.kind === 'photo' ? entry.photograph.sha512.toString('hex') : ''}`;
   const there = new Map(photos.filter(({ serviceId }) => serviceId === into).map((entry) => [keyOf(entry), entry]));
   return photos
     .filter(({ serviceId }) => serviceId === from)

@@ -53,7 +53,9 @@ export function givenUpWithWaiting(outbox: ServiceOutbox): string[] {
 /** Whether the service accepted a document that names this, such as the namespace of a schema version. */
 export function wasAcceptedNaming(outbox: ServiceOutbox, text: string): boolean {
   const found = outbox
-    .sql(`select 1 from entries where service_id = ? and kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
+    .sql(
+      `select 1 from entries where service_id = ? and kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
+    )
     .get(outbox.serviceId, Buffer.from(text));
   return found !== undefined;
 }

@@ -44,11 +44,7 @@ export function ownedRecords(outbox: ServiceOutbox): string[] {
  * Records that the service accepted since, with the time of that by its own clock.
  * @param offsetMs how far that is ahead of this machine's, for answers without a date
  */
-export function acceptedSince(
-  outbox: ServiceOutbox,
-  sinceMs: number,
-  offsetMs: number,
-): Map<string, number> {
+export function acceptedSince(outbox: ServiceOutbox, sinceMs: number, offsetMs: number): Map<string, number> {
   const rows = outbox
     .sql(
       `select ident_cely as identCely, max(coalesce(server_date_at, ended_at + :offsetMs)) as atMs

@@ -29,9 +29,9 @@ type PulledRow = Omit<PulledRecord, 'record'> & { readonly record: string | null
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRecord | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from pulled where service_id = ? and ident_cely = ?`).get(outbox.serviceId, identCely) as
-    | PulledRow
-    | undefined;
+  const row = outbox
+    .sql(`select ${COLUMNS} from pulled where service_id = ? and ident_cely = ?`)
+    .get(outbox.serviceId, identCely) as PulledRow | undefined;
   return row === undefined ? undefined : { ...row, record: row.record === null ? null : (JSON.parse(row.record) as unknown) };
 }
 
@@ -66,7 +66,10 @@ export function noteUnchanged(outbox: ServiceOutbox, identCely: string): void {
 
 /** The server's time up to which everything is pulled as this account is shown it. */
 export function pullWatermarkMs(outbox: ServiceOutbox): number | undefined {
-  const watermark = outbox.sql('select watermark_at from pulls where service_id = ? and username = ?').pluck().get(outbox.serviceId, outbox.username);
+  const watermark = outbox
+    .sql('select watermark_at from pulls where service_id = ? and username = ?')
+    .pluck()
+    .get(outbox.serviceId, outbox.username);
   return typeof watermark === 'number' ? watermark : undefined;
 }
 

@@ -62,7 +62,9 @@ export function notePointing(outbox: ServiceOutbox, profile: string): string | u
     .get(profile) as { id: number; address: string } | undefined;
   if (before?.id === outbox.serviceId) return undefined;
   outbox
-    .sql('insert into profile_services (name, service_id) values (?, ?) on conflict (name) do update set service_id = excluded.service_id')
+    .sql(
+      'insert into profile_services (name, service_id) values (?, ?) on conflict (name) do update set service_id = excluded.service_id',
+    )
     .run(profile, outbox.serviceId);
   return before?.address;
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError, messageOf } from './base/errors.ts';
-import { normalAddress } from './base/address.ts';
-import { t } from './base/language.ts';
-import { isAddressFault, readRedisAddress, withoutRedisPasswords } from './http/redis-address.ts';
+import { normalAddress } from '../base/address.ts';
+import { ConfigError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { isAddressFault, readRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
+import { writePrivateFile } from '../store/files.ts';
+import { parseToml, type TomlTable, tomlText } from '../store/toml.ts';
 import type { Environment, Places } from './places.ts';
-import { writePrivateFile } from './store/files.ts';
-import { parseToml, type TomlTable, tomlText } from './store/toml.ts';
 
 /** One deployment and account. */
 export type Profile = {

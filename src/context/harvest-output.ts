@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
 import { filesOutput } from '../flows/record-outputs/files.ts';
 import { type Growing, growingFile, growingStream } from '../flows/record-outputs/growing.ts';
 import { jsonlOutput } from '../flows/record-outputs/jsonl.ts';
@@ -15,6 +14,7 @@ import { type Subject, settleSubject } from '../ledger/subject.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { removeDrafts } from '../store/file-folder.ts';
+import type { Context } from './context.ts';
 
 /**
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.

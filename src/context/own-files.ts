@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
 import { parseTable } from '../find/csv-table.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
 import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { writeWholeFile } from '../store/whole-file.ts';
+import type { Context } from './context.ts';
 
 /**
  * The museum's own terms; none where there is no file yet.

@@ -1,16 +1,16 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import { t } from '../base/language.ts';
+import type { Connections } from '../http/send.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import type { NamedService } from '../outbox/services.ts';
+import { systemKeyring } from '../store/keyring.ts';
+import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
+import type { Prompt } from '../ui/prompt.ts';
+import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
+import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { makeAdvice } from './advice.ts';
-import { type Clock, systemClock } from './base/clock.ts';
-import { t } from './base/language.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
-import type { Connections } from './http/send.ts';
-import type { ServiceOutbox } from './outbox/outbox.ts';
-import type { NamedService } from './outbox/services.ts';
 import { type Environment, type Places, placesFrom } from './places.ts';
-import { systemKeyring } from './store/keyring.ts';
-import { openSecrets, ownerOf, type SecretStore } from './store/secrets.ts';
-import type { Prompt } from './ui/prompt.ts';
-import { makeTerminal, type Streams, type Terminal } from './ui/terminal.ts';
-import type { VocabularyStore } from './vocabulary/vocabulary-store.ts';
 
 /** The flags that every command has. */
 export type GlobalOptions = {
@@ -79,8 +79,8 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     profile,
     outbox: opened(async () => {
       const [{ openOutbox }, { nameServices, notePointing, openService }] = await Promise.all([
-        import('./outbox/outbox.ts'),
-        import('./outbox/services.ts'),
+        import('../outbox/outbox.ts'),
+        import('../outbox/services.ts'),
       ]);
       // An empty outbox is never made where a drive is not connected: there would be no profile either.
       const { name, baseUrl, username = '' } = profile();
@@ -99,19 +99,19 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       return bound;
     }),
     vocabulary: opened(async () => {
-      const { openVocabulary } = await import('./vocabulary/vocabulary-store.ts');
+      const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
       const vocabulary = openVocabulary(places.vocabularyFile, systemClock);
       onClose(() => vocabulary.close());
       return vocabulary;
     }),
     connections: opened(async () => {
-      const { openConnections } = await import('./http/send.ts');
+      const { openConnections } = await import('../http/send.ts');
       const connections = openConnections({ maxConnections: 64 });
       onClose(() => connections.close());
       return connections;
     }),
     prompt: opened(async () => {
-      const { makePrompt } = await import('./ui/prompt.ts');
+      const { makePrompt } = await import('../ui/prompt.ts');
       return makePrompt(streams.stdin, streams.stderr, terminal.advised);
     }),
     onClose,

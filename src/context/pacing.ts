@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Profile } from '../config.ts';
-import type { Context } from '../context.ts';
 import { type Check, ok, problem, warning } from '../flows/check-machine.ts';
 import { makePace, type Pace, type PaceStore } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { isAddressFault, placeOf, type RedisAddress, readRedisAddress } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
 import { printable } from '../ui/terminal.ts';
+import type { Profile } from './config.ts';
+import type { Context } from './context.ts';
 
 /** Each request asks the store about seven times; ten milliseconds cost a fifth of the rate. */
 const SLOW_STORE_MS = 10;

@@ -2,8 +2,6 @@ import { dirname, resolve } from 'node:path';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msgid, ngettext } from '../base/language.ts';
 import { localDate } from '../base/local-date.ts';
-import type { Profile } from '../config.ts';
-import type { Context } from '../context.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { withMapping } from '../find/mapping.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
@@ -12,7 +10,9 @@ import { type ValidatedFind, type ValidationContext, validateFind } from '../fin
 import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { StoredFind } from '../outbox/finds.ts';
-import { readMappingFile } from './mapping-file.ts';
+import type { Profile } from './config.ts';
+import type { Context } from './context.ts';
+import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
 /** All that is known here for validating: the profile's schema, the account's role, what was harvested. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { t } from '../base/language.ts';
-import type { Context } from '../context.ts';
 import { MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
+import type { Context } from './context.ts';
 
 /**
  * Keeps the bytes of an answer that could not be read, so that the operator of the service can be shown them.

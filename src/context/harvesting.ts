@@ -1,10 +1,10 @@
 import { ConfigError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Profile } from '../config.ts';
-import type { Context } from '../context.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import type { Profile } from './config.ts';
+import type { Context } from './context.ts';
 import { openService, passwordOf } from './service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
