@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { makeAdvice } from '../../src/advice.ts';
+import { makeAdvice } from '../../src/context/advice.ts';
 import { buildWholeProgram } from '../../src/commands/program.ts';
-import { chooseProfile } from '../../src/config.ts';
-import { placesFrom } from '../../src/places.ts';
+import { chooseProfile } from '../../src/context/config.ts';
+import { placesFrom } from '../../src/context/places.ts';
 
 const addresses = { base_url: 'https://a.example', schema_base: 'https://a.example', kind: 'training' } as const;
 const config = { defaultProfile: 'usual', profiles: new Map(['usual', 'my museum'].map((name) => [name, addresses])) };

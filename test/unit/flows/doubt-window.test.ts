@@ -4,9 +4,10 @@ import { entryById } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { recordEvidence } from '../../../src/outbox/evidence.ts';
 import { closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { rememberAccount } from '../../../src/outbox/accounts.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const NOON = Date.UTC(2024, 5, 1, 12);
 const DAY = 86_400_000;
@@ -15,20 +16,27 @@ const SETTLE = 600_000;
 /** An entry of an outbox whose machine has whatever time is set. */
 function story() {
   let localMs = NOON;
-  const outbox: Outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => localMs } };
+  const outbox: ServiceOutbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => localMs } };
   const { entryId } = queueImport(outbox, 'K-1');
   const entry = (id = entryId): Entry => {
     const found = entryById(outbox, id);
     if (found === undefined) throw new Error('no such entry');
     return found;
   };
+  const accountOf = (identCely: string): number =>
+    rememberAccount({ ...outbox, username: `${identCely}@example.org` }, { identCely, name: '', email: '', organisation: '', role: '' });
   return {
     outbox,
     entry,
     at: (ms: number) => {
       localMs = ms;
     },
-    attempt: (account?: string) => openAttempt(outbox, entryId, { method: 'POST', path: '/x', account }),
+    /** Without an account as an earlier pas wrote it down, which did not ask whose token it used. */
+    attempt: (identCely?: string) => {
+      const accountId = identCely === undefined ? ACCOUNT_ID : accountOf(identCely);
+      const id = openAttempt(outbox, entryId, { method: 'POST', path: '/x', accountId });
+      if (identCely === undefined) outbox.sql('update attempts set account_id = null where id = ?').run(id);
+    },
     look: (serverAt: number) =>
       recordEvidence(outbox, entryId, { serverAt, verdict: 'undecided', basis: 'maybe-under-way', reason: 'x', candidates: [] }),
     window: (nowMs: number, offsetMs = 0, user?: string) =>
@@ -51,7 +59,7 @@ test('an attempt that no answer of the service bounds may have been made at any 
   attempt();
   expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBeUndefined();
   const other = queueImport(outbox, 'K-2');
-  const answered = openAttempt(outbox, other.entryId, { method: 'POST', path: '/x' });
+  const answered = openAttempt(outbox, other.entryId, { method: 'POST', path: '/x', accountId: ACCOUNT_ID });
   closeAttempt(outbox, answered, { outcome: 'accepted', status: 201, serverDateAt: NOON, reason: null });
   expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBe(NOON);
 });

@@ -6,13 +6,12 @@ import { claim, settle } from '../../../src/outbox/claims.ts';
 import { countFinds } from '../../../src/outbox/counts.ts';
 import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
 import { findByLocalId } from '../../../src/outbox/finds.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
-import { PROFILE, tempOutbox } from '../../support/temp-outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { ACCOUNT_ID, ADDRESS, asSeenBy, tempOutbox } from '../../support/temp-outbox.ts';
 
-function context(outbox: Outbox): EnqueueContext {
+function context(outbox: ServiceOutbox): EnqueueContext {
   return {
     outbox,
-    profile: PROFILE,
     validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
     inspectPhotograph: async (path) => ({
       photograph: {
@@ -29,25 +28,24 @@ function context(outbox: Outbox): EnqueueContext {
       sha512: sha512Of(Buffer.from(path)),
       sizeBytes: path.length,
     }),
-    isOtherService: (profile) => profile === 'training',
     dryRun: false,
   };
 }
 
 const FIND: Find = { localId: 'K-1', elements: { poznamka: 'přezka' }, photos: ['a.jpg'] };
 
-function rowId(outbox: Outbox): number {
+function rowId(outbox: ServiceOutbox): number {
   return findByLocalId(outbox, 'K-1')?.id ?? 0;
 }
 
-function states(outbox: Outbox): string[] {
-  return entriesOfFind(outbox, rowId(outbox), PROFILE).map(({ kind, state }) => `${kind} ${state}`);
+function states(outbox: ServiceOutbox): string[] {
+  return entriesOfFind(outbox, rowId(outbox)).map(({ kind, state }) => `${kind} ${state}`);
 }
 
 test('a find and a photograph that were given up stay so when the table is imported again', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of entriesOfFind(outbox, rowId(outbox), PROFILE)) move(outbox, entry, 'dropped');
+  for (const entry of entriesOfFind(outbox, rowId(outbox))) move(outbox, entry, 'dropped');
   const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
   expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
@@ -57,7 +55,7 @@ test('a find and a photograph that were given up stay so when the table is impor
 test('a photograph alone that was given up stays so, too', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of entriesOfFind(outbox, rowId(outbox), PROFILE)) {
+  for (const entry of entriesOfFind(outbox, rowId(outbox))) {
     if (entry.kind === 'photo') move(outbox, entry, 'dropped');
   }
   await enqueueFinds([FIND], context(outbox));
@@ -67,25 +65,26 @@ test('a photograph alone that was given up stays so, too', async () => {
 test('a photograph that the table names only now is queued, although the find was sent and its row differs', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox), PROFILE)?.id ?? 0, () => ({ method: 'POST', path: '/' }));
+  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox))?.id ?? 0, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
   if (claimed === undefined) throw new Error('the find is not queued');
   settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted' });
   const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
   const { finds } = await enqueueFinds([edited], context(outbox));
   expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
-  expect(entriesOfFind(outbox, rowId(outbox), PROFILE).filter(({ kind }) => kind === 'photo')).toMatchObject([
+  expect(entriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo')).toMatchObject([
     { identCely: 'C-1-N00001' },
     { identCely: 'C-1-N00001' },
   ]);
 });
 
 test.each([
-  ['training', ['import queued', 'photo queued']],
-  ['renamed', []],
-])('a find that was sent under profile %s is queued again only if that is another service', async (other, expected) => {
+  ['to another service', 'https://training.example.org', ['import queued', 'photo queued']],
+  ['to this service by another account', ADDRESS, ['import uncertain', 'photo queued']],
+])('a find that was sent %s is queued again only if that is another service', async (_name, address, expected) => {
   using outbox = tempOutbox();
-  await enqueueFinds([FIND], { ...context(outbox), profile: other });
-  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox), other)?.id ?? 0, () => ({ method: 'POST', path: '/' }));
+  const other = asSeenBy(outbox, { address, username: 'jan@example.org' });
+  await enqueueFinds([FIND], context(other));
+  const claimed = claim(outbox, importOfFind(other, rowId(outbox))?.id ?? 0, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
   if (claimed === undefined) throw new Error('the find is not queued');
   settle(outbox, claimed, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain' });
   await enqueueFinds([FIND], context(outbox));
@@ -114,8 +113,8 @@ test('a find that was sent is the same when only the label of what it refers to 
   using outbox = tempOutbox();
   const referring = (text: string): Find => ({ ...FIND, elements: { obdobi: { id: 'HES-000274', text } }, photos: [] });
   await enqueueFinds([referring('')], context(outbox));
-  const entry = importOfFind(outbox, rowId(outbox), PROFILE);
-  const claimed = claim(outbox, entry?.id ?? 0, () => ({ method: 'POST', path: '/import' }));
+  const entry = importOfFind(outbox, rowId(outbox));
+  const claimed = claim(outbox, entry?.id ?? 0, () => ({ method: 'POST', path: '/import', accountId: ACCOUNT_ID }));
   if (claimed === undefined) throw new Error('the import is not queued');
   settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted', status: 201 });
   expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([{ change: 'kept' }]);

@@ -65,6 +65,7 @@ function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen
     nowMs: START + 60 * MINUTE,
     isOwned: (identCely) => identCely === owned,
     sights: sightsOf(SENT, 2),
+    harvester: USER,
     withheld: new Map(),
     deleted: new Map(),
     index: { reachesMs: START + 50 * MINUTE, unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
@@ -171,6 +172,25 @@ describe('an import that the harvest does not show', () => {
 
   test('is not proven absent by the records of another account than the one it was sent with', () => {
     expect(basis(view([], { sights: sightsOf(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
+  });
+
+  test.each([
+    ['by another account, which need not be shown it', OTHER_USER],
+    ['by nobody, or by an account that is not known', undefined],
+  ])('is not proven absent by a harvest that was made %s', (_name, harvester) => {
+    const sights = new Map([[sightOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    expect(basis(view([], { sights }))).toBe('not-among-those-shown');
+    expect(basis(view([], { sights, harvester }))).toBe('no-like-record-shown');
+  });
+
+  test.each([
+    ['it is not known which account sent it', undefined],
+    ['it was tried with two accounts, of which one harvest shows the records of one', new Set([USER, OTHER_USER])],
+    ['no attempt of it is known', new Set<string>()],
+  ])('is not proven absent where %s', (_name, accounts) => {
+    const sights = new Map([[sightOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    const sent = doubt(1, { window: { ...window(START), accounts } });
+    expect(judgeImports([sent], view([], { sights })).get(1)?.basis).toBe('no-like-record-shown');
   });
 
   test('may be anybody’s where it is not known which account it was sent with', () => {

@@ -4,12 +4,12 @@ import { type PushResult, push } from '../../../src/flows/push.ts';
 import type { PushEvent } from '../../../src/flows/push-run.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
-import { addNumber, addPhoto, selectEntries } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const LATENCY_MS = 400;
 
@@ -34,12 +34,11 @@ function scene(clock: ManualClock, reply: (request: Asked, index: number) => Rep
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  const run = async (outbox: Outbox, more: { limit?: number; maxInFlight?: number } = {}): Promise<PushResult> => {
+  const run = async (outbox: ServiceOutbox, more: { limit?: number; maxInFlight?: number } = {}): Promise<PushResult> => {
     const running = push({
       outbox,
-      profile: PROFILE,
-      isOtherService: () => false,
-      account: undefined,
+      accountId: ACCOUNT_ID,
+      anyAccount: false,
       baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
       recordKeys: undefined,
@@ -72,8 +71,8 @@ function created(): HttpResponse {
   return answer(201, { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` });
 }
 
-function count(outbox: Outbox, state: EntryState): number {
-  return selectEntries(outbox, 'profile = :profile and state = :state', { profile: PROFILE, state }).length;
+function count(outbox: ServiceOutbox, state: EntryState): number {
+  return entriesOfService(outbox, 'state = :state', { state }).length;
 }
 
 test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {
@@ -92,7 +91,7 @@ test('entries of one record go one after the other, the photograph after its fin
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   const { findId } = queueImport(outbox, 'K-1');
-  const target = { profile: PROFILE, findId, identCely: null };
+  const target = { findId, identCely: null };
   addNumber(outbox, target, 'A 1');
   addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 });
   const { run, asked } = scene(clock, (request) =>
@@ -123,7 +122,7 @@ describe('after an answer that leaves it open', () => {
   test('a number is sent again, and "already current" settles it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    addNumber(outbox, { profile: PROFILE, findId: null, identCely: 'C-1-N00001' }, 'A 1');
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
     const { run, asked } = scene(clock, (_request, index) => answer(index === 0 ? 500 : 422));
     expect(await run(outbox)).toMatchObject({ accepted: 1 });
     expect(asked).toHaveLength(2);
@@ -174,7 +173,7 @@ describe('a lock', () => {
   test('holds back its own record alone', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    addNumber(outbox, { profile: PROFILE, findId: null, identCely: 'C-1-N00001' }, 'A 1');
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
     for (let index = 0; index < 5; index += 1) queueImport(outbox, `K-${index}`);
     let locked = true;
     const { run, asked } = scene(clock, (request) => {
@@ -192,7 +191,7 @@ describe('a lock', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003'])
-      addNumber(outbox, { profile: PROFILE, findId: null, identCely: ident }, 'A 1');
+      addNumber(outbox, { findId: null, identCely: ident }, 'A 1');
     const { run } = scene(clock, (_request, index) => (index < 3 ? answer(429) : answer(200, { 'x-record-id': 'C-1-N00001' })));
     const result = await run(outbox);
     expect(result.throttled).toBeGreaterThan(0);

@@ -3,43 +3,42 @@ import { targetOf } from '../../../src/flows/enqueue-change.ts';
 import { resolveDoubts } from '../../../src/flows/resolve-doubt.ts';
 import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import { addPhoto, entryById } from '../../../src/outbox/entries.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
-import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';
 const UNCERTAIN: Settlement = { state: 'uncertain', reason: 'no answer' };
 
-function end(outbox: Outbox, entryId: number, settlement: Settlement): void {
-  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/' }));
+function end(outbox: ServiceOutbox, entryId: number, settlement: Settlement): void {
+  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
   if (claimed === undefined) throw new Error('the entry is not queued');
   settle(outbox, claimed, settlement, { outcome: settlement.state });
 }
 
-function uncertainPhoto(outbox: Outbox, name: string, byte: number): number {
+function uncertainPhoto(outbox: ServiceOutbox, name: string, byte: number): number {
   const photograph = { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 };
-  const id = addPhoto(outbox, { profile: PROFILE, findId: null, identCely: IDENT }, photograph);
+  const id = addPhoto(outbox, { findId: null, identCely: IDENT }, photograph);
   end(outbox, id, UNCERTAIN);
   return id;
 }
 
-const alone = (outbox: Outbox) => ({ outbox, isOtherService: () => true });
-const state = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
+const state = (outbox: ServiceOutbox, id: number): string | undefined => entryById(outbox, id)?.state;
 
 test('a find cannot be settled as the record of another find', () => {
   using outbox = tempOutbox();
   end(outbox, queueImport(outbox, 'K-1').entryId, { state: 'accepted', identCely: IDENT });
   const { entryId } = queueImport(outbox, 'K-2');
   end(outbox, entryId, UNCERTAIN);
-  const target = targetOf(outbox, PROFILE, 'K-2');
-  expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT })).toThrow(
+  const target = targetOf(outbox, 'K-2');
+  expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT })).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(/record of K-1 already/),
       hint: expect.stringMatching(/pas show K-1.*pas resolve K-2 --drop$/),
     }),
   );
   expect(state(outbox, entryId)).toBe('uncertain');
-  resolveDoubts(alone(outbox), target, { kind: 'created', identCely: OTHER });
+  resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER });
   expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: OTHER });
 });
 
@@ -47,17 +46,17 @@ describe('photographs of a record that is not kept here', () => {
   test('are settled each by itself', () => {
     using outbox = tempOutbox();
     const [there, missing] = [uncertainPhoto(outbox, 'a.jpg', 1), uncertainPhoto(outbox, 'b.jpg', 2)];
-    const target = targetOf(outbox, PROFILE, IDENT);
-    resolveDoubts(alone(outbox), target, { kind: 'created', identCely: IDENT }, there);
-    resolveDoubts(alone(outbox), target, { kind: 'resend' }, missing);
+    const target = targetOf(outbox, IDENT);
+    resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT }, there);
+    resolveDoubts(outbox, target, { kind: 'resend' }, missing);
     expect([state(outbox, there), state(outbox, missing)]).toEqual(['accepted', 'queued']);
   });
 
   test('cannot be settled as another record’s', () => {
     using outbox = tempOutbox();
     uncertainPhoto(outbox, 'a.jpg', 1);
-    const target = targetOf(outbox, PROFILE, IDENT);
-    expect(() => resolveDoubts(alone(outbox), target, { kind: 'created', identCely: OTHER })).toThrow(
+    const target = targetOf(outbox, IDENT);
+    expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER })).toThrow(
       /sent to C-202400101-N00001/,
     );
   });
@@ -68,7 +67,7 @@ describe('without a doubt', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, { state: 'refused', reason: 'no right to this project', issues: [] });
-    resolveDoubts(alone(outbox), targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' });
+    resolveDoubts(outbox, targetOf(outbox, 'K-1'), { kind: 'resend' });
     expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', issues: [] });
   });
 
@@ -76,16 +75,16 @@ describe('without a doubt', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, UNCERTAIN);
-    const target = targetOf(outbox, PROFILE, 'K-1');
-    resolveDoubts(alone(outbox), target, { kind: 'drop' });
+    const target = targetOf(outbox, 'K-1');
+    resolveDoubts(outbox, target, { kind: 'drop' });
     expect(state(outbox, entryId)).toBe('dropped');
-    resolveDoubts(alone(outbox), target, { kind: 'resend' });
+    resolveDoubts(outbox, target, { kind: 'resend' });
     expect(state(outbox, entryId)).toBe('queued');
   });
 
   test('there is nothing to decide about what is queued or accepted', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
-    expect(() => resolveDoubts(alone(outbox), targetOf(outbox, PROFILE, 'K-1'), { kind: 'resend' })).toThrow(/Nothing here/);
+    expect(() => resolveDoubts(outbox, targetOf(outbox, 'K-1'), { kind: 'resend' })).toThrow(/Nothing here/);
   });
 });

@@ -13,33 +13,33 @@ import {
 import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const ALL: DueQuery = {
-  profile: PROFILE,
   kinds: ['import', 'number', 'photo'],
+  anyAccount: false,
   recordKeys: undefined,
   busyRecords: [],
   busyProjects: [],
 };
-const POST = { method: 'POST', path: '/api/pas/import-xml' };
+const POST = { method: 'POST', path: '/api/pas/import-xml', accountId: ACCOUNT_ID };
 const IDENT = 'C-202400101-N00001';
 
-function due(outbox: Outbox, query: Partial<DueQuery> = {}): Entry {
+function due(outbox: ServiceOutbox, query: Partial<DueQuery> = {}): Entry {
   const entry = nextDue(outbox, { ...ALL, ...query });
   if (entry === undefined) throw new Error('nothing is due');
   return entry;
 }
 
-function claimed(outbox: Outbox, query: Partial<DueQuery> = {}): Claim {
+function claimed(outbox: ServiceOutbox, query: Partial<DueQuery> = {}): Claim {
   const made = claim(outbox, due(outbox, query).id, () => POST);
   if (made === undefined) throw new Error('the entry is no longer queued');
   return made;
 }
 
-function state(outbox: Outbox, id: number): string | undefined {
+function state(outbox: ServiceOutbox, id: number): string | undefined {
   return entryById(outbox, id)?.state;
 }
 
@@ -54,7 +54,7 @@ describe('what is due', () => {
   test('is no photograph and no number before its find is imported, and then it is', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
-    const number = addNumber(outbox, { profile: PROFILE, findId, identCely: null }, 'A 1');
+    const number = addNumber(outbox, { findId, identCely: null }, 'A 1');
     expect(nextDue(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
     settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
@@ -66,10 +66,10 @@ describe('what is due', () => {
     const wait = (aheadMs: number) =>
       outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + aheadMs, entryId);
     wait(30_000);
-    forgetImpossibleWaits(outbox, PROFILE);
+    forgetImpossibleWaits(outbox);
     expect(nextDue(outbox, ALL)).toBeUndefined();
     wait(3 * 24 * 3_600_000);
-    forgetImpossibleWaits(outbox, PROFILE);
+    forgetImpossibleWaits(outbox);
     expect(due(outbox).id).toBe(entryId);
   });
 
@@ -96,7 +96,7 @@ describe('what is due', () => {
 });
 
 describe('of two numbers for one record', () => {
-  const target = { profile: PROFILE, findId: null, identCely: IDENT };
+  const target = { findId: null, identCely: IDENT };
 
   test('the later waits while the earlier must wait, so that it is the one that stays', async () => {
     const clock = manualClock();
@@ -145,7 +145,7 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
-    const entry = importOfFind(outbox, findId, PROFILE);
+    const entry = importOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
     const document = Buffer.from('<document>edited</document>');
     replaceImport(outbox, entry, { document, documentSha512: sha512Of(document), project: 'C-202400101', issues: [] });
@@ -156,7 +156,7 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
     const { id } = due(outbox);
-    const entry = importOfFind(outbox, findId, PROFILE);
+    const entry = importOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
     replaceImport(outbox, entry, { document: null, documentSha512: null, project: null, issues: [] });
     expect(claim(outbox, id, () => POST)).toBeUndefined();
@@ -165,7 +165,7 @@ describe('a claim', () => {
 
   test('that a dead process left makes an import and a photograph uncertain, and queues a number again', () => {
     using outbox = tempOutbox();
-    const target = { profile: PROFILE, findId: null, identCely: IDENT };
+    const target = { findId: null, identCely: IDENT };
     const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
     const ids = {
       import: queueImport(outbox, 'K-1').entryId,
@@ -173,7 +173,7 @@ describe('a claim', () => {
       photo: addPhoto(outbox, target, photograph),
     };
     for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
-    recoverInterrupted(outbox, PROFILE);
+    recoverInterrupted(outbox);
     expect(state(outbox, ids.import)).toBe('uncertain');
     expect(state(outbox, ids.photo)).toBe('uncertain');
     expect(state(outbox, ids.number)).toBe('queued');
@@ -192,7 +192,7 @@ test('no way leads from accepted back to the queue', () => {
 
 test('the same photograph is not queued twice for one record', () => {
   using outbox = tempOutbox();
-  const target = { profile: PROFILE, findId: null, identCely: IDENT };
+  const target = { findId: null, identCely: IDENT };
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
   addPhoto(outbox, target, photograph);
   expect(() => addPhoto(outbox, target, photograph)).toThrow(/unique/i);

@@ -3,51 +3,65 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findsToCopy } from '../../../src/flows/copy-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
+import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import { claim, recoverInterrupted, type Settlement, settle } from '../../../src/outbox/claims.ts';
-import { countElsewhere, countEntries, countFinds, countsAreRight, countWaiting, recount } from '../../../src/outbox/counts.ts';
+import {
+  countElsewhere,
+  countEntries,
+  countFinds,
+  countOfOthers,
+  countsAreRight,
+  countWaiting,
+  recount,
+} from '../../../src/outbox/counts.ts';
 import { addImport, addNumber, addPhoto, entryById, move } from '../../../src/outbox/entries.ts';
 import { ENTRY_STATES, TRANSITIONS } from '../../../src/outbox/entry.ts';
 import { allFinds, insertFind } from '../../../src/outbox/finds.ts';
-import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
+import { type Outbox, openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { givenUpWithWaiting } from '../../../src/outbox/overview.ts';
 import { doubtUnsent, replaceContent } from '../../../src/outbox/put-back.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
+import { allServices, moveService, openService } from '../../../src/outbox/services.ts';
 import { copyDatabase } from '../../../src/store/database-file.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PROFILE, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-const PROFILES = ['field', 'training', 'twin'] as const;
-/** `twin` writes to the service that `field` writes to. */
-const SERVICE_OF = { field: 'a', twin: 'a', training: 'b' } as const;
+/** `twin` writes to the service that `field` writes to, by another account. */
+const SEEN_BY = {
+  field: { address: 'https://a.example.org', username: 'eva@example.org' },
+  twin: { address: 'https://a.example.org', username: 'jan@example.org' },
+  training: { address: 'https://b.example.org', username: 'eva@example.org' },
+} as const;
+const SEERS = Object.values(SEEN_BY);
 
-type Profile = (typeof PROFILES)[number];
 type Step = (outbox: Outbox) => void;
 
-const profile = fc.constantFrom(...PROFILES);
+const seer = fc.constantFrom(...SEERS);
 /** Picks one of what there is, whatever there is. */
 const pick = fc.nat({ max: 1000 });
 
 const addsFind = fc.constant((outbox: Outbox) => void insertFind(outbox, { localId: `F-${nextNumber(outbox)}`, elements: {} }));
 
-const addsImport = fc.tuple(pick, profile, fc.boolean()).map(
-  ([which, name, isDraft]): Step =>
+const addsImport = fc.tuple(pick, seer, fc.boolean()).map(
+  ([which, as, isDraft]): Step =>
     (outbox) => {
       const findId = pickedFind(outbox, which);
       if (findId === undefined) return;
       const document = isDraft ? null : Buffer.from(`<find>${findId}</find>`);
       const documentSha512 = document === null ? null : sha512Of(document);
-      tolerantly(() => addImport(outbox, name, findId, { document, documentSha512, project: null, issues: [] }));
+      tolerantly(() => addImport(openService(outbox, as), findId, { document, documentSha512, project: null, issues: [] }));
     },
 );
 
-const addsFollower = fc.tuple(pick, profile, fc.boolean(), fc.boolean()).map(
-  ([which, name, isPhoto, isOfRecord]): Step =>
+const addsFollower = fc.tuple(pick, seer, fc.boolean(), fc.boolean()).map(
+  ([which, as, isPhoto, isOfRecord]): Step =>
     (outbox) => {
       const findId = isOfRecord ? null : pickedFind(outbox, which);
       if (findId === undefined) return;
-      const target = { profile: name, findId, identCely: isOfRecord ? `C-${which}` : null };
+      const seen = openService(outbox, as);
+      const target = { findId, identCely: isOfRecord ? `C-${which}` : null };
       const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: sha512Of(Buffer.from(String(which))), sizeBytes: 1 };
-      tolerantly(() => (isPhoto ? addPhoto(outbox, target, photograph) : addNumber(outbox, target, String(which))));
+      tolerantly(() => (isPhoto ? addPhoto(seen, target, photograph) : addNumber(seen, target, String(which))));
     },
 );
 
@@ -72,31 +86,44 @@ const sends = fc.tuple(pick, fc.option(fc.constantFrom(...SETTLEMENTS))).map(
     (outbox) => {
       const entry = pickedEntry(outbox, which);
       if (entry === undefined || (entry.kind !== 'import' && entry.identCely === null)) return;
-      const claimed = claim(outbox, entry.id, () => ({ method: 'POST', path: '/' }));
+      const claimed = claim(outbox, entry.id, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
       if (claimed !== undefined && settlement !== null) settle(outbox, claimed, settlement(entry.id), { outcome: 'tested' });
     },
 );
 
-const recovers = profile.map(
-  (name): Step =>
+const recovers = seer.map(
+  (as): Step =>
     (outbox) =>
-      void recoverInterrupted(outbox, name),
+      void recoverInterrupted(openService(outbox, as)),
 );
 
-const removes = fc.tuple(pick, profile).map(
-  ([which, name]): Step =>
+const removes = fc.tuple(pick, seer).map(
+  ([which, as]): Step =>
     (outbox) => {
       const findId = pickedFind(outbox, which);
-      if (findId !== undefined) removeTarget(outbox, { profile: name, findId, identCely: null });
+      if (findId !== undefined) removeTarget(openService(outbox, as), { findId, identCely: null });
     },
 );
 
 /** What no command does, and another program may. */
-const changesProfile = fc.tuple(pick, profile).map(
-  ([which, name]): Step =>
+const changesService = fc.tuple(pick, seer).map(
+  ([which, as]): Step =>
     (outbox) => {
       const entry = pickedEntry(outbox, which);
-      if (entry !== undefined) tolerantly(() => outbox.sql('update entries set profile = ? where id = ?').run(name, entry.id));
+      if (entry === undefined) return;
+      const { serviceId, username } = openService(outbox, as);
+      const change = outbox.sql('update entries set service_id = ?, username = ? where id = ?');
+      tolerantly(() => change.run(serviceId, username, entry.id));
+    },
+);
+
+/** Two services turn out to be one, or one moved to where none was yet. */
+const movesService = fc.tuple(pick, fc.constantFrom(...SEERS.map(({ address }) => address), 'https://c.example.org')).map(
+  ([which, address]): Step =>
+    (outbox) => {
+      const services = allServices(outbox);
+      const from = services.at(which % Math.max(services.length, 1));
+      if (from !== undefined && from.address !== address) moveService(outbox, from, address);
     },
 );
 
@@ -106,7 +133,7 @@ const putsBack = fc.constant((outbox: Outbox) => {
   copyDatabase(outbox.path, copy);
   openOutbox(copy, outbox.clock).close();
   const [find] = allFinds(outbox, 1);
-  if (find !== undefined) removeTarget(outbox, { profile: 'field', findId: find.id, identCely: null });
+  if (find !== undefined) removeTarget(openService(outbox, SEEN_BY.field), { findId: find.id, identCely: null });
   replaceContent(outbox, copy, undefined);
 });
 
@@ -120,7 +147,8 @@ const anyStep = fc.oneof(
   { weight: 6, arbitrary: sends },
   { weight: 2, arbitrary: removes },
   { weight: 1, arbitrary: recovers },
-  { weight: 1, arbitrary: changesProfile },
+  { weight: 1, arbitrary: changesService },
+  { weight: 1, arbitrary: movesService },
   { weight: 1, arbitrary: doubts },
 );
 
@@ -159,17 +187,20 @@ test('counts that somebody spoiled are found and counted anew', () => {
   expect(countsAreRight(outbox)).toBe(false);
   recount(outbox);
   expect(countsAreRight(outbox)).toBe(true);
-  expect(countEntries(outbox, PROFILE).import.queued).toBe(1);
+  expect(countEntries(outbox).import.queued).toBe(1);
 });
 
 /** Two finds, each with a photograph and a number that wait for its import. */
-function beginSeason(outbox: Outbox): void {
+function beginSeason(empty: Outbox): void {
+  const outbox = openService(empty, SEEN_BY.field);
+  const account = { identCely: 'U-000001', name: 'Eva', email: outbox.username, organisation: 'Museum', role: 'archaeologist' };
+  expect(rememberAccount(outbox, account)).toBe(ACCOUNT_ID);
   for (const localId of ['A', 'B']) {
     const findId = insertFind(outbox, { localId, elements: {} });
-    const target = { profile: 'field', findId, identCely: null };
+    const target = { findId, identCely: null };
     const document = Buffer.from(localId);
     const content = { document, documentSha512: sha512Of(document), project: null, issues: [] };
-    addImport(outbox, 'field', findId, content);
+    addImport(outbox, findId, content);
     addNumber(outbox, target, '1');
     addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: sha512Of(document), sizeBytes: 1 });
   }
@@ -184,31 +215,38 @@ function expectRight(outbox: Outbox): void {
       .pluck()
       .get(...values);
   expect(countFinds(outbox)).toBe(plain('select count(*) from finds'));
-  for (const name of PROFILES) {
-    for (const [kind, states] of Object.entries(countEntries(outbox, name))) {
+  for (const seen of SEERS.map((as) => openService(outbox, as))) {
+    for (const [kind, states] of Object.entries(countEntries(seen))) {
       for (const [state, count] of Object.entries(states)) {
-        expect(count).toBe(plain('select count(*) from entries where profile = ? and kind = ? and state = ?', name, kind, state));
+        expect(count).toBe(plain('select count(*) from entries where service_id = ? and kind = ? and state = ?', seen.serviceId, kind, state));
       }
     }
-    const stands = `exists (select 1 from entries as made where made.find_id = entries.find_id and made.profile = entries.profile
+    const stands = `exists (select 1 from entries as made where made.find_id = entries.find_id and made.service_id = entries.service_id
       and made.kind = 'import' and made.state <> 'dropped')`;
-    const waits = `select count(*) from entries where profile = ? and kind <> 'import' and ident_cely is null
+    const waits = `select count(*) from entries where service_id = ? and kind <> 'import' and ident_cely is null
       and state in ('queued', 'uncertain')`;
-    const waiting = countWaiting(outbox, name);
+    const waiting = countWaiting(seen);
     expect(waiting).toEqual({
-      forImport: plain(`${waits} and ${stands}`, name),
-      forGivenUp: plain(`${waits} and not ${stands}`, name),
+      forImport: plain(`${waits} and ${stands}`, seen.serviceId),
+      forGivenUp: plain(`${waits} and not ${stands}`, seen.serviceId),
       forTime: plain(
-        `select count(*) from entries where profile = ? and state = 'queued' and not_before_at > ?`,
-        name,
+        `select count(*) from entries where service_id = ? and state = 'queued' and not_before_at > ?`,
+        seen.serviceId,
         Math.floor(outbox.clock.now()),
       ),
     });
-    if (waiting.forGivenUp === 0) expect(givenUpWithWaiting(outbox, name)).toEqual([]);
-    const isOtherService = (other: string): boolean => SERVICE_OF[other as Profile] !== SERVICE_OF[name];
-    const known = { outbox, profile: name, isOtherService };
-    expect(countElsewhere(outbox, name, isOtherService)).toBe(findsToCopy(known, allFinds(outbox)).length);
+    if (waiting.forGivenUp === 0) expect(givenUpWithWaiting(seen)).toEqual([]);
+    expect(countElsewhere(seen)).toBe(findsToCopy(seen, allFinds(outbox)).length);
+    expect([...countOfOthers(seen)]).toEqual(queuedByOthers(seen));
   }
+}
+
+function queuedByOthers({ sql, serviceId, username }: ServiceOutbox): unknown[] {
+  return sql(
+    `select username, count(*) from entries where service_id = ? and username not in ('', ?) and state = 'queued' group by username`,
+  )
+    .raw()
+    .all(serviceId, username);
 }
 
 /** As when the process dies, or the disk is full, before the change is whole. */

@@ -5,12 +5,14 @@ import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { packageRoot } from '../../../src/base/package-root.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
-import { UNSETTLED } from '../../../src/outbox/entries.ts';
-import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { addImport, UNSETTLED } from '../../../src/outbox/entries.ts';
+import { insertFind } from '../../../src/outbox/finds.ts';
+import { openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { needingPerson } from '../../../src/outbox/overview.ts';
+import { openService } from '../../../src/outbox/services.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PROFILE, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { ADDRESS, asSeenBy, queueImport, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 test('the outbox can be read by its owner alone', () => {
   const path = join(tempFolder(), 'outbox.sqlite');
@@ -57,19 +59,26 @@ test('a large outbox of an earlier pas says that it is brought up to date, once'
 
 test('what is in the outbox survives closing it', () => {
   const path = join(tempFolder(), 'outbox.sqlite');
-  const first = openOutbox(path, manualClock());
+  const open = (): ServiceOutbox => openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });
+  const first = open();
   queueImport(first, 'K-1');
   first.close();
-  const second = openOutbox(path, manualClock());
-  expect(countEntries(second, PROFILE).import.queued).toBe(1);
+  const second = open();
+  expect(countEntries(second).import.queued).toBe(1);
   second.close();
 });
 
-test('entries of another profile are none of ours', () => {
+test('entries for another service are none of ours, those of another account of the same service are', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
-  expect(countEntries(outbox, 'other').import.queued).toBe(0);
-  expect(needingPerson(outbox, PROFILE, 10)).toEqual([]);
+  const draft = { document: null, documentSha512: null, project: null, issues: [] };
+  addImport(outbox, insertFind(outbox, { localId: 'K-2', elements: {} }), draft);
+  const ours = (other: Parameters<typeof asSeenBy>[1]) => {
+    const seen = asSeenBy(outbox, other);
+    return [countEntries(seen).import.queued, needingPerson(seen, 10).map(({ localId }) => localId)];
+  };
+  expect(ours({ address: 'https://other.example.org' })).toEqual([0, []]);
+  expect(ours({ username: 'jan@example.org' })).toEqual([1, ['K-2']]);
 });
 
 test('half of a change is no change', () => {
@@ -80,13 +89,13 @@ test('half of a change is no change', () => {
       throw new Error('power cut');
     }),
   ).toThrow('power cut');
-  expect(countEntries(outbox, PROFILE).import.queued).toBe(0);
+  expect(countEntries(outbox).import.queued).toBe(0);
 });
 
-test('what is not settled is found without reading every entry of a profile', () => {
+test('what is not settled is found without reading every entry of a service', () => {
   using outbox = tempOutbox();
   const plan = outbox
-    .sql(`explain query plan select * from entries where profile = 'field' and ${UNSETTLED} and state = 'uncertain'`)
+    .sql(`explain query plan select * from entries where service_id = 1 and ${UNSETTLED} and state = 'uncertain'`)
     .all() as { detail: string }[];
-  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('entries_unsettled (profile=? AND state=?')]);
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('entries_unsettled (service_id=? AND state=?')]);
 });

@@ -6,8 +6,9 @@ import { packageRoot } from '../../../src/base/package-root.ts';
 import { insertFind } from '../../../src/outbox/finds.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
+import { openService } from '../../../src/outbox/services.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PROFILE, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { ADDRESS, asSeenBy, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const shown = (stav: number) => ({
@@ -15,12 +16,13 @@ const shown = (stav: number) => ({
 });
 
 describe('what was pulled of a record', () => {
-  test('is kept for each profile', () => {
+  test('is kept for each service, and is the same for each of its accounts', () => {
     using outbox = tempOutbox();
-    expect(pulledRecord(outbox, PROFILE, IDENT)).toBeUndefined();
-    rememberSighting(outbox, PROFILE, shown(2));
-    expect(pulledRecord(outbox, PROFILE, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
-    expect(pulledRecord(outbox, 'other', IDENT)).toBeUndefined();
+    expect(pulledRecord(outbox, IDENT)).toBeUndefined();
+    rememberSighting(outbox, shown(2));
+    expect(pulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
+    expect(pulledRecord(asSeenBy(outbox, { address: 'https://other.example.org' }), IDENT)).toBeUndefined();
+    expect(pulledRecord(asSeenBy(outbox, { username: 'jan@example.org' }), IDENT)).toMatchObject({ stav: 2 });
   });
 
   test.each(['withheld', 'deleted', 'missing'] as const)(
@@ -28,12 +30,12 @@ describe('what was pulled of a record', () => {
     async (standing) => {
       const clock = manualClock(1_000_000);
       using outbox = tempOutbox(clock);
-      rememberSighting(outbox, PROFILE, shown(1));
+      rememberSighting(outbox, shown(1));
       await clock.advance(5000);
-      rememberSighting(outbox, PROFILE, { identCely: IDENT, standing, datestampMs: null });
+      rememberSighting(outbox, { identCely: IDENT, standing, datestampMs: null });
       await clock.advance(5000);
-      rememberSighting(outbox, PROFILE, { identCely: IDENT, standing, datestampMs: null });
-      expect(pulledRecord(outbox, PROFILE, IDENT)).toMatchObject({
+      rememberSighting(outbox, { identCely: IDENT, standing, datestampMs: null });
+      expect(pulledRecord(outbox, IDENT)).toMatchObject({
         ...{ standing, stav: 1, record: { stav: 1 }, sinceMs: 1_005_000, seenMs: 1_010_000 },
       });
     },
@@ -42,19 +44,22 @@ describe('what was pulled of a record', () => {
   test('is noted as looked for when nothing changed', async () => {
     const clock = manualClock(1_000_000);
     using outbox = tempOutbox(clock);
-    rememberSighting(outbox, PROFILE, shown(1));
+    rememberSighting(outbox, shown(1));
     await clock.advance(7000);
-    noteUnchanged(outbox, PROFILE, IDENT);
-    expect(pulledRecord(outbox, PROFILE, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
+    noteUnchanged(outbox, IDENT);
+    expect(pulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
   });
 });
 
-test('the watermark belongs to its profile and moves', () => {
+test('the watermark belongs to one account of its service, which is shown what others are not, and moves', () => {
   using outbox = tempOutbox();
-  expect(pullWatermarkMs(outbox, PROFILE)).toBeUndefined();
-  completePull(outbox, PROFILE, 5);
-  completePull(outbox, PROFILE, 9);
-  expect([pullWatermarkMs(outbox, PROFILE), pullWatermarkMs(outbox, 'other')]).toEqual([9, undefined]);
+  expect(pullWatermarkMs(outbox)).toBeUndefined();
+  completePull(outbox, 5);
+  completePull(outbox, 9);
+  const others = [{ address: 'https://other.example.org' }, { username: 'jan@example.org' }, { username: '' }];
+  expect([outbox, ...others.map((other) => asSeenBy(outbox, other))].map(pullWatermarkMs)).toEqual([
+    ...[9, undefined, undefined, undefined],
+  ]);
 });
 
 test('an outbox of the first release is brought on with everything in it', () => {
@@ -64,9 +69,9 @@ test('an outbox of the first release is brought on with everything in it', () =>
   old.pragma('user_version = 1');
   old.prepare(`insert into finds (local_id, elements, created_at, updated_at) values ('K-1', '{}', 1, 1)`).run();
   old.close();
-  const outbox = openOutbox(path, manualClock());
+  const outbox = openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });
   insertFind(outbox, { localId: 'K-2', elements: {} });
-  rememberSighting(outbox, PROFILE, shown(3));
+  rememberSighting(outbox, shown(3));
   expect(outbox.sql('select local_id from finds order by id').pluck().all()).toEqual(['K-1', 'K-2']);
   expect(outbox.sql('select count(*) from outbox_overview').pluck().get()).toBe(0);
   outbox.close();

@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest';
 import { attemptsOf, closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { serverTimeOf } from '../../../src/outbox/server-time.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PROFILE, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const NOON = Date.UTC(2024, 5, 1, 12);
 const DAY = 86_400_000;
-const REQUEST = { method: 'POST', path: '/api/pas/import-xml' };
+const REQUEST = { method: 'POST', path: '/api/pas/import-xml', accountId: ACCOUNT_ID };
 
 /** An outbox whose machine has whatever time is set; the server's is always right. */
-function story(profile = PROFILE) {
+function story() {
   let localMs = NOON;
-  const outbox: Outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => localMs } };
+  const outbox: ServiceOutbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => localMs } };
   const { entryId } = queueImport(outbox, 'K-1');
-  if (profile !== PROFILE) outbox.sql('update entries set profile = ?').run(profile);
   return {
     outbox,
     entryId,
@@ -30,7 +29,7 @@ function story(profile = PROFILE) {
     timeOf(id: number, nowMs: number, offsetMs = 0) {
       const [found] = attemptsOf(outbox, entryId).filter((each) => each.id === id);
       if (found === undefined) throw new Error('no such attempt');
-      return serverTimeOf(outbox, PROFILE, found, { nowMs, offsetMs });
+      return serverTimeOf(outbox, found, { nowMs, offsetMs });
     },
   };
 }
@@ -66,11 +65,18 @@ test('a clock that was years ahead does not hide what happened before', () => {
   expect(time.untilMs).toBe(NOON);
 });
 
-test('the answers of another profile, and so perhaps of another service, say nothing', () => {
+test('the answers of another service say nothing', () => {
   const { outbox, attempt, timeOf } = story();
-  const other = queueImport(outbox, 'K-2').entryId;
-  outbox.sql(`update entries set profile = 'training' where id = ?`).run(other);
+  const other = queueImport(asSeenBy(outbox, { address: 'https://training.example.org' }), 'K-2').entryId;
   attempt(NOON, NOON - 30 * DAY, other);
   const lost = attempt(NOON + 5000);
   expect(timeOf(lost, NOON + 60_000)).toMatchObject({ fromMs: NOON + 5000, untilMs: NOON + 60_000 });
+});
+
+test('the answers to another account of the service are answers of its clock', () => {
+  const { outbox, attempt, timeOf } = story();
+  const other = queueImport(asSeenBy(outbox, { username: 'jan@example.org' }), 'K-2').entryId;
+  attempt(NOON, NOON - 30 * DAY + 1000, other);
+  const lost = attempt(NOON + 5000);
+  expect(timeOf(lost, NOON + 60_000)).toMatchObject({ fromMs: NOON - 30 * DAY + 5000, sure: true });
 });
