@@ -1,15 +1,9 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import {
-  checkSettings,
-  PROFILE_KEYS,
-  type ProfileKey,
-  type ProfileSettings,
-  toProfile,
-  writeConfigFile,
-} from '../context/config.ts';
+import { toProfile, writeConfigFile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../context/profile-settings.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 type InitOptions = GlobalOptions & { readonly name: string } & Readonly<Record<string, unknown>>;

@@ -41,8 +41,8 @@ async function list(context: Context): Promise<ExitReason> {
     ]),
   );
   for (const { address, knownAs } of services) {
-    if (address === null)
-      terminal.warn(t`Nobody knows the address of ${knownAs ?? ''}. Say it: pas service moved ${knownAs ?? ''} ADDRESS`);
+    const name = knownAs ?? '';
+    if (address === null) terminal.warn(t`Nobody knows the address of ${name}. Say it: pas service moved ${name} ADDRESS`);
   }
   terminal.value(
     services.map(({ address, knownAs, profiles, accounts, entries, accepted }) => ({
@@ -58,7 +58,8 @@ async function list(context: Context): Promise<ExitReason> {
 }
 
 function nameOf({ address, knownAs }: ServiceRow): string {
-  return address ?? t`profile ${knownAs ?? ''} (address unknown)`;
+  const profile = knownAs ?? '';
+  return address ?? t`profile ${profile} (address unknown)`;
 }
 
 async function moved(context: Context, old: string, now: string, { yes }: MovedOptions): Promise<ExitReason> {
@@ -81,10 +82,9 @@ async function moved(context: Context, old: string, now: string, { yes }: MovedO
 async function confirm({ terminal, prompt }: Context, { from, address, into }: Move): Promise<void> {
   const [was, entries, accepted] = [nameOf(from), from.entries, from.accepted];
   const what = t`${was} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${address}.`;
+  const others = into?.entries ?? 0;
   const warning =
-    into === undefined || into.entries === 0
-      ? ''
-      : t` That one has ${into.entries} entries of its own: the two become one, which cannot be undone.`;
+    others === 0 ? '' : ` ${t`That one has ${others} entries of its own: the two become one, which cannot be undone.`}`;
   if (!terminal.interactive) throw new UsageError(`${what}${warning}`, { hint: t`Add --yes if it is the same service.` });
   terminal.note(`${what}${warning}`);
   if (!(await (await prompt()).confirm(t`Is it the same service at a new address?`)))

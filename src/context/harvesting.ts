@@ -1,5 +1,6 @@
 import { ConfigError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
@@ -9,6 +10,24 @@ import { openService, passwordOf } from './service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
 const NEWEST = 'newest';
+
+/** All that a look at the service takes, as the profile says. */
+export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
+  const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
+  const harvesting: Harvesting = {
+    open: () => openHarvestClient(context),
+    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    format: `oai_${prefix}`,
+    ...{ settleMs, indexAllowanceMs },
+  };
+  return {
+    outbox: await context.outbox(),
+    service: await openService(context),
+    harvesting: oaiBase === undefined ? undefined : harvesting,
+    clock: context.clock,
+    takeOver,
+  };
+}
 
 /**
  * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.

@@ -1,12 +1,10 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OpenService } from '../flows/identify-account.ts';
-import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
 import { openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { openHarvestClient } from './harvesting.ts';
 
 /** The write interface, open for the account that the environment or the profile names. */
 export async function openService(context: Context): Promise<OpenService> {
@@ -23,24 +21,6 @@ export async function openService(context: Context): Promise<OpenService> {
       : { read: () => lent, write: () => {} };
   const password = passwordOf(context, profile);
   return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
-}
-
-/** All that a look at the service takes, as the profile says. */
-export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
-  const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
-  const harvesting: Harvesting = {
-    open: () => openHarvestClient(context),
-    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
-    format: `oai_${prefix}`,
-    ...{ settleMs, indexAllowanceMs },
-  };
-  return {
-    outbox: await context.outbox(),
-    service: await openService(context),
-    harvesting: oaiBase === undefined ? undefined : harvesting,
-    clock: context.clock,
-    takeOver,
-  };
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {

@@ -23,8 +23,7 @@ export function countQueued(
 export function needingPerson(outbox: ServiceOutbox, limit: number): Entry[] {
   return entriesOfService(
     outbox,
-    `${UNSETTLED} and state <> 'sending'
-       and not (state = 'uncertain' and kind <> 'import' and ident_cely is null)`,
+    `state <> 'sending' and not (state = 'uncertain' and kind <> 'import' and ident_cely is null) and ${UNSETTLED}`,
     { limit },
     'order by state, entries.id limit :limit',
   );

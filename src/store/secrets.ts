@@ -5,7 +5,7 @@ import { writePrivateFile } from './files.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
 /** What signs an account in, or a pacing store. It is kept apart from the configuration and is never printed. */
-export type Secrets = {
+type Secrets = {
   readonly password?: string;
   readonly token?: string;
   /** Of the Redis that keeps the pace. */

@@ -80,13 +80,13 @@ describe('commands that are advised', () => {
 });
 
 describe('an identifier that a training instance gave', () => {
-  const refused = () => new RegExp(`${ident} was given to K-1 by the service of profile mock`);
+  const refused = () => new RegExp(`${ident} was given to K-1 by http://127`);
 
   test('is not taken for a record of production', async () => {
     const set = await home.pas('number', 'set', ident, 'A 1', '--profile', MUSEUM);
     expect(set.code).not.toBe(0);
     expect(set.stderr).toMatch(refused());
-    expect(set.stderr).toContain(`pas push K-1 --profile ${MUSEUM}`);
+    expect(set.stderr).toContain(`pas push --profile ${MUSEUM} K-1`);
     expect(set.stderr).not.toContain('PRODUCTION');
     const photo = await home.pas('photo', 'add', ident, home.file('a.png', tinyPng(1)), '--profile', MUSEUM);
     expect([photo.code, photo.stderr]).toEqual([set.code, expect.stringMatching(refused())]);

@@ -43,7 +43,7 @@ describe('training first', () => {
     await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
     const trained = await expectDone(home.pas('push', '--profile', 'mock'));
     expect(trained.stderr).toMatch(/TRAINING: http.*account archaeologist, profile mock/);
-    expect(trained.stderr).toMatch(/3 finds of other profiles are queued for this service as well/);
+    expect(trained.stderr).toMatch(/3 finds of other services are queued for this one as well/);
     await expectDone(home.pas('push', '--profile', 'mock'));
     expect(await training.state()).toMatchObject({ finds: practised.finds + 3, photos: practised.photos + 3 });
     expect(await production.state()).toMatchObject(before);
@@ -55,7 +55,7 @@ describe('training first', () => {
     await expectDone(home.pas('push', '--yes'));
     expect(await production.state()).toMatchObject({ finds: before.finds + 3, photos: before.photos + 3 });
     expect(await training.state()).toMatchObject({ finds: practised.finds + 3 });
-    expect((await expectDone(home.pas('show', 'K-1'))).stdout).toMatch(/under profile mock: accepted as C-202400101-N\d+/);
+    expect((await expectDone(home.pas('show', 'K-1'))).stdout).toMatch(/for http:\S+: accepted as C-202400101-N\d+/);
   });
 
   test('what was made for practice is not sent to production unless it is named, or all is asked for', async () => {
@@ -64,9 +64,9 @@ describe('training first', () => {
     await expectDone(home.pas('push', '--profile', 'mock'));
     const before = await production.state();
     const run = await expectDone(home.pas('push', '--yes'));
-    expect(run.stderr).toMatch(/2 finds of other profiles are not queued for this service.*--copy/);
+    expect(run.stderr).toMatch(/2 finds of other services are not queued for this one.*--copy/);
     expect((await expectDone(home.pas('status'))).stdout).toMatch(
-      /2 finds are queued or sent under other profiles only.*\n {2}pas push --profile museum --copy/,
+      /2 finds are queued for, or were sent to, other services only.*\n {2}pas push --profile museum --copy/,
     );
     expect(await production.state()).toMatchObject(before);
     await expectDone(home.pas('push', 'K-2', '--yes'));

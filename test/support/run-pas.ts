@@ -128,9 +128,10 @@ export async function signedIn(
   }
   const home = (await first).copy();
   const secrets = join(home.folder, 'pas', 'secrets.json');
-  const { mock } = JSON.parse(readFileSync(secrets, 'utf8')) as { mock: Record<string, string> };
+  const kept = JSON.parse(readFileSync(secrets, 'utf8')) as Record<string, Record<string, string>>;
+  const owner = `${service.base_url} ${user}`;
   const token = await tokenOf({ url: service.base_url }, user);
-  writeFileSync(secrets, JSON.stringify({ mock: { ...mock, token } }));
+  writeFileSync(secrets, JSON.stringify({ ...kept, [owner]: { ...kept[owner], token } }));
   return home;
 }
 

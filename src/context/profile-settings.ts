@@ -1,0 +1,110 @@
+import { normalAddress } from '../base/address.ts';
+import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
+
+type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | readonly string[];
+
+/** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
+export const PROFILE_KEYS = {
+  base_url: { kind: 'url', required: true, help: t`address of the write interface` },
+  oai_base: { kind: 'url', required: false, help: t`address of the harvesting interface` },
+  schema_base: { kind: 'url', required: true, help: t`root of the schema location` },
+  kind: { kind: ['production', 'training'], required: true, help: t`production or training instance` },
+  prefix: { kind: 'text', required: false, help: t`XML prefix of the service (default svc)` },
+  schema_version: { kind: 'text', required: false, help: t`schema version that the service accepts (default 2.2)` },
+  username: { kind: 'text', required: false, help: t`account, usually an e-mail address` },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], required: false, help: t`how to sign in for harvesting (default none)` },
+  min_interval_ms: { kind: 'count', required: false, help: t`least milliseconds between requests (default 100)` },
+  pacing: {
+    kind: 'pacing',
+    required: false,
+    help: t`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
+  },
+  pacing_fallback_interval_ms: {
+    kind: 'count',
+    required: false,
+    help: t`least milliseconds between requests while that Redis cannot be used (default 2000)`,
+  },
+  max_in_flight: { kind: 'count', required: false, help: t`most requests waiting for an answer at once (default 16)` },
+  photo_max_bytes: { kind: 'count', required: false, help: t`largest photograph in bytes (default 262144000)` },
+  settle_ms: {
+    kind: 'count',
+    required: false,
+    help: t`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
+  },
+  index_allowance_ms: {
+    kind: 'count',
+    required: false,
+    help: t`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
+  },
+  answer_timeout_ms: {
+    kind: 'count',
+    required: false,
+    help: t`how long to wait for an answer, in milliseconds (default 120000)`,
+  },
+  allow_http: { kind: 'boolean', required: false, help: t`allow addresses without TLS` },
+} as const satisfies Record<string, { kind: Kind; required: boolean; help: string }>;
+
+export type ProfileKey = keyof typeof PROFILE_KEYS;
+export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
+
+/**
+ * @param where named in errors, such as "config.toml, profile training"
+ * @throws ConfigError for an unknown key or a value of the wrong kind
+ */
+export function checkSettings(where: string, value: unknown): ProfileSettings {
+  if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
+  const settings: Record<string, string | number | boolean> = {};
+  for (const [key, setting] of Object.entries(value)) {
+    if (!Object.hasOwn(PROFILE_KEYS, key)) {
+      const known = Object.keys(PROFILE_KEYS).join(', ');
+      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${known}.` });
+    }
+    settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
+  }
+  return settings;
+}
+
+function checkValue(where: string, kind: Kind, value: unknown): string | number | boolean {
+  if (typeof kind === 'object') {
+    if (typeof value === 'string' && kind.includes(value)) return value;
+    const choices = kind.join(', ');
+    throw new ConfigError(t`${where} must be one of ${choices}.`);
+  }
+  switch (kind) {
+    case 'url':
+      return checkAddress(where, value);
+    case 'text':
+      if (typeof value === 'string' && value.trim() !== '') return value;
+      throw new ConfigError(t`${where} must be a text.`);
+    case 'pacing':
+      return checkPacing(where, String(value));
+    case 'count': {
+      const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
+      if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
+      throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
+    }
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      throw new ConfigError(t`${where} must be true or false.`);
+  }
+}
+
+/** Never repeats what it refuses: there may be a password in it. */
+function checkAddress(where: string, value: unknown): string {
+  const address = typeof value === 'string' ? normalAddress(value) : undefined;
+  if (address !== undefined) return address;
+  throw new ConfigError(t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
+}
+
+/** Never repeats what it refuses: there may be a password in it. */
+function checkPacing(where: string, value: string): string {
+  const read = value === 'local' ? undefined : readRedisAddress(value);
+  if (read === undefined || !isAddressFault(read)) return value;
+  throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
+}
+
+export function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
