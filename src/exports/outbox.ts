@@ -55,6 +55,8 @@ export type OutboxOptions = {
     };
   /** Which entries of the file are meant, where several services or accounts share it; default `default`. */
   readonly profile?: string;
+  /** A person knows that the process that holds the file is gone, where that cannot be seen from here: it is taken over, once. */
+  readonly takeOver?: boolean;
 };
 
 /** One write that the service must see once. */
@@ -125,8 +127,14 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   // Nothing tells what other profiles of the file write to. A find is not sent twice for that, and a record of theirs is theirs.
   const isOtherService = (): boolean => true;
+  let { takeOver = false } = options;
+  const hold = () => {
+    const once = takeOver;
+    takeOver = false;
+    return takeLease(outbox, { takeOver: once });
+  };
   const underLease = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    const lease = takeLease(outbox);
+    const lease = hold();
     try {
       return await work();
     } finally {
@@ -191,7 +199,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
       }),
     resolve: (find, decision) => {
-      const lease = takeLease(outbox);
+      const lease = hold();
       try {
         return resolveDoubts({ outbox, isOtherService }, targetOf(outbox, profile, find), decision).length;
       } finally {
