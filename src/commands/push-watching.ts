@@ -23,13 +23,15 @@ export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
   const startedMs = clock.monotonicMs();
   const totals = { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 };
   let last: PushResult | undefined;
+  let isFirst = true;
   let lookedAtMs = clock.now();
   terminal.note(t`Watching: what is queued is sent as soon as it can be. Press Ctrl-C to stop.`);
   const stopCause = await watch({
     clock,
     stop: interrupts.stop,
     push: async () => {
-      const round = await oneRound(pusher, last === undefined);
+      const round = await oneRound(pusher, isFirst);
+      isFirst = false;
       if (round === undefined || !('requests' in round)) return round;
       last = round;
       lookedAtMs = clock.now();
@@ -54,10 +56,10 @@ function dueAtMs({ context, outbox, kinds, recordKeys, anyAccount }: Pusher, loo
   return sendAtMs === undefined || lookAtMs === undefined ? (sendAtMs ?? lookAtMs) : Math.min(sendAtMs, lookAtMs);
 }
 
-/** An outbox that another pas holds from the beginning is refused; later it is waited for. */
+/** An outbox that another pas holds from the beginning is refused or taken over; later that pas came after this one, and is waited for. */
 async function oneRound(pusher: Pusher, isFirst: boolean): Promise<Round | PushResult | undefined> {
   try {
-    return await pushOnce(pusher);
+    return await pushOnce({ ...pusher, takeOver: pusher.takeOver && isFirst });
   } catch (thrown) {
     if (thrown instanceof OutboxLeasedError && !isFirst) return undefined;
     // Nobody could be asked for a token.

@@ -47,7 +47,7 @@ export function register(program: Command, run: Runner): void {
     .option('--watch', t`go on: wait for the network and for what is queued later, until you press Ctrl-C`)
     .option('--copy', t`also send finds that so far only other services have`)
     .option('--any-account', t`also send what other accounts of the service have queued here`)
-    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
+    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 

@@ -24,7 +24,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
   })
     .option('--release-new', t`what was added since a restore was not sent before it: queue it, and hold no more`)
-    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
+    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((finds: string[], options: ReconcileOptions) => run(options, (context) => reconcileCommand(context, finds, options)));
 }
 

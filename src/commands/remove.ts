@@ -104,7 +104,7 @@ function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): 
         ? t`The service has it as ${ident}. What is still queued for it can be given up: pas resolve ${find} --drop`
         : t`Something of it was accepted as part of ${ident}.`;
     case 'sending':
-      return t`It is being sent: wait for the push to end.`;
+      return t`It is being sent: wait for the push to end. If none is running, pas doctor says what to do.`;
     default:
       return localId === null || kind === 'import'
         ? t`The service may have it. Find out first: pas reconcile ${find}`

@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`give it up; an import of the table leaves it given up`)
     .option('--entry <n>', t`only this entry, by the number that \`pas status\` names`, wholeNumber)
-    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
+    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 

@@ -21,7 +21,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--replace', t`put it in the place of an outbox with finds, which is moved aside`)
     .option('--nothing-sent', t`nothing was sent since the backup was made: leave queued what is queued in it`)
-    .option('--take-over', t`the pas that holds the outbox on another machine is gone`)
+    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((file: string, options: RestoreFlags) => run(options, (context) => restore(context, file, options)));
 }
 

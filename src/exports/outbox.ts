@@ -55,6 +55,8 @@ export type OutboxOptions = {
     };
   /** The name under which a release before services were told apart by their address kept this one's entries; default `default`. */
   readonly profile?: string;
+  /** A person knows that the process that holds the file is gone, where that cannot be seen from here: it is taken over, once. */
+  readonly takeOver?: boolean;
 };
 
 /** One write that the service must see once. */
@@ -133,7 +135,12 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     harvesting: service.oaiBase === undefined ? undefined : harvestingOf(service, service.oaiBase, connection),
     clock: systemClock,
     recordKeys: undefined,
-    takeOver: false,
+  };
+  let { takeOver = false } = options;
+  const takeOverOnce = (): boolean => {
+    const once = takeOver;
+    takeOver = false;
+    return once;
   };
 
   return {
@@ -153,6 +160,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       return pushToEnd({
         ...connection,
         ...sync,
+        takeOver: takeOverOnce(),
         kinds,
         limit,
         anyAccount: false,
@@ -168,11 +176,11 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       const { harvesting } = sync;
       if (harvesting === undefined)
         throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
-      const settled = await reconcileNow({ ...sync, harvesting });
+      const settled = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
       return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
     },
     resolve: (find, decision) => {
-      const lease = takeLease(outbox);
+      const lease = takeLease(outbox, { takeOver: takeOverOnce() });
       try {
         return resolveDoubts(outbox, targetOf(outbox, find), decision).length;
       } finally {

@@ -18,7 +18,7 @@ export function checkLease(outbox: ServiceOutbox): Check {
       return warning(
         'lease',
         t`Process ${pid} on ${host} holds the outbox since ${since}; whether it still runs cannot be seen from here.`,
-        t`If you know that it does not: pas push --take-over`,
+        t`Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not: pas push --take-over`,
       );
   }
 }

@@ -87,7 +87,7 @@ export function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFin
       });
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
-        hint: t`Wait for the push to end; pas show ${word} says how it went.`,
+        hint: t`Wait for the push to end; pas show ${word} says how it went. If none is running, pas doctor says what to do.`,
       });
     case undefined:
       if (!wasGivenUp(outbox, id)) return undefined;

@@ -1,100 +1,122 @@
 import { describe, expect, test } from 'vitest';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
-import { takeLease } from '../../../src/outbox/lease.ts';
-import { type ProcessTable, systemProcesses } from '../../../src/outbox/process-table.ts';
+import { leaseHolder, takeLease } from '../../../src/outbox/lease.ts';
+import { type ProcessTable, processTable } from '../../../src/outbox/process-table.ts';
+import { type Machine, playMachine } from '../../support/played-machine.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
-type Machine = { readonly host?: string; readonly machine?: string };
-
-/** A machine on which the given processes run. */
-function machine(pid: number, running: Record<number, string>, { host = 'laptop', machine: id }: Machine = {}): ProcessTable {
-  return { pid, host, machine: id, markOf: (asked) => running[asked] };
-}
-
-/** A mark as Linux gives them: boot, start, name space of process numbers. */
-const mark = (boot: string, start: number, nameSpace = 'own'): string => `${boot}:${start}:${nameSpace}`;
+/** A process that is started on the machine now. */
+const startOn = (machine: Machine, pid: number): ProcessTable => processTable(machine.seenBy(machine.start({ pid })));
 
 test('a second pusher is refused and told who holds the outbox', () => {
   using outbox = tempOutbox();
-  const running = { 10: mark('boot', 1), 20: mark('boot', 2) };
-  takeLease(outbox, { processes: machine(10, running) });
-  const second = { processes: machine(20, running) };
+  const laptop = playMachine('linux');
+  takeLease(outbox, { processes: startOn(laptop, 10) });
+  const second = { processes: startOn(laptop, 20) };
   expect(() => takeLease(outbox, second)).toThrow(OutboxLeasedError);
   expect(() => takeLease(outbox, second)).toThrow(/process 10, since 2024-06-01T/);
   expect(() => takeLease(outbox, { ...second, takeOver: true })).toThrow(OutboxLeasedError);
 });
 
-describe('the lease of a process that died is taken over', () => {
-  test('also when its number was given to another since', () => {
-    using outbox = tempOutbox();
-    takeLease(outbox, { processes: machine(10, { 10: mark('boot', 5) }) });
-    takeLease(outbox, { processes: machine(20, { 10: mark('boot', 9), 20: mark('boot', 7) }) });
-    expect(() => takeLease(outbox, { processes: machine(30, { 20: mark('boot', 7), 30: mark('boot', 8) }) })).toThrow(
-      /process 20/,
-    );
-  });
-
-  test('also when the machine was renamed since', () => {
-    using outbox = tempOutbox();
-    takeLease(outbox, { processes: machine(10, { 10: mark('boot', 5) }, { host: 'old-name' }) });
-    takeLease(outbox, { processes: machine(20, { 20: mark('boot', 7) }, { host: 'new-name' }) });
-  });
-
-  test('also when the machine was renamed and restarted since', () => {
-    using outbox = tempOutbox();
-    takeLease(outbox, { processes: machine(10, { 10: mark('boot', 5) }, { host: 'old-name', machine: 'a' }) });
-    takeLease(outbox, { processes: machine(20, { 20: mark('reboot', 7) }, { host: 'new-name', machine: 'a' }) });
-  });
-
-  test('also where the system has no marks, by the number and the name alone', () => {
-    using outbox = tempOutbox();
-    takeLease(outbox, { processes: machine(10, { 10: 'alive' }) });
-    takeLease(outbox, { processes: machine(20, { 20: 'alive' }) });
-    expect(() => takeLease(outbox, { processes: machine(30, { 20: 'alive', 30: 'alive' }) })).toThrow(/process 20/);
-  });
+test('whoever cannot know the holder is told where to look for it and what to add', () => {
+  using outbox = tempOutbox();
+  takeLease(outbox, { processes: startOn(playMachine('win32', { host: 'office', id: '2' }), 10) });
+  const asking = { processes: startOn(playMachine('win32'), 20) };
+  expect(hintOf(() => takeLease(outbox, asking))).toMatch(/Look on office whether process 10 is a pas.*--take-over/);
 });
 
-describe('what cannot be known from here is left to a person', () => {
-  const elsewhere: readonly (readonly [string, ProcessTable, ProcessTable])[] = [
-    [
-      'another machine',
-      machine(10, { 10: mark('there', 5) }, { host: 'office', machine: 'a' }),
-      machine(20, { 20: mark('here', 7) }, { machine: 'b' }),
-    ],
-    [
-      'another machine of the same name',
-      machine(10, { 10: mark('there', 5) }, { machine: 'a' }),
-      machine(20, { 20: mark('here', 7) }, { machine: 'b' }),
-    ],
-    [
-      'another container of this machine',
-      machine(10, { 10: mark('boot', 5, 'one') }, { host: 'one' }),
-      machine(10, { 10: mark('boot', 7, 'two') }, { host: 'two' }),
-    ],
-    ['another machine without marks', machine(10, { 10: 'alive' }, { host: 'office' }), machine(20, { 20: 'alive' })],
-  ];
-  for (const [what, holder, asking] of elsewhere) {
-    test(what, () => {
-      using outbox = tempOutbox();
-      takeLease(outbox, { processes: holder });
-      expect(() => takeLease(outbox, { processes: asking })).toThrow(/process 10 on/);
-      takeLease(outbox, { processes: asking, takeOver: true });
-      expect(() => takeLease(outbox, { processes: holder })).toThrow(OutboxLeasedError);
-    });
-  }
+test('a process holds the outbox once, also against itself', () => {
+  using outbox = tempOutbox();
+  const processes = startOn(playMachine('darwin'), 10);
+  takeLease(outbox, { processes });
+  for (const takeOver of [false, true]) expect(() => takeLease(outbox, { processes, takeOver })).toThrow(/process 10, since/);
 });
 
 test('a released lease is free, and releasing late takes it from nobody', () => {
   using outbox = tempOutbox();
-  const running = { 10: mark('boot', 1), 20: mark('boot', 2) };
-  const first = takeLease(outbox, { processes: machine(10, running) });
+  const laptop = playMachine('linux');
+  const [ten, twenty] = [startOn(laptop, 10), startOn(laptop, 20)];
+  const first = takeLease(outbox, { processes: ten });
   first.release();
-  takeLease(outbox, { processes: machine(20, running) });
+  takeLease(outbox, { processes: twenty });
   first.release();
-  expect(() => takeLease(outbox, { processes: machine(10, running) })).toThrow(/process 20/);
+  expect(() => takeLease(outbox, { processes: ten })).toThrow(/process 20/);
 });
 
-test('this machine can tell its own processes apart', () => {
-  expect(systemProcesses.markOf(process.pid)).toMatch(/./);
-  expect(systemProcesses.markOf(2 ** 22 + 1)).toBeUndefined();
+test('releasing late takes it from nobody of the same number either, where nothing else is known of both', () => {
+  using outbox = tempOutbox();
+  const [first, second] = ['laptop', 'office'].map((host) => startOn(playMachine('openbsd', { host }), 10));
+  const lease = takeLease(outbox, { processes: first as ProcessTable });
+  takeLease(outbox, { processes: second as ProcessTable, takeOver: true });
+  lease.release();
+  expect(leaseHolder(outbox)).toMatchObject({ pid: 10, host: 'office' });
 });
+
+test('of two that find the holder gone, the second finds the first', () => {
+  using outbox = tempOutbox();
+  const laptop = playMachine('linux');
+  const holder = laptop.start({ pid: 10 });
+  takeLease(outbox, { processes: processTable(laptop.seenBy(holder)) });
+  laptop.end(holder);
+  const [first, second] = [startOn(laptop, 20), startOn(laptop, 30)];
+  const overtaken: ProcessTable = {
+    ...second,
+    seen(pid) {
+      if (pid === 10) takeLease(outbox, { processes: first });
+      return second.seen(pid);
+    },
+  };
+  expect(() => takeLease(outbox, { processes: overtaken })).toThrow(/process 20, since/);
+});
+
+test('of two that take over what a person says is left, the second finds the first', () => {
+  using outbox = tempOutbox();
+  takeLease(outbox, { processes: startOn(playMachine('linux', { host: 'lost', id: '0' }), 10) });
+  const [first, second] = [startOn(playMachine('linux', { host: 'office' }), 20), startOn(playMachine('linux', { id: '2' }), 30)];
+  let asked = 0;
+  const overtaken: ProcessTable = {
+    ...second,
+    machine() {
+      asked += 1;
+      if (asked === 2) takeLease(outbox, { processes: first, takeOver: true });
+      return second.machine();
+    },
+  };
+  expect(() => takeLease(outbox, { processes: overtaken, takeOver: true })).toThrow(/process 20 on office/);
+});
+
+describe('a lease of an earlier pas', () => {
+  const hold = (outbox: ReturnType<typeof tempOutbox>, machine: string, mark: string) =>
+    outbox
+      .sql(`insert into lease (only, pid, host, machine, process_mark, taken_at) values (1, 10, 'laptop', ?, ?, 0)`)
+      .run(machine, mark);
+
+  test('that proved nothing is left to a person', () => {
+    using outbox = tempOutbox();
+    hold(outbox, '', 'alive');
+    const asking = { processes: startOn(playMachine('win32'), 20) };
+    expect(() => takeLease(outbox, asking)).toThrow(/process 10 on laptop/);
+    takeLease(outbox, { ...asking, takeOver: true });
+  });
+
+  test('on Linux is understood', () => {
+    using outbox = tempOutbox();
+    const laptop = playMachine('linux');
+    const holder = laptop.start({ pid: 10 });
+    const { boot, start } = processTable(laptop.seenBy(holder)).self();
+    hold(outbox, '', `${boot}:${start}:pid:[4026531836]`);
+    expect(() => takeLease(outbox, { processes: startOn(laptop, 20) })).toThrow(/process 10, since/);
+    laptop.end(holder);
+    takeLease(outbox, { processes: startOn(laptop, 30) });
+  });
+});
+
+function hintOf(work: () => unknown): string | undefined {
+  try {
+    work();
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError) return thrown.hint;
+    throw thrown;
+  }
+  return undefined;
+}
