@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, writeFileSync } from 'node:fs';
 
 // A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
 let unwritten;
@@ -8,6 +8,7 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (error.code !== 'EPIPE') unwritten ??= error;
   });
+  if (fstatSync(stream.fd).isFile()) stream._write = writeWhole;
 }
 process.on('exit', () => {
   if (unwritten === undefined || process.exitCode !== 0) return;
@@ -15,6 +16,17 @@ process.on('exit', () => {
   process.stderr.write(`pas: ${t`the output could not be written: ${message}`}\n`);
   process.exitCode = 5;
 });
+
+/** Node writes to a file once, of which a disk that fills up takes a part without an error. This goes on until all is there. */
+function writeWhole(bytes, _encoding, done) {
+  try {
+    writeFileSync(this.fd, bytes);
+  } catch (error) {
+    done(error);
+    return;
+  }
+  done();
+}
 
 // Libraries print what they send, passwords too, where this asks them to.
 delete process.env.DEBUG;

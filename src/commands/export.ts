@@ -8,8 +8,8 @@ import { type ExportFilter, exportedFinds } from '../flows/exported-finds.ts';
 import { countFinds } from '../outbox/counts.ts';
 import { ENTRY_STATES, type EntryState } from '../outbox/entry.ts';
 import { databaseImage } from '../store/database.ts';
+import { writeOutputFile } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
-import { writeWholeFile } from '../store/whole-file.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { findsNamed } from './named-finds.ts';
@@ -79,7 +79,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   if (toStdout) {
     const isTaken = await writeToReader(streams.stdout, parts).finally(() => progress.end());
     if (!isTaken) return 'done';
-  } else writeWholeFile(options.out ?? '', parts, options.force === true);
+  } else await writeOutputFile(options.out ?? '', parts, { overwrite: options.force === true });
   progress.end();
   const said = findCount(count);
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);

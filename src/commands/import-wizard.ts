@@ -15,7 +15,7 @@ import { type Preview, previewImport, type StrangeTerm, strangeTerms } from '../
 import { mapOfProposal, proposeColumns, type TableProposal } from '../find/propose/propose-columns.ts';
 import { checkRules } from '../find/rules.ts';
 import { readConstants } from '../find/with-constants.ts';
-import { writeWholeFile } from '../store/whole-file.ts';
+import { writeOutputFile } from '../store/output-file.ts';
 import { issueValue } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
 import type { Terminal } from '../ui/terminal.ts';
@@ -68,11 +68,11 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const preview = wizard.preview(proposal);
   const strange = strangeTerms(proposal.columns, wizard.lookupTerm);
   if (!asks) wizard.say(['', ...previewLines(preview)]);
-  writeWholeFile(mapFile, [mapText(file, mapFile, proposal)], options.force === true);
+  await writeOutputFile(mapFile, [mapText(file, mapFile, proposal)], { overwrite: options.force === true });
   if (strange.length > 0) {
     // A list that somebody may be working on stays.
     const isThere = existsSync(termsFile) && options.force !== true;
-    if (!isThere) writeWholeFile(termsFile, [termsText(strange)], true);
+    if (!isThere) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
     wizard.say(strangeLines(strange, termsFile));
     if (isThere) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
   }

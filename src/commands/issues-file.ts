@@ -3,9 +3,9 @@ import { UsageError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
-import { issuesCsv, issuesTable } from '../find/issues-table.ts';
+import { type IssuesTable, issuesCsv, issuesTable } from '../find/issues-table.ts';
 import type { Table } from '../find/table.ts';
-import { refuseExisting, writeWholeFile } from '../store/whole-file.ts';
+import { refuseExisting, writeOutputFile } from '../store/output-file.ts';
 
 export type IssuesFileOptions = { readonly issuesTo?: string; readonly onlyBad?: boolean; readonly force?: boolean };
 
@@ -39,11 +39,8 @@ export async function writeIssuesFile(
     });
   }
   const copy = issuesTable(table, issues, onlyBad === true ? 'bad' : 'all');
-  if (extname(file).toLowerCase() === '.xlsx') {
-    const { headingCell, numberCell, textCell, workbookBytes } = await import('../find/export/write-workbook.ts');
-    const rows = copy.rows.map((cells) => cells.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
-    writeWholeFile(file, [await workbookBytes([copy.header.map(headingCell), ...rows], table.sheet ?? 'issues')], force === true);
-  } else writeWholeFile(file, issuesCsv(copy), force === true);
+  const content = extname(file).toLowerCase() === '.xlsx' ? [await workbookOf(copy, table.sheet ?? 'issues')] : issuesCsv(copy);
+  await writeOutputFile(file, content, { overwrite: force === true });
   const count = copy.rows.length;
   terminal.note(
     ngettext(
@@ -55,4 +52,10 @@ export async function writeIssuesFile(
   if (copy.left.length === 0) return;
   const rows = copy.left.join(', ');
   terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table.file}.`);
+}
+
+async function workbookOf({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
+  const { headingCell, numberCell, textCell, workbookBytes } = await import('../find/export/write-workbook.ts');
+  const cells = rows.map((row) => row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
+  return workbookBytes([header.map(headingCell), ...cells], sheet);
 }

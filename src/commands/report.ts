@@ -156,7 +156,7 @@ function refuseTarget({ places }: Context, target: string, generator: string, fo
 async function write(target: string, pieces: AsyncIterable<string>, mode: number): Promise<number> {
   const interrupts = watchInterrupts(() => {});
   try {
-    return await writeOutputFile(target, pieces, { mode, signal: interrupts.stop });
+    return await writeOutputFile(target, pieces, { overwrite: true, mode, signal: interrupts.stop });
   } catch (thrown) {
     throw interrupts.stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
   } finally {

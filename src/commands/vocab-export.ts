@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { writeOutputFile } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
-import { writeWholeFile } from '../store/whole-file.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../vocabulary/export.ts';
 import { superiorsOf, termsOfSet } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -40,7 +40,7 @@ async function exportTerms(context: Context, sets: readonly string[], options: E
     await writeToReader(context.streams.stdout, withLineEnds(lines));
     return 'done';
   }
-  writeWholeFile(options.out, withLineEnds(lines), options.force === true);
+  await writeOutputFile(options.out, withLineEnds(lines), { overwrite: options.force === true });
   context.terminal.note(t`Written to ${options.out}.`);
   return 'done';
 }

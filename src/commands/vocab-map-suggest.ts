@@ -48,7 +48,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   progress.end();
   refuseWithoutVocabulary(found);
   printIssues(terminal, issues, terminal.warn);
-  if (!terminal.json) writeResult(context, options, proposalsText(found.proposals));
+  if (!terminal.json) await writeResult(context, options, proposalsText(found.proposals));
   report(context, found, issues);
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

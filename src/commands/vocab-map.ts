@@ -92,7 +92,7 @@ async function check(context: Context): Promise<ExitReason> {
 async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
   const { rows, issues } = readMappingFile(context);
   printIssues(context.terminal, issues, context.terminal.warn);
-  if (!context.terminal.json) writeResult(context, options, mappingText(rows));
+  if (!context.terminal.json) await writeResult(context, options, mappingText(rows));
   context.terminal.value(rows.map(rowValue));
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
@@ -14,6 +14,7 @@ import { type Subject, settleSubject } from '../ledger/subject.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { removeDrafts } from '../store/file-folder.ts';
+import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -49,7 +50,7 @@ function lastingPlace(content: string, { form }: Subject): Place {
     throw new UsageError(t`${content} is a file, not a folder.`, { hint: t`Give another --out.` });
   }
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
   }

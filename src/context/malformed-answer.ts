@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
@@ -11,8 +12,13 @@ import type { Context } from './context.ts';
 export function keepMalformedAnswer({ places, clock, terminal }: Context, thrown: unknown): never {
   if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
-    writePrivateFile(path, thrown.body);
-    terminal.warn(t`The answer as it came is kept in ${path}.`);
+    try {
+      writePrivateFile(path, thrown.body);
+      terminal.warn(t`The answer as it came is kept in ${path}.`);
+    } catch (unkept) {
+      const why = messageOf(unkept);
+      terminal.warn(t`The answer as it came is not kept. ${why}`);
+    }
   }
   throw thrown;
 }

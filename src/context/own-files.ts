@@ -7,7 +7,7 @@ import { type Mapping, type MappingRow, mappingText, readMapping } from '../find
 import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { writeWholeFile } from '../store/whole-file.ts';
+import { writeOutputFile } from '../store/output-file.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -54,11 +54,11 @@ export async function readStandardInput({ streams }: Context): Promise<Buffer> {
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
 /** Writes a result to a file that the user named, or to stdout. @throws UsageError where the file is there already and not to be replaced */
-export function writeResult({ streams, terminal }: Context, { out, force }: OutputOptions, text: string): void {
+export async function writeResult({ streams, terminal }: Context, { out, force }: OutputOptions, text: string): Promise<void> {
   if (out === undefined || out === '-') {
     streams.stdout.write(text);
     return;
   }
-  writeWholeFile(out, [text], force === true);
+  await writeOutputFile(out, [text], { overwrite: force === true });
   terminal.note(t`Written to ${out}.`);
 }

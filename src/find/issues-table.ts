@@ -6,7 +6,7 @@ import type { Table } from './table.ts';
 /** The column that says what is wrong with a row. Tables that are imported may have it; it is not read. */
 const ISSUES_COLUMN = 'issues';
 
-type IssuesTable = {
+export type IssuesTable = {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Rows that something is wrong with and that could not be read, so that they stand in no copy. */

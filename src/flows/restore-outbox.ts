@@ -96,7 +96,7 @@ function refuseFile({ backup, outboxFile }: RestoreOptions): void {
 
 const DRAFT = 'restoring.tmp.sqlite';
 /** What a restore that was killed left unfinished. */
-const UNFINISHED = /^(restoring\.tmp\.sqlite.*|outbox-replaced-.*\.sqlite\.\d+\.tmp(-journal)?)$/;
+const UNFINISHED = /^(restoring\.tmp\.sqlite.*|outbox-replaced-.*\.sqlite\.[\da-f-]+\.tmp(-\w+)?)$/;
 
 function sweep(outboxFile: string): void {
   const home = dirname(outboxFile);

@@ -1,7 +1,9 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
+import { flushFolder } from './folder.ts';
 
 /** A file that only grows, of which the caller remembers how much is committed. */
 export type AppendFile = {
@@ -25,6 +27,7 @@ export async function openAppendFile(path: string, committedBytes: number): Prom
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
       if (stat.size < committedBytes) throw tooShort(path);
       await file.truncate(committedBytes);
+      flushFolder(dirname(path));
     });
   } catch (thrown) {
     await file.close();
@@ -46,6 +49,7 @@ export async function openAppendFile(path: string, committedBytes: number): Prom
         try {
           await file.truncate(committed);
           await writeAll(file, Buffer.from(tail), committed);
+          await file.datasync();
         } finally {
           await file.close();
         }

@@ -1,15 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { FileError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
+import { notAsWritten, writeWhole } from './files.ts';
+import { flushFolder, makeFolder } from './folder.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Copies of files, each named by its SHA-512, so that the same file is kept once and a damaged one shows. */
 type ContentStore = {
   /**
+   * A copy is read back before it gets its name: it may soon be the only one.
    * @param source a file's path, or the bytes themselves
-   * @throws DatabaseError when the disk refuses; @throws Error when the source cannot be read
+   * @throws DatabaseError when the disk refuses; FileError when the source cannot be read
    */
   add(source: string | Readable): Promise<StoredContent>;
   pathOf(sha512: Buffer): string;
@@ -27,38 +31,48 @@ export function openContentStore(folder: string): ContentStore {
     pathOf,
     open: (sha512) => readAhead(pathOf(sha512)),
     async add(source) {
-      const draft = join(folder, `${randomUUID()}.tmp`);
+      const hash = createHash('sha512');
+      let sizeBytes = 0;
+      const pieces: AsyncIterable<Buffer> = typeof source === 'string' ? piecesOf(source) : source;
+      const measured = async function* (): AsyncGenerator<Buffer> {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          sizeBytes += piece.length;
+          yield piece;
+        }
+      };
+      let sha512 = Buffer.alloc(0);
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        const content = await copyHashed(typeof source === 'string' ? readAhead(source) : source, draft);
-        const place = pathOf(content.sha512);
-        await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
-        // Also over a copy of that name: it may be damaged, and this one was just read.
-        await rename(draft, place);
-        return content;
+        makeFolder(folder);
+        await writeWhole(folder, 0o600, measured(), async (draft) => {
+          sha512 = hash.digest();
+          if (!sha512.equals(await digestOf(draft))) throw notAsWritten(pathOf(sha512));
+          makeFolder(dirname(pathOf(sha512)));
+          // Also over a copy of that name: it may be damaged, and this one was just read.
+          return pathOf(sha512);
+        });
+        flushFolder(dirname(pathOf(sha512)));
+        return { sha512, sizeBytes };
       } catch (thrown) {
-        await rm(draft, { force: true }).catch(() => {});
         throw toDatabaseError(folder, thrown);
       }
     },
   };
 }
 
-/** On disk, not only in the cache, before it gets its name: what has a name is whole. */
-async function copyHashed(source: Readable, targetPath: string): Promise<StoredContent> {
-  const hash = createHash('sha512');
-  let sizeBytes = 0;
-  const target = await open(targetPath, 'wx', 0o600);
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of source) {
-      const bytes = chunk as Buffer;
-      hash.update(bytes);
-      sizeBytes += bytes.length;
-      await target.write(bytes);
-    }
-    await target.sync();
-  } finally {
-    await target.close();
+    for await (const piece of readAhead(path)) yield piece as Buffer;
+  } catch (thrown) {
+    const problem = messageOf(thrown);
+    throw new FileError(path, t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`, {
+      cause: thrown,
+    });
   }
-  return { sha512: hash.digest(), sizeBytes };
+}
+
+async function digestOf(path: string): Promise<Buffer> {
+  const hash = createHash('sha512');
+  for await (const piece of readAhead(path)) hash.update(piece as Buffer);
+  return hash.digest();
 }

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { asDatabaseError, type Database, openDatabase } from './database.ts';
+import { flushFolder } from './folder.ts';
 
 /**
  * What SQLite finds wrong in a file that may be in use, at most `limit` findings; none when it is sound.
@@ -27,7 +30,7 @@ export function findDamage(path: string, limit = 3): string[] {
  */
 export function copyDatabase(path: string, target: string, finish?: (copy: Database) => void): void {
   refuseDamaged(path);
-  const draft = `${target}.${process.pid}.tmp`;
+  const draft = `${target}.${randomUUID()}.tmp`;
   asDatabaseError(target, () => {
     try {
       // Made here, since SQLite would let everybody read it.
@@ -37,8 +40,9 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
       refuseDamaged(draft);
       syncToDisk(draft);
       renameSync(draft, target);
+      flushFolder(dirname(target));
     } finally {
-      for (const file of [draft, `${draft}-journal`]) if (existsSync(file)) rmSync(file);
+      removeDatabase(draft);
     }
   });
 }
@@ -116,14 +120,18 @@ export function removeDatabase(path: string): void {
  */
 export function replaceUnusable(path: string, finished: string, aside: string): void {
   asDatabaseError(path, () => {
+    // What is still in its log only would be left behind under the old name.
+    writeInto(finished, () => {});
     for (const suffix of ['', ...BESIDE]) {
       if (!existsSync(`${path}${suffix}`)) continue;
       copyFileSync(`${path}${suffix}`, `${aside}${suffix}`, constants.COPYFILE_EXCL);
       syncToDisk(`${aside}${suffix}`);
     }
+    flushFolder(dirname(aside));
     // A log of the old one must not meet the new one.
     for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
     renameSync(finished, path);
+    flushFolder(dirname(path));
   });
 }
 

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { makeFolder } from './folder.ts';
 
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
@@ -23,7 +24,7 @@ type OpenOptions = {
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
-    if (path !== ':memory:' && options.readonly !== true) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
     const database = new Sqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
       ...(options.readonly === true ? { readonly: true } : {}),
@@ -113,5 +114,7 @@ const REASONS: ReadonlyArray<readonly [string, string, string]> = [
   ],
   ['SQLITE_NOTADB', t`the file is not a database`, t`Move the file away if it does not belong to pas.`],
   ['SQLITE_CANTOPEN', t`the database cannot be opened`, t`Check that the folder exists and can be written.`],
-  ['SQLITE_IOERR', t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`],
+  ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
+    (code) => [code, t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`] as const,
+  ),
 ];

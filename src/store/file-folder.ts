@@ -1,7 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toDatabaseError } from './database.ts';
+import { DRAFT_NAME, writeWhole } from './files.ts';
+import { flushFolder, makeFolder } from './folder.ts';
 
 export type NamedContent = { readonly name: string; readonly content: string };
 
@@ -17,11 +19,12 @@ const AT_ONCE = 16;
 export async function writeFiles(folder: string, files: readonly NamedContent[]): Promise<void> {
   const waiting = files.values();
   const work = async (): Promise<void> => {
-    for (const file of waiting) await writeWhole(folder, file);
+    for (const { name, content } of waiting) await writeWhole(folder, 0o600, [Buffer.from(content)], () => join(folder, name));
   };
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, work));
+    flushFolder(folder);
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
   }
@@ -30,27 +33,10 @@ export async function writeFiles(folder: string, files: readonly NamedContent[])
 /** Takes away what a process that died had not finished; nobody else may be writing there. */
 export async function removeDrafts(folder: string): Promise<void> {
   try {
-    const drafts = (await readdir(folder)).filter((name) => /^\.[\da-f-]{36}\.tmp$/.test(name));
+    const drafts = (await readdir(folder)).filter((name) => DRAFT_NAME.test(name));
     for (const name of drafts) await rm(join(folder, name), { force: true });
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
-  }
-}
-
-async function writeWhole(folder: string, { name, content }: NamedContent): Promise<void> {
-  const draft = join(folder, `.${randomUUID()}.tmp`);
-  try {
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(content);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, join(folder, name));
-  } catch (thrown) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw thrown;
   }
 }
 

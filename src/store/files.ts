@@ -1,26 +1,85 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
+import { flushFolder, makeFolder } from './folder.ts';
+
+/** A name that nobody foresees: no other process writes there, and no link waits under it. */
+function draftIn(folder: string): string {
+  return join(folder, `.${randomUUID()}.tmp`);
+}
+
+export const DRAFT_NAME = /^\.[\da-f-]{36}\.tmp$/;
 
 /**
  * Writes a file that only its owner can read, whole or not at all: what was there before stays until the new one is on
- * disk.
+ * disk and was read back.
  * @throws DatabaseError when the disk refuses
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
-  const draft = `${path}.${process.pid}.tmp`;
+  const bytes = Buffer.from(content);
+  const draft = draftIn(dirname(path));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const file = openSync(draft, 'w', 0o600);
+    makeFolder(dirname(path));
+    const file = openSync(draft, 'wx', 0o600);
     try {
-      writeSync(file, typeof content === 'string' ? Buffer.from(content) : content);
+      // Unlike a single write, of which a disk that fills up takes a part without an error.
+      writeFileSync(file, bytes);
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
+    if (!readFileSync(draft).equals(bytes)) throw notAsWritten(path);
     renameSync(draft, path);
+    flushFolder(dirname(path));
   } catch (thrown) {
-    rmSync(draft, { force: true });
+    removeDraft(draft);
     throw toDatabaseError(path, thrown);
   }
+}
+
+/** Why it was not finished is what a person must know, not that it cannot be taken away either. */
+function removeDraft(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    // It lies there under a name that nobody uses.
+  }
+}
+
+/**
+ * Writes a file piece by piece, whole or not at all. It gets its name when all of it is on disk; that the name outlasts a
+ * power cut takes {@link flushFolder}, which one call does for all files of a folder.
+ * @param nameOf looks at the finished draft and says what becomes its path
+ * @throws what the disk refuses, as it comes; what the pieces and `nameOf` throw
+ */
+export async function writeWhole(
+  folder: string,
+  mode: number,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  nameOf: (draft: string) => string | Promise<string>,
+): Promise<void> {
+  const draft = draftIn(folder);
+  try {
+    const file = await open(draft, 'wx', mode);
+    try {
+      for await (const piece of pieces) await file.writeFile(piece);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, await nameOf(draft));
+  } catch (thrown) {
+    removeDraft(draft);
+    throw thrown;
+  }
+}
+
+export function notAsWritten(path: string): DatabaseError {
+  return new DatabaseError(t`${path}: the disk gives back something else than was written.`, {
+    hint: t`Check the disk or the network drive, then run the command again.`,
+  });
 }

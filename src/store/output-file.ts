@@ -1,64 +1,72 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { FileError, messageOf, PasError } from '../base/errors.ts';
+import { dirname } from 'node:path';
+import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
+import { writeWhole } from './files.ts';
+import { flushFolder } from './folder.ts';
 
 type OutputOptions = {
-  /** Permissions of the file. */
-  readonly mode: number;
+  /** Whether a file of that name may be replaced. */
+  readonly overwrite: boolean;
+  /** Permissions of the file; those of any new file by default. */
+  readonly mode?: number;
   /** Stops between two pieces. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 };
 
-/** Pieces are gathered to so many characters before they are written. */
-const BLOCK_LENGTH = 256 * 1024;
+type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
+/** Pieces are gathered to so many bytes before they are written. */
+const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Writes a file piece by piece, whole or not at all: until the last piece is on disk, what was there before stays.
+ * Writes a file that the user named, whole or not at all: until the last piece is on disk, what was there before stays.
  * @returns its size in bytes
- * @throws DatabaseError when the disk is full; FileError when the place cannot be written to; what the pieces throw
+ * @throws UsageError where there is a file already; DatabaseError when the disk is full; FileError when the place cannot be
+ *   written to; what the pieces throw
  */
-export async function writeOutputFile(path: string, pieces: AsyncIterable<string>, options: OutputOptions): Promise<number> {
+export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
+  const { overwrite, mode = 0o666, signal } = options;
+  refuseExisting(path, overwrite);
   const target = realPath(path);
-  const draft = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomUUID()}.tmp`);
+  let sizeBytes = 0;
+  const blocks = async function* (): AsyncGenerator<Buffer> {
+    let block: Buffer[] = [];
+    let blockBytes = 0;
+    for await (const piece of pieces) {
+      signal?.throwIfAborted();
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      block.push(bytes);
+      blockBytes += bytes.length;
+      sizeBytes += bytes.length;
+      if (blockBytes < BLOCK_BYTES) continue;
+      yield Buffer.concat(block);
+      [block, blockBytes] = [[], 0];
+    }
+    signal?.throwIfAborted();
+    yield Buffer.concat(block);
+  };
   try {
-    const sizeBytes = await writeDraft(draft, pieces, options);
-    await rename(draft, target);
+    await writeWhole(dirname(target), mode, blocks(), () => {
+      refuseExisting(path, overwrite);
+      return target;
+    });
+    flushFolder(dirname(target));
     return sizeBytes;
   } catch (thrown) {
-    await rm(draft, { force: true }).catch(() => {});
     throw asOutputError(path, thrown);
   }
 }
 
-async function writeDraft(draft: string, pieces: AsyncIterable<string>, { mode, signal }: OutputOptions): Promise<number> {
-  const file = await open(draft, 'wx', mode);
-  try {
-    let sizeBytes = 0;
-    let block: string[] = [];
-    let blockLength = 0;
-    const flush = async (): Promise<void> => {
-      const bytes = Buffer.from(block.join(''));
-      await file.writeFile(bytes);
-      sizeBytes += bytes.length;
-      [block, blockLength] = [[], 0];
-    };
-    for await (const piece of pieces) {
-      signal.throwIfAborted();
-      block.push(piece);
-      blockLength += piece.length;
-      if (blockLength >= BLOCK_LENGTH) await flush();
-    }
-    signal.throwIfAborted();
-    await flush();
-    await file.sync();
-    return sizeBytes;
-  } finally {
-    await file.close();
-  }
+/** @throws UsageError where a file is there that may not be replaced; FileError where a folder or a device is */
+export function refuseExisting(path: string, overwrite: boolean): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
+  if (!found.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
+  if (overwrite) return;
+  throw new UsageError(t`There is a file ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
 }
 
 /** The first bytes of a file as text; undefined where there is no such file. @throws FileError where it is none, or unreadable */
@@ -90,7 +98,7 @@ function realPath(path: string): string {
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /** What kept a file from being written, in words; anything but the disk's refusal comes back as it is. */
-export function asOutputError(path: string, thrown: unknown): unknown {
+function asOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown)) return thrown;
   const code = String(thrown.code);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);

@@ -1,0 +1,27 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Makes a folder for its owner alone, with those above it that are missing. A power cut does not take them away again. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  const topmost = dirname(resolve(first));
+  for (let above = dirname(resolve(folder)); above.length >= topmost.length; above = dirname(above)) flushFolder(above);
+}
+
+/** Windows, and some drives of a network, have no flush for folders; a folder may be open for writing alone. */
+const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
+
+/** The names of a folder's files are on disk when this returns, not only in the cache. */
+export function flushFolder(folder: string): void {
+  try {
+    const file = openSync(folder, 'r');
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && CANNOT_FLUSH.includes(String(thrown.code)))) throw thrown;
+  }
+}

@@ -1,0 +1,144 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { digestOf, everythingIn, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '10');
+let home: Home;
+
+/** Large enough that the databases beside it stay below its size. */
+const MANY = 400;
+const LONG = 'x'.repeat(1000);
+
+const PROFILE_FLAGS = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
+
+/** A file that a command writes anew and a little larger; `enlarge` makes it large before. */
+const REWRITTEN = [
+  {
+    command: 'pas init',
+    file: 'pas/config.toml',
+    enlarge: (path: string) => {
+      const profiles = Array.from({ length: MANY }, (_, n) => [
+        `[profiles.p${n}]`,
+        'kind = "training"',
+        'base_url = "https://x.example"',
+        `schema_base = "https://x.example/${LONG}"`,
+      ]);
+      appendFileSync(path, `\n${profiles.flat().join('\n')}\n`);
+    },
+    args: ['init', '--name', 'late', ...PROFILE_FLAGS],
+  },
+  {
+    command: 'pas login',
+    file: 'pas/secrets.json',
+    enlarge: (path: string) => {
+      const secrets = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+      for (let n = 0; n < MANY; n += 1) secrets[`p${n}`] = { token: LONG };
+      secrets['mock'] = {};
+      writeFileSync(path, `${JSON.stringify(secrets, null, 2)}\n`);
+    },
+    args: ['login'],
+  },
+  {
+    command: 'pas vocab map set',
+    file: 'pas/mapping.csv',
+    enlarge: (path: string) => {
+      const rows = Array.from({ length: MANY }, (_, n) => `heslo:obdobi;term ${n};HES-000253;;${LONG};yes`);
+      writeFileSync(path, `set;term;id;label;note;confirmed\n${rows.join('\n')}\n`);
+    },
+    args: ['vocab', 'map', 'set', 'obdobi', 'late', 'HES-000253'],
+  },
+  {
+    command: 'pas backup',
+    file: 'good.sqlite',
+    enlarge: (path: string) => writeFileSync(path, Buffer.alloc(100_000)),
+    args: ['backup', 'good.sqlite', '--force'],
+  },
+  {
+    command: 'pas export',
+    file: 'finds.csv',
+    enlarge: (path: string) => writeFileSync(path, Buffer.alloc(50_000)),
+    args: ['export', '--out', 'finds.csv', '--force'],
+  },
+];
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20'], {
+    name: 'a season',
+    prepare: async (made) => {
+      await expectDone(made.pas('import', writeSeason(made, 500)));
+      await expectDone(made.pas('harvest-vocab', 'heslo:obdobi'));
+    },
+  });
+});
+
+function expectClear(run: Run, words = /may not become larger|disk is full/, code = 5): void {
+  expect(run.stderr).toMatch(words);
+  expect(run.stderr).not.toMatch(/\n\s+at |bug in pas/);
+  expect(run.code).toBe(code);
+}
+
+const drafts = (): string[] => everythingIn(home.folder).filter((path) => path.includes('.tmp'));
+
+test.each(REWRITTEN)(
+  '$command that may not write all of its file leaves the one that was there, and works later',
+  async ({ file, enlarge, args }) => {
+    const path = join(home.folder, file);
+    enlarge(path);
+    const before = digestOf(path);
+    const run = pasWithFilesUpTo(home, Math.floor(statSync(path).size / 1024), ...args);
+    // SQLite does not say what the disk refused.
+    if (file.endsWith('.sqlite')) expectClear(run, /the disk reported an error/, 12);
+    else expectClear(run);
+    expect(digestOf(path)).toBe(before);
+    expect(drafts()).toEqual([]);
+    await expectDone(home.pas(...args));
+    expect(digestOf(path)).not.toBe(before);
+  },
+);
+
+test('a photograph of which the last bytes find no room is not queued, and not taken for whole', async () => {
+  const bytes = Buffer.concat([tinyPng(1), Buffer.alloc(800_000)]);
+  const photo = home.file('large.png', bytes);
+  expectClear(pasWithFilesUpTo(home, Math.floor(bytes.length / 1024), 'photo', 'add', 'K-1', photo));
+  const photos = join(home.folder, 'pas', 'photos');
+  const kept = (): string[] => (existsSync(photos) ? everythingIn(photos).filter((path) => statSync(path).isFile()) : []);
+  expect(kept()).toEqual([]);
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  expect(kept().map((path) => readFileSync(path).equals(bytes))).toEqual([true]);
+});
+
+test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
+  'a list that goes into a file on a full disk (pas %s) is not taken for whole',
+  (...args) => {
+    const run = (redirected: string): Run => {
+      const { status, signal, stderr } = spawnSync(
+        'bash',
+        ['-c', redirected, process.execPath, join(PROJECT, 'bin', 'pas.js'), ...args, '--json'],
+        { env: home.env, cwd: home.folder, encoding: 'utf8' },
+      );
+      return { code: status, signal, stdout: '', stderr };
+    };
+    const out = join(home.folder, 'out');
+    expect(run('exec "$0" "$@" >out').code).toBe(0);
+    // What stands before it lets all that pas keeps have room, and all of the list but its last bytes.
+    const before = 1024 ** 2 + 1023 - (statSync(out).size % 1024);
+    const kilobytes = Math.floor((before + statSync(out).size - 1) / 1024);
+    writeFileSync(out, Buffer.alloc(before));
+    expectClear(run(`ulimit -f ${kilobytes}; exec "$0" "$@" >>out`), /EFBIG|may not become larger/);
+  },
+);
+
+test('an answer that cannot be kept for the operator is told nevertheless', async () => {
+  await mock.service.faults({ endpoint: 'oai', fault: 'malformed', when: { every: 1 } });
+  pasAsOrdinaryUser(home, 'status');
+  chmodSync(join(home.folder, 'pas'), 0o500);
+  const run = pasAsOrdinaryUser(home, 'oai', 'identify');
+  chmodSync(join(home.folder, 'pas'), 0o700);
+  expect(run.stderr).toMatch(/is not kept.*permission denied/);
+  expect(run.code).toBe(14);
+});

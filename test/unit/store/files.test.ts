@@ -1,0 +1,186 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError, FileError } from '../../../src/base/errors.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
+import { openAppendFile } from '../../../src/store/append-file.ts';
+import { openContentStore } from '../../../src/store/content-store.ts';
+import { replaceUnusable } from '../../../src/store/database-file.ts';
+import { writeFiles } from '../../../src/store/file-folder.ts';
+import { writePrivateFile } from '../../../src/store/files.ts';
+import { writeOutputFile } from '../../../src/store/output-file.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
+
+const photograph = (): Readable => Readable.from([Buffer.from('one half, '), Buffer.from('the other')]);
+
+function failing(code: string): () => never {
+  return () => {
+    throw Object.assign(new Error(`${code}: what the disk says, fsync`), { code });
+  };
+}
+
+describe.runIf(canWatchDisk)('a power cut at any moment', () => {
+  test('finds settings, secrets and terms whole: flushed, then named, then the folder flushed', async () => {
+    const folder = tempFolder();
+    expect(await watchDisk(() => writePrivateFile(join(folder, 'config.toml'), 'new'))).toEqual([
+      'flush draft',
+      'name config.toml',
+      `flush ${basename(folder)}`,
+    ]);
+  });
+
+  test('finds what a person had written out', async () => {
+    const folder = tempFolder();
+    expect(await watchDisk(() => writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }))).toEqual([
+      'flush draft',
+      'name finds.csv',
+      `flush ${basename(folder)}`,
+    ]);
+  });
+
+  test('finds the records of a harvest before they are noted, for which the folder is flushed once', async () => {
+    const folder = tempFolder();
+    const seen = await watchDisk(() =>
+      writeFiles(
+        folder,
+        ['A-1', 'A-2', 'A-3'].map((name) => ({ name, content: name })),
+      ),
+    );
+    expect(seen.filter((event) => event === 'flush draft')).toHaveLength(3);
+    expect(seen.filter((event) => event.startsWith('flush ') && event !== 'flush draft')).toEqual([seen.at(-1)]);
+    expect(seen.at(-1)).toBe(`flush ${basename(folder)}`);
+  });
+
+  test('finds a photograph in the queue, with the folders that were made for it', async () => {
+    const home = tempFolder();
+    const store = openContentStore(join(home, 'photos'));
+    let place = '';
+    const seen = await watchDisk(async () => {
+      place = store.pathOf((await store.add(photograph())).sha512);
+    });
+    expect(seen).toEqual([
+      `flush ${basename(home)}`,
+      'flush draft',
+      'flush photos',
+      `name ${basename(place)}`,
+      `flush ${basename(dirname(place))}`,
+    ]);
+  });
+
+  test('finds the end of a file that grew, and the file itself in its folder', async () => {
+    const folder = tempFolder();
+    const seen = await watchDisk(async () => {
+      const file = await openAppendFile(join(folder, 'out.xml'), 0);
+      await file.append(Buffer.from('a page'));
+      await file.close(file.lengthBytes, '</end>');
+    });
+    expect(seen).toEqual([`flush ${basename(folder)}`, 'flush out.xml', 'flush out.xml']);
+  });
+
+  test('finds a backup, and an outbox that was put aside before another takes its place', async () => {
+    using outbox = tempOutbox();
+    const folder = tempFolder();
+    const backup = await watchDisk(() => backUpOutbox(outbox.path, join(folder, 'copy.sqlite'), manualClock()));
+    expect(backup).toEqual(['flush draft', 'name copy.sqlite', `flush ${basename(folder)}`]);
+
+    const home = tempFolder();
+    writeFileSync(join(home, 'outbox.sqlite'), 'damaged');
+    const replaced = await watchDisk(() =>
+      replaceUnusable(join(home, 'outbox.sqlite'), join(folder, 'copy.sqlite'), join(home, 'aside.sqlite')),
+    );
+    expect(replaced).toEqual(['flush aside.sqlite', `flush ${basename(home)}`, 'name outbox.sqlite', `flush ${basename(home)}`]);
+  });
+
+  test('a folder of a drive that has no flush for folders is no failure; one that the drive cannot write is', async () => {
+    const path = join(tempFolder(), 'config.toml');
+    const onFolder = (report: () => never) => (flushed: string) => (flushed === dirname(path) ? report() : undefined);
+    await watchDisk(() => writePrivateFile(path, 'new'), onFolder(failing('EINVAL')));
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    const broken = watchDisk(() => writePrivateFile(path, 'newer'), onFolder(failing('EIO')));
+    await expect(broken).rejects.toThrow(/config\.toml: the disk reported an error/);
+  });
+});
+
+describe.runIf(canWatchDisk)('a disk that gives back something else than was written', () => {
+  const lie = (path: string): void => {
+    if (statSync(path).isFile()) writeFileSync(path, 'X', { flag: 'r+' });
+  };
+
+  test('does not take the place of settings, secrets, terms or a kept answer', async () => {
+    const path = join(tempFolder(), 'mapping.csv');
+    writePrivateFile(path, 'what was there before');
+    await expect(watchDisk(() => writePrivateFile(path, 'new'), lie)).rejects.toThrow(DatabaseError);
+    expect(readFileSync(path, 'utf8')).toBe('what was there before');
+    expect(readdirSync(dirname(path))).toEqual(['mapping.csv']);
+  });
+
+  test('gets no photograph, whose original might be deleted', async () => {
+    const folder = tempFolder();
+    const adding = watchDisk(() => openContentStore(folder).add(photograph()), lie);
+    await expect(adding).rejects.toThrow(/gives back something else than was written/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe.runIf(canWatchDisk)('a disk that reports an error', () => {
+  test.each(['EIO', 'ENODEV', 'ESTALE'])('(%s) is named, with what to do', async (code) => {
+    const path = join(tempFolder(), 'secrets.json');
+    const thrown: unknown = await watchDisk(() => writePrivateFile(path, '{}'), failing(code)).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(DatabaseError);
+    expect(thrown).toMatchObject({ message: expect.stringContaining(path), hint: expect.stringContaining('Check the disk') });
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
+});
+
+describe('a draft', () => {
+  test('of secrets is not written into what somebody put under a name that can be foreseen, nor lent its permissions', () => {
+    const folder = tempFolder();
+    const [secrets, config] = [join(folder, 'secrets.json'), join(folder, 'config.toml')];
+    const trap = join(tempFolder(), 'readable-by-all');
+    writeFileSync(trap, '');
+    symlinkSync(trap, `${secrets}.${process.pid}.tmp`);
+    writeFileSync(`${config}.${process.pid}.tmp`, '');
+    chmodSync(`${config}.${process.pid}.tmp`, 0o666);
+    for (const path of [secrets, config]) {
+      writePrivateFile(path, 'planted-password');
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
+    expect(readFileSync(trap, 'utf8')).toBe('');
+  });
+
+  test('of a backup that another machine has under way in the same folder is left alone', () => {
+    using outbox = tempOutbox();
+    const target = join(tempFolder(), 'copy.sqlite');
+    const other = `${target}.${process.pid}.tmp`;
+    writeFileSync(other, 'another’s');
+    backUpOutbox(outbox.path, target, manualClock());
+    expect(readFileSync(other, 'utf8')).toBe('another’s');
+  });
+
+  test('has a name that is never too long', async () => {
+    const path = join(tempFolder(), `${'ň'.repeat(125)}.csv`);
+    await writeOutputFile(path, ['finds'], { overwrite: false });
+    expect(readFileSync(path, 'utf8')).toBe('finds');
+  });
+});
+
+test('a link to a file stays one when the file is written anew', async () => {
+  const folder = tempFolder();
+  const [file, link] = [join(folder, 'elsewhere.csv'), join(folder, 'finds.csv')];
+  writeFileSync(file, 'old');
+  symlinkSync(file, link);
+  await writeOutputFile(link, ['new'], { overwrite: true });
+  expect([readFileSync(file, 'utf8'), readFileSync(link, 'utf8')]).toEqual(['new', 'new']);
+});
+
+test('a photograph that cannot be read is named, and is not said to be a fault of the disk that it goes to', async () => {
+  const [folder, photo] = [tempFolder(), join(tempFolder(), 'gone.jpg')];
+  await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
+  await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read.*Copy it again/);
+  mkdirSync(photo);
+  await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read/);
+  expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError } from '../../../src/base/errors.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
+import { openAppendFile } from '../../../src/store/append-file.ts';
+import { openContentStore } from '../../../src/store/content-store.ts';
+import { findDamage } from '../../../src/store/database-file.ts';
+import { writeFiles } from '../../../src/store/file-folder.ts';
+import { writePrivateFile } from '../../../src/store/files.ts';
+import { keep, readKept } from '../../../src/store/kept-files.ts';
+import { writeOutputFile } from '../../../src/store/output-file.ts';
+import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+const OLD = 'what was there before';
+
+/** Every way to write a file as a whole: how, and under which name. */
+const WRITERS: Readonly<Record<string, (path: string, pieces: readonly string[]) => unknown>> = {
+  'a file of settings, secrets or terms': (path, pieces) => writePrivateFile(path, pieces.join('')),
+  'a file that a person named': (path, pieces) => writeOutputFile(path, pieces, { overwrite: true }),
+  'a page that is made piece by piece': (path, pieces) => writeOutputFile(path, Readable.from(pieces), { overwrite: true }),
+  'a record of a harvest': (path, pieces) => writeFiles(join(path, '..'), [{ name: 'file', content: pieces.join('') }]),
+};
+
+const somePieces = fc
+  .array(fc.string({ unit: 'grapheme', maxLength: 200 }), { minLength: 1, maxLength: 12 })
+  .filter((pieces) => pieces.join('') !== '');
+
+/** A piece of text, and room on the disk for all of it or for less. */
+const piecesAndRoom = somePieces.chain((pieces) => {
+  const sizeBytes = Buffer.byteLength(pieces.join(''));
+  return fc.record({ pieces: fc.constant(pieces), sizeBytes: fc.constant(sizeBytes), room: fc.nat({ max: sizeBytes + 2 }) });
+});
+
+const RUNS = { numRuns: 40 };
+
+async function withRoom(bytes: number, work: () => unknown): Promise<unknown> {
+  try {
+    await withFilesUpTo(bytes, work);
+    return 'written';
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+function expectClear(outcome: unknown): void {
+  expect(outcome).toBeInstanceOf(DatabaseError);
+  const { message, hint } = outcome as DatabaseError;
+  expect(message).toMatch(/: (the file may not become larger|the disk is full|the disk reported an error) \(/);
+  expect(hint).toBeDefined();
+}
+
+// Continuous integration runs where this can be done.
+describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that is full at any byte', () => {
+  test.each(Object.entries(WRITERS))('leaves %s whole or as it was, and says so', async (_, write) => {
+    await fc.assert(
+      fc.asyncProperty(piecesAndRoom, async ({ pieces, sizeBytes, room }) => {
+        const folder = tempFolder();
+        const path = join(folder, 'file');
+        writeFileSync(path, OLD);
+        const outcome = await withRoom(room, () => write(path, pieces));
+        if (room < sizeBytes) expectClear(outcome);
+        else expect(outcome).toBe('written');
+        expect(readFileSync(path, 'utf8')).toBe(room < sizeBytes ? OLD : pieces.join(''));
+        expect(readdirSync(folder)).toEqual(['file']);
+      }),
+      RUNS,
+    );
+  });
+
+  test('takes no part of a photograph for the whole of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(piecesAndRoom, async ({ pieces, sizeBytes, room }) => {
+        const folder = join(tempFolder(), 'photos');
+        const store = openContentStore(folder);
+        const bytes = Buffer.from(pieces.join(''));
+        const source = (): Readable => Readable.from(pieces.filter((piece) => piece !== '').map((piece) => Buffer.from(piece)));
+        const outcome = await withRoom(room, () => store.add(source()));
+        const place = store.pathOf(sha512Of(bytes));
+        if (room < sizeBytes) expectClear(outcome);
+        expect(existsSync(place)).toBe(room >= sizeBytes);
+        expect(filesIn(folder)).toHaveLength(room < sizeBytes ? 0 : 1);
+        await store.add(source());
+        expect(readFileSync(place)).toEqual(bytes);
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves the schema that was fetched before, or has the new one', async () => {
+    await fc.assert(
+      fc.asyncProperty(piecesAndRoom, fc.nat({ max: 900 }), async ({ pieces }, room) => {
+        const folder = join(tempFolder(), 'schema');
+        keep(folder, 'svc.xsd', 'https://schema.example.org/', Buffer.from(OLD), 0);
+        const bytes = Buffer.from(pieces.join(''));
+        const outcome = await withRoom(room, () => keep(folder, 'svc.xsd', 'https://schema.example.org/', bytes, 1));
+        if (outcome !== 'written') expectClear(outcome);
+        expect(readKept(folder)?.bytes).toEqual(outcome === 'written' ? bytes : Buffer.from(OLD));
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves what was harvested and noted before', async () => {
+    await fc.assert(
+      fc.asyncProperty(piecesAndRoom, fc.string({ minLength: 1 }), async ({ pieces, room }, tail) => {
+        const path = join(tempFolder(), 'harvest.jsonl');
+        const file = await openAppendFile(path, 0);
+        await file.append(Buffer.from(OLD));
+        let committed = file.lengthBytes;
+        const outcome = await withRoom(committed + room, async () => {
+          for (const piece of pieces) {
+            await file.append(Buffer.from(piece));
+            committed = file.lengthBytes;
+          }
+          await file.close(committed, tail);
+        });
+        if (outcome !== 'written') expectClear(outcome);
+        const whole = OLD + pieces.join('');
+        expect(readFileSync(path).subarray(0, committed)).toEqual(Buffer.from(whole).subarray(0, committed));
+        if (outcome === 'written') expect(readFileSync(path, 'utf8')).toBe(whole + tail);
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves the backup that was there, and nothing beside it', async () => {
+    using outbox = tempOutbox();
+    for (let n = 0; n < 40; n += 1) queueImport(outbox, `K-${n}`);
+    const clock = manualClock();
+    const folder = tempFolder();
+    backUpOutbox(outbox.path, join(folder, 'whole.sqlite'), clock);
+    const { size } = statSync(join(folder, 'whole.sqlite'));
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: size + 64 * 1024 }), async (room) => {
+        const target = join(folder, randomUUID());
+        mkdirSync(target);
+        writeFileSync(join(target, 'b.sqlite'), OLD);
+        const outcome = await withRoom(room, () => backUpOutbox(outbox.path, join(target, 'b.sqlite'), clock));
+        if (outcome === 'written') expect(findDamage(join(target, 'b.sqlite'))).toEqual([]);
+        else {
+          expectClear(outcome);
+          expect(readFileSync(join(target, 'b.sqlite'), 'utf8')).toBe(OLD);
+        }
+        expect(readdirSync(target)).toEqual(['b.sqlite']);
+      }),
+      RUNS,
+    );
+  });
+});
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile());
+}
