@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 import { playRound } from './round.ts';
 import { homeOf } from './senders.ts';
 import { PROFILE_FLAGS, type Stage } from './stage.ts';
@@ -39,6 +39,7 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
   const data = join(mkdtempSync(join(tmpdir(), 'pas-chaos-')), 'mock.sqlite');
   const start = (port: string): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
   let service = await start('0');
+  const other = await startMockProcess();
   const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
   await addSecondProfile(service, home);
   const restartService = async (): Promise<void> => {
@@ -47,7 +48,8 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
     await ended;
     service = await start(new URL(service.base_url).port);
   };
-  return { stage: { home, service: () => service, restartService }, close: () => service.stop() };
+  const close = async (): Promise<void> => void (await Promise.all([service.stop(), other.stop()]));
+  return { stage: { home, other, service: () => service, restartService }, close };
 }
 
 /** Another account of the same service; the first profile stays the home's default. */
@@ -55,7 +57,7 @@ async function addSecondProfile(service: Service, home: Home): Promise<void> {
   await expectDone(
     home.pas(
       ...['init', '--name', 'second', '--kind', 'training', '--username', 'researcher', '--oai-auth', 'basic'],
-      ...['--base-url', service.base_url, '--oai-base', service.oai_base, '--schema-base', service.schema_base],
+      ...addressFlags(service),
       ...PROFILE_FLAGS,
     ),
   );

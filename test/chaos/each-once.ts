@@ -1,5 +1,5 @@
 import type { Home } from '../support/run-pas.ts';
-import { listedBy } from './finish.ts';
+import type { Listed } from './finish.ts';
 import { digestsOf, type Planned } from './planned.ts';
 import { ACCOUNT_OF } from './senders.ts';
 import { serverFinds } from './server-finds.ts';
@@ -16,7 +16,7 @@ export async function expectEachOnce(
   byHand: readonly string[],
 ): Promise<void> {
   await untilListed(stage);
-  const listed = await listedBy(home);
+  const listed = await home.json<Listed[]>('list');
   const all = await serverFinds(stage.service());
   for (const identCely of byHand) {
     const record = all.find((each) => each.identCely === identCely);
@@ -41,7 +41,7 @@ export async function expectEachOnce(
       record !== undefined && sharing === 1
         ? ''
         : `the server calls it ${made.map(({ identCely }) => identCely)}, the outbox ${here?.ident_cely}, which ${sharing} finds have`,
-      here !== undefined && record?.maker === ACCOUNT_OF[here.sender] ? '' : `${here?.sender} has what ${record?.maker} made`,
+      record?.maker === ACCOUNT_OF[plan.senders[0] ?? 'first'] ? '' : `${record?.maker} made what ${plan.senders[0]} was to send`,
       // Its own, each once: a twin's would be another digest.
       String(record?.digests.toSorted()) === String(digestsOf(plan).sort())
         ? ''

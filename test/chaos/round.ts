@@ -1,11 +1,13 @@
-import type { Home } from '../support/run-pas.ts';
+import { canLimitFiles, limitFiles } from '../support/file-limit.ts';
+import { expectDone, type Home } from '../support/run-pas.ts';
 import { writeByHand } from './by-hand.ts';
 import { expectEachOnce } from './each-once.ts';
 import { finish } from './finish.ts';
 import { openLaptop } from './laptop.ts';
-import { planFinds, queueFinds, twinsAmong } from './planned.ts';
+import { type Planned, planFinds, queueFinds, twinsAmong } from './planned.ts';
 import { type Random, seededRandom } from './random.ts';
-import { homeOf, SENDERS, type Sender } from './senders.ts';
+import { repoint } from './repoint.ts';
+import { homeOf, SENDERS, type Sender, SIGNED_IN_BY, signedInBy } from './senders.ts';
 import { must, pause, type Stage } from './stage.ts';
 import type { Tally } from './tally.ts';
 
@@ -29,11 +31,12 @@ type FaultRule = Record<string, unknown>;
 
 /** So that what was added to a round later has its own chances, and leaves those of the faults and kills as they were. */
 const DICE = 0x5bd1e995;
+const MORE_DICE = 0x1b873593;
 
 /** One story: finds are queued, pushed among faults and kills, and finished in peace; then the server is asked what it has. */
 export async function playRound(stage: Stage, round: number, seed: number, tally: Tally): Promise<void> {
-  const [random, dice] = [seededRandom(seed), seededRandom(seed ^ DICE)];
-  const planned = planFinds(round, random, dice);
+  const [random, dice, more] = [seededRandom(seed), seededRandom(seed ^ DICE), seededRandom(seed ^ MORE_DICE)];
+  let planned: readonly Planned[] = planFinds(round, random, dice);
   const laptop = openLaptop(stage.home, dice, tally);
   const senders = SENDERS.filter((sender) => planned.some((find) => find.senders.includes(sender)));
   for (const sender of senders) {
@@ -56,11 +59,19 @@ export async function playRound(stage: Stage, round: number, seed: number, tally
       await stage.service().faults(...faults);
     }
     const sender = senders.length === 1 ? (senders[0] as Sender) : dice.pick(senders);
-    await disturbedPush(stage, homeOf(laptop.next(), sender), random, tally);
+    const how = more.pick(SIGNED_IN_BY);
+    if (how !== 'profile') tally.lentAccounts += 1;
+    const home = await signedInBy(laptop.next(), sender, how, stage.service());
+    await disturbedPush(stage, home, random, more, tally);
+    if (more.chance(0.15)) {
+      await repoint(stage, laptop.atRest, more);
+      tally.repointed += 1;
+    }
+    if (more.chance(0.4)) planned = await renumber(laptop.atRest, planned, more, tally);
   }
   if (colleagueAt === pushes) await colleague();
   await inPeace(stage);
-  for (const sender of senders) await finish(stage, laptop.atRest, sender, planned, tally);
+  await finish(stage, laptop.atRest, senders, planned, tally);
   await expectEachOnce(stage, laptop.atRest, planned, byHand);
   tally.rounds += 1;
   tally.finds += planned.length;
@@ -102,8 +113,19 @@ async function setIndexDelay(stage: Stage, random: Random, tally: Tally): Promis
   tally.lateIndexes += 1;
 }
 
+/** A museum changes its mind about a number whose sending may be in doubt: the new one is to stay. */
+async function renumber(home: Home, planned: readonly Planned[], more: Random, tally: Tally): Promise<readonly Planned[]> {
+  const numbered = planned.filter(({ number }) => number !== undefined);
+  if (numbered.length === 0) return planned;
+  const { localId } = more.pick(numbered);
+  const number = `N ${localId} ${more.between(1, 1e6)}`;
+  await expectDone(home.pas('number', 'set', localId, number));
+  tally.renumbered += 1;
+  return planned.map((find) => (find.localId === localId ? { ...find, number } : find));
+}
+
 /** A push that may be killed at any moment, with a server that may be killed, too. */
-async function disturbedPush(stage: Stage, home: Home, random: Random, tally: Tally): Promise<void> {
+async function disturbedPush(stage: Stage, home: Home, random: Random, more: Random, tally: Tally): Promise<void> {
   if (random.chance(0.1)) {
     await stage.service().control('POST', '/clock', { advance_ms: random.pick([1000, 3_600_000, 25 * 3_600_000]) });
     tally.clockJumps += 1;
@@ -111,6 +133,12 @@ async function disturbedPush(stage: Stage, home: Home, random: Random, tally: Ta
   const running = home.start('push', '--json');
   tally.pushes += 1;
   const ended = running.ended;
+  const isFull = canLimitFiles && more.chance(0.2);
+  if (isFull) {
+    await Promise.race([ended, pause(more.between(100, 500))]);
+    limitFiles(more.between(0, 400_000), running.child.pid);
+    tally.fullDisks += 1;
+  }
   if (random.chance(0.15)) {
     await pause(random.between(150, 900));
     await stage.restartService();
@@ -121,5 +149,6 @@ async function disturbedPush(stage: Stage, home: Home, random: Random, tally: Ta
     if (running.child.exitCode === null && running.child.kill('SIGKILL')) tally.kills += 1;
   }
   const run = await ended;
-  if (run.signal === null) must(run, [0, 3, 5, 6, 15]);
+  // A disk that is full is told as such, with 5 or 12, and the process is not ended by a signal of the system's alone.
+  if (run.signal === null) must(run, isFull ? [0, 3, 5, 6, 12, 15] : [0, 3, 5, 6, 15]);
 }

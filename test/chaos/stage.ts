@@ -4,6 +4,8 @@ import { type Home, jsonLines, type Run } from '../support/run-pas.ts';
 export type Stage = {
   readonly home: Home;
   service(): MockProcess;
+  /** Another service, to which nothing of all this may go. */
+  readonly other: MockProcess;
   /** Kills the server with SIGKILL and starts it again on the same data and port. */
   restartService(): Promise<void>;
 };

@@ -10,9 +10,17 @@ export type Tally = {
   twins: number;
   /** Rounds or pushes for which the clock of the machine that sends was wrong. */
   wrongClocks: number;
+  /** Pushes whose account the environment named, by password or by token. */
+  lentAccounts: number;
+  /** Times that a profile named another service for a while, or spelt its address otherwise. */
+  repointed: number;
+  /** Pushes whose files could not grow beyond some byte. */
+  fullDisks: number;
+  /** Numbers that were replaced while it was open what had become of them. */
+  renumbered: number;
   /** Rounds in which a second profile of the service sent finds of its own. */
   secondProfiles: number;
-  /** Finds that both profiles had queued. */
+  /** Finds that both profiles had imported. */
   shared: number;
   /** Finds that a colleague entered, too. */
   byHand: number;
@@ -33,6 +41,10 @@ export function emptyTally(): Tally {
     lateIndexes: 0,
     twins: 0,
     wrongClocks: 0,
+    lentAccounts: 0,
+    repointed: 0,
+    fullDisks: 0,
+    renumbered: 0,
     secondProfiles: 0,
     shared: 0,
     byHand: 0,

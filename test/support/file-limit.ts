@@ -18,7 +18,8 @@ export async function withFilesUpTo<T>(bytes: number, work: () => T | Promise<T>
   }
 }
 
-function limitFiles(bytes: number | string): void {
-  const { status, stderr } = spawnSync('prlimit', ['--pid', `${process.pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`prlimit ended with ${status}: ${stderr}`);
+/** Of a process that may have ended by now; this one where none is named. */
+export function limitFiles(bytes: number | string, pid?: number): void {
+  const { status, stderr } = spawnSync('prlimit', ['--pid', `${pid ?? process.pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' });
+  if (status !== 0 && pid === undefined) throw new Error(`prlimit ended with ${status}: ${stderr}`);
 }
