@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha512Of } from '../../src/http/digest.ts';
+import { rememberAccount } from '../../src/outbox/accounts.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import { insertFind } from '../../src/outbox/finds.ts';
 import { openOutbox, type ServiceOutbox } from '../../src/outbox/outbox.ts';
-import { rememberAccount } from '../../src/outbox/accounts.ts';
 import { openService } from '../../src/outbox/services.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
@@ -34,7 +34,11 @@ export function asSeenBy(outbox: ServiceOutbox, other: { readonly address?: stri
 }
 
 /** A queued import, and the row of its find. */
-export function queueImport(outbox: ServiceOutbox, localId: string, project = 'C-202400101'): { findId: number; entryId: number } {
+export function queueImport(
+  outbox: ServiceOutbox,
+  localId: string,
+  project = 'C-202400101',
+): { findId: number; entryId: number } {
   const findId = insertFind(outbox, { localId, elements: { poznamka: localId } });
   const document = Buffer.from(`<document>${localId}</document>`);
   const entryId = addImport(outbox, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
