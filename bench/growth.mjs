@@ -1,14 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../dist/src/base/clock.js';
 import { countElsewhere, countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
-import { openOutbox } from '../dist/src/outbox/outbox.js';
 import { needingPerson } from '../dist/src/outbox/overview.js';
-import { addFinds, claimAndSettle, fillOutbox } from './fill-outbox.mjs';
+import { addFinds, claimAndSettle, fillOutbox, openFilled } from './fill-outbox.mjs';
 import { median } from './measure.mjs';
 
 export const title = 'what a find costs in an outbox that grows';
 
+const ADDRESS = 'https://finds.example.org';
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
 const SAMPLE = 300;
 const ROUNDS = 5;
@@ -44,10 +43,9 @@ export async function run(bench) {
 
 async function measuredAt(bench, size) {
   const home = join(bench.folder, `growth-${size}`);
-  await fillOutbox(home, size);
-  const path = join(home, 'outbox.sqlite');
-  const bytes = statSync(path).size / size;
-  const outbox = openOutbox(path, systemClock);
+  await fillOutbox(home, ADDRESS, size);
+  const bytes = statSync(join(home, 'outbox.sqlite')).size / size;
+  const outbox = openFilled(home, ADDRESS);
   const [imports, settles, statuses] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     const from = size + round * SAMPLE;
@@ -56,10 +54,10 @@ async function measuredAt(bench, size) {
     statuses.push(
       timeMs(() => {
         countFinds(outbox);
-        countEntries(outbox, 'bench');
-        countElsewhere(outbox, 'bench', () => true);
-        countWaiting(outbox, 'bench');
-        needingPerson(outbox, 'bench', 20);
+        countEntries(outbox);
+        countElsewhere(outbox);
+        countWaiting(outbox);
+        needingPerson(outbox, 20);
       }),
     );
   }

@@ -11,7 +11,7 @@ export async function run(bench) {
   const mock = await bench.startMock();
   const env = bench.makeHome('start', mock);
   mock.stop();
-  await fillOutbox(env.PAS_HOME, FINDS);
+  await fillOutbox(env.PAS_HOME, mock.base_url, FINDS);
   /** @type {[string, string[], number][]} */
   const measuredRows = [
     ['pas --version', ['--version'], 40],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { makeAdvice } from '../../src/context/advice.ts';
 import { buildWholeProgram } from '../../src/commands/program.ts';
+import { makeAdvice } from '../../src/context/advice.ts';
 import { chooseProfile } from '../../src/context/config.ts';
 import { placesFrom } from '../../src/context/places.ts';
 

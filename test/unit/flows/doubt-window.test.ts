@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { earliestMs, windowOf } from '../../../src/flows/doubt-window.ts';
+import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { recordEvidence } from '../../../src/outbox/evidence.ts';
 import { closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
-import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -24,7 +24,10 @@ function story() {
     return found;
   };
   const accountOf = (identCely: string): number =>
-    rememberAccount({ ...outbox, username: `${identCely}@example.org` }, { identCely, name: '', email: '', organisation: '', role: '' });
+    rememberAccount(
+      { ...outbox, username: `${identCely}@example.org` },
+      { identCely, name: '', email: '', organisation: '', role: '' },
+    );
   return {
     outbox,
     entry,
@@ -71,4 +74,21 @@ test('the accounts of its attempts are known only where that of each is', () => 
   expect([...(window(NOON).accounts ?? [])]).toEqual(['U-000001', 'U-000002']);
   attempt();
   expect(window(NOON).accounts).toBeUndefined();
+});
+
+test('what another account queued was not sent by this one, as far as anybody knows, while an older copy was away', () => {
+  const { outbox, entry, window } = story();
+  const setDoubt = outbox.sql('update entries set doubt_from_at = ?, doubt_until_at = ? where id = ?');
+  setDoubt.run(NOON - DAY, NOON, entry().id);
+  expect([...(window(NOON, 0, 'U-000001').accounts ?? [])]).toEqual(['U-000001']);
+  const jan = queueImport({ ...outbox, username: 'jan@example.org' }, 'K-2');
+  setDoubt.run(NOON - DAY, NOON, jan.entryId);
+  const doubted = entry(jan.entryId);
+  const { accounts } = windowOf({ outbox, settleMs: SETTLE, user: 'U-000001' }, doubted, { nowMs: NOON, offsetMs: 0 });
+  expect(accounts === undefined || [...accounts].some((account) => account !== 'U-000001')).toBe(true);
+});
+
+test('an entry that nobody is known to have tried may have been sent by anybody', () => {
+  const { window } = story();
+  expect(window(NOON, 0, 'U-000001').accounts).toBeUndefined();
 });

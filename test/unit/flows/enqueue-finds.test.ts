@@ -65,7 +65,11 @@ test('a photograph alone that was given up stays so, too', async () => {
 test('a photograph that the table names only now is queued, although the find was sent and its row differs', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox))?.id ?? 0, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox))?.id ?? 0, () => ({
+    method: 'POST',
+    path: '/',
+    accountId: ACCOUNT_ID,
+  }));
   if (claimed === undefined) throw new Error('the find is not queued');
   settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted' });
   const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
@@ -84,7 +88,11 @@ test.each([
   using outbox = tempOutbox();
   const other = asSeenBy(outbox, { address, username: 'jan@example.org' });
   await enqueueFinds([FIND], context(other));
-  const claimed = claim(outbox, importOfFind(other, rowId(outbox))?.id ?? 0, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  const claimed = claim(outbox, importOfFind(other, rowId(outbox))?.id ?? 0, () => ({
+    method: 'POST',
+    path: '/',
+    accountId: ACCOUNT_ID,
+  }));
   if (claimed === undefined) throw new Error('the find is not queued');
   settle(outbox, claimed, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain' });
   await enqueueFinds([FIND], context(outbox));

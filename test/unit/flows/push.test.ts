@@ -190,8 +190,7 @@ describe('a lock', () => {
   test('that seems to hold several records at once is taken for a throttle', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003'])
-      addNumber(outbox, { findId: null, identCely: ident }, 'A 1');
+    for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003']) addNumber(outbox, { findId: null, identCely: ident }, 'A 1');
     const { run } = scene(clock, (_request, index) => (index < 3 ? answer(429) : answer(200, { 'x-record-id': 'C-1-N00001' })));
     const result = await run(outbox);
     expect(result.throttled).toBeGreaterThan(0);

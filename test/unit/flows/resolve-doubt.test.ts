@@ -56,9 +56,7 @@ describe('photographs of a record that is not kept here', () => {
     using outbox = tempOutbox();
     uncertainPhoto(outbox, 'a.jpg', 1);
     const target = targetOf(outbox, IDENT);
-    expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER })).toThrow(
-      /sent to C-202400101-N00001/,
-    );
+    expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER })).toThrow(/sent to C-202400101-N00001/);
   });
 });
 

@@ -218,7 +218,9 @@ function expectRight(outbox: Outbox): void {
   for (const seen of SEERS.map((as) => openService(outbox, as))) {
     for (const [kind, states] of Object.entries(countEntries(seen))) {
       for (const [state, count] of Object.entries(states)) {
-        expect(count).toBe(plain('select count(*) from entries where service_id = ? and kind = ? and state = ?', seen.serviceId, kind, state));
+        expect(count).toBe(
+          plain('select count(*) from entries where service_id = ? and kind = ? and state = ?', seen.serviceId, kind, state),
+        );
       }
     }
     const stands = `exists (select 1 from entries as made where made.find_id = entries.find_id and made.service_id = entries.service_id

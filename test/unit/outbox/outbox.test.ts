@@ -1,16 +1,15 @@
-import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
-import { packageRoot } from '../../../src/base/package-root.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
 import { addImport, UNSETTLED } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/finds.ts';
 import { openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { needingPerson } from '../../../src/outbox/overview.ts';
 import { openService } from '../../../src/outbox/services.ts';
-import { migrate } from '../../../src/store/migrate.ts';
+import { earlierOutbox } from '../../support/earlier-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ADDRESS, asSeenBy, queueImport, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
@@ -38,14 +37,8 @@ test('a file that is no database is refused, not replaced', () => {
 
 test('a large outbox of an earlier pas says that it is brought up to date, once', () => {
   const folder = tempFolder();
-  const earlier = join(folder, 'earlier');
-  mkdirSync(earlier);
-  const schemas = join(packageRoot, 'schemas', 'outbox');
-  for (const name of readdirSync(schemas).filter((each) => each < '000008'))
-    copyFileSync(join(schemas, name), join(earlier, name));
   const upgrades = (path: string, sizeBytes: number): number => {
-    const database = new Sqlite(path);
-    migrate(database, earlier);
+    const database = earlierOutbox(path, 7);
     database.exec('create table ballast (bytes blob)');
     database.prepare('insert into ballast values (zeroblob(?))').run(sizeBytes);
     database.close();

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../../../src/base/package-root.ts';
 import { insertFind } from '../../../src/outbox/finds.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
 import { openService } from '../../../src/outbox/services.ts';
+import { earlierOutbox } from '../../support/earlier-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ADDRESS, asSeenBy, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
@@ -64,9 +62,7 @@ test('the watermark belongs to one account of its service, which is shown what o
 
 test('an outbox of the first release is brought on with everything in it', () => {
   const path = join(tempFolder(), 'outbox.sqlite');
-  const old = new Sqlite(path);
-  old.exec(readFileSync(join(packageRoot, 'schemas', 'outbox', '000001_outbox.sql'), 'utf8'));
-  old.pragma('user_version = 1');
+  const old = earlierOutbox(path, 1);
   old.prepare(`insert into finds (local_id, elements, created_at, updated_at) values ('K-1', '{}', 1, 1)`).run();
   old.close();
   const outbox = openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });

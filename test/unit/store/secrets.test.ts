@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Keyring, KeyringError, systemKeyring } from '../../../src/store/keyring.ts';
-import { openSecrets } from '../../../src/store/secrets.ts';
+import { openSecrets, ownerOf, type SecretStore } from '../../../src/store/secrets.ts';
 
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
+const ADDRESS = 'https://finds.example.org';
+const MUSEUM = ownerOf({ baseUrl: ADDRESS, username: 'eva@example.org' });
 
 let file: string;
 let kept: Map<string, string>;
@@ -25,6 +27,9 @@ beforeEach(() => {
   };
 });
 
+/** Where nothing was kept by an earlier pas. */
+const open = (path: string, ring: Keyring | undefined): SecretStore => openSecrets(path, ring, () => []);
+
 const locked = (): never => {
   throw new KeyringError('it is locked');
 };
@@ -32,51 +37,135 @@ const brokenKeyring: Keyring = { read: locked, write: locked, remove: locked };
 
 describe('with a keyring', () => {
   test('nothing secret is in the file, and what was kept is read again by the next process', () => {
-    openSecrets(file, keyring).set('museum', SECRETS);
+    open(file, keyring).set(MUSEUM, SECRETS);
     expect(readFileSync(file, 'utf8')).not.toContain('planted');
-    expect(openSecrets(file, keyring).get('museum')).toEqual(SECRETS);
-    expect(openSecrets(file, keyring).placeOf('museum')).toBe('keyring');
+    expect(open(file, keyring).get(MUSEUM)).toEqual(SECRETS);
+    expect(open(file, keyring).placeOf(MUSEUM)).toBe('keyring');
   });
 
   test('signing out forgets both', () => {
-    const secrets = openSecrets(file, keyring);
-    secrets.set('museum', SECRETS);
-    secrets.remove('museum');
+    const secrets = open(file, keyring);
+    secrets.set(MUSEUM, SECRETS);
+    secrets.remove(MUSEUM);
     expect(kept.size).toBe(0);
-    expect(secrets.get('museum')).toEqual({});
-    expect(secrets.placeOf('museum')).toBe('nowhere');
+    expect(secrets.get(MUSEUM)).toEqual({});
+    expect(secrets.placeOf(MUSEUM)).toBe('nowhere');
   });
 
-  test('two homes with a profile of one name do not share their secrets', () => {
-    openSecrets(file, keyring).set('museum', SECRETS);
-    const other = openSecrets(join(file, '..', 'other.json'), keyring);
-    other.set('museum', { password: 'another' });
-    expect(openSecrets(file, keyring).get('museum')).toEqual(SECRETS);
+  test('two homes with the same account do not share their secrets', () => {
+    open(file, keyring).set(MUSEUM, SECRETS);
+    const other = open(join(file, '..', 'other.json'), keyring);
+    other.set(MUSEUM, { password: 'another' });
+    expect(open(file, keyring).get(MUSEUM)).toEqual(SECRETS);
   });
 
   test('that is out of reach later, the secrets are not taken for missing', () => {
-    openSecrets(file, keyring).set('museum', SECRETS);
-    expect(() => openSecrets(file, brokenKeyring).get('museum')).toThrow(/cannot be had: it is locked/);
-    expect(() => openSecrets(file, brokenKeyring).remove('museum')).toThrow(/cannot be had/);
+    open(file, keyring).set(MUSEUM, SECRETS);
+    expect(() => open(file, brokenKeyring).get(MUSEUM)).toThrow(/cannot be had: it is locked/);
+    expect(() => open(file, brokenKeyring).remove(MUSEUM)).toThrow(/cannot be had/);
   });
 
   test('that refuses, the file takes them, readable by its owner alone', () => {
-    openSecrets(file, brokenKeyring).set('museum', SECRETS);
-    expect(openSecrets(file, brokenKeyring).get('museum')).toEqual(SECRETS);
+    open(file, brokenKeyring).set(MUSEUM, SECRETS);
+    expect(open(file, brokenKeyring).get(MUSEUM)).toEqual(SECRETS);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(join(file, '..')).mode & 0o777).toBe(0o700);
   });
 });
 
 test('a damaged file is named without a word of what it holds', () => {
-  openSecrets(file, undefined).set('museum', SECRETS);
+  open(file, undefined).set(MUSEUM, SECRETS);
   writeFileSync(file, readFileSync(file, 'utf8').slice(0, -4));
-  expect(() => openSecrets(file, undefined).get('museum')).toThrow(/damaged/);
+  expect(() => open(file, undefined).get(MUSEUM)).toThrow(/damaged/);
   try {
-    openSecrets(file, undefined).get('museum');
+    open(file, undefined).get(MUSEUM);
   } catch (thrown) {
     expect(JSON.stringify([thrown, (thrown as Error).message])).not.toContain('planted');
   }
+});
+
+describe('what an earlier pas kept under the name of a profile', () => {
+  const STORE = 'rediss://redis.example.org:6379/0';
+  const OLD = { ...SECRETS, pacingPassword: 'planted-pacing' };
+  const rings: [string, () => Keyring | undefined][] = [
+    ['in the keyring', () => keyring],
+    ['in the file', () => undefined],
+  ];
+
+  /** As that pas left it. */
+  function keptFor(profile: string, secrets: object, ring: Keyring | undefined): void {
+    ring?.write(`${profile} (${file})`, JSON.stringify(secrets));
+    mkdirSync(dirname(file), { recursive: true });
+    const others = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : {};
+    writeFileSync(file, JSON.stringify({ ...others, [profile]: ring === undefined ? secrets : { keyring: true } }));
+  }
+
+  describe.each(rings)('%s', (_place, ringOf) => {
+    test('is its account’s from now on, whatever that profile names later', () => {
+      const ring = ringOf();
+      keptFor('museum', SECRETS, ring);
+      const other = ownerOf({ baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' });
+      expect(openSecrets(file, ring, () => [MUSEUM]).placeOf('anybody')).toBe('nowhere');
+      const later = openSecrets(file, ring, () => [other]);
+      expect([later.get(other), later.get('museum'), later.get(MUSEUM)]).toEqual([{}, {}, SECRETS]);
+    });
+
+    test('is found by the account that asks first', () => {
+      const ring = ringOf();
+      keptFor('museum', SECRETS, ring);
+      const secrets = openSecrets(file, ring, (profile) => (profile === 'museum' ? [MUSEUM] : []));
+      expect(secrets.get(MUSEUM)).toEqual(SECRETS);
+      expect(secrets.placeOf(MUSEUM)).toBe(ring === undefined ? 'file' : 'keyring');
+    });
+
+    test('and of a profile that is gone stays as it is, for the profile that may come back', () => {
+      const ring = ringOf();
+      keptFor('gone', SECRETS, ring);
+      const before = readFileSync(file, 'utf8');
+      const secrets = open(file, ring);
+      expect([secrets.get(MUSEUM), secrets.placeOf(MUSEUM)]).toEqual([{}, 'nowhere']);
+      expect(readFileSync(file, 'utf8')).toBe(before);
+      secrets.set(MUSEUM, { token: 'planted-other' });
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject(JSON.parse(before) as object);
+      expect(openSecrets(file, ring, () => [`${ADDRESS} jan@example.org`]).get(`${ADDRESS} jan@example.org`)).toEqual(SECRETS);
+    });
+
+    test('does not take the place of what the account got since', () => {
+      const ring = ringOf();
+      open(file, ring).set(MUSEUM, { token: 'planted-newer' });
+      keptFor('museum', SECRETS, ring);
+      expect(openSecrets(file, ring, () => [MUSEUM]).get(MUSEUM)).toEqual({ token: 'planted-newer' });
+    });
+
+    test('is given to its account and to its pacing store, and signing out of the one leaves the other its own', () => {
+      const ring = ringOf();
+      keptFor('museum', OLD, ring);
+      const secrets = openSecrets(file, ring, () => [MUSEUM, STORE]);
+      secrets.remove(MUSEUM);
+      expect(openSecrets(file, ring, () => []).get(STORE).pacingPassword).toBe('planted-pacing');
+      expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toMatch(/planted-(password|token)/);
+    });
+
+    test('leaves nothing behind when the account signs in anew and out again', () => {
+      const ring = ringOf();
+      keptFor('museum', SECRETS, ring);
+      const secrets = openSecrets(file, ring, () => [MUSEUM]);
+      secrets.set(MUSEUM, { token: 'planted-newer' });
+      secrets.remove(MUSEUM);
+      expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toContain('planted');
+    });
+  });
+});
+
+test('secrets are an account’s of a service: neither another account nor another service has them', () => {
+  const secrets = open(file, keyring);
+  secrets.set(MUSEUM, SECRETS);
+  for (const other of [
+    { baseUrl: ADDRESS, username: 'jan@example.org' },
+    { baseUrl: ADDRESS, username: undefined },
+    { baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' },
+  ])
+    expect(secrets.get(ownerOf(other))).toEqual({});
 });
 
 describe('a keyring of the system is looked for', () => {

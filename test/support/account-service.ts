@@ -1,0 +1,44 @@
+import type { OpenService } from '../../src/flows/identify-account.ts';
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
+import type { KnownAccount } from '../../src/outbox/accounts.ts';
+import { ADDRESS, USERNAME } from './temp-outbox.ts';
+
+/** Who the service says an account is; the first is the one that every outbox of the tests knows. */
+export const EVA_SAID: KnownAccount = {
+  ...{ identCely: 'U-000001', name: 'Eva Nová', email: USERNAME, organisation: 'Museum', role: 'archaeologist' },
+};
+export const JAN_SAID: KnownAccount = { ...EVA_SAID, identCely: 'U-000002', name: 'Jan Malý', email: 'jan@example.org' };
+
+const GROUPS: Readonly<Record<string, string>> = { researcher: 'Badatel', archaeologist: 'Archeolog', archivist: 'Archivář' };
+
+export function userInfo({ identCely, name, email, organisation, role }: KnownAccount): HttpResponse {
+  const [first, last] = name.split(' ');
+  const body = `<svc:svc xmlns:svc="urn:x"><svc:uzivatel><svc:ident_cely>${identCely}</svc:ident_cely><svc:jmeno>${first}</svc:jmeno>
+    <svc:prijmeni>${last}</svc:prijmeni><svc:email>${email}</svc:email><svc:organizace>${organisation}</svc:organizace>
+    <svc:skupina>${GROUPS[role]}</svc:skupina></svc:uzivatel></svc:svc>`;
+  return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) };
+}
+
+export type AskedService = OpenService & { readonly asked: HttpRequest[] };
+
+/** A service that says this of whoever's token it is, and answers writes as it is told. */
+export function serviceSaying(
+  said: KnownAccount | HttpResponse | Error,
+  { tokenIsLent = false, onWrite }: { tokenIsLent?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
+): AskedService {
+  const asked: HttpRequest[] = [];
+  return {
+    asked,
+    baseUrl: ADDRESS,
+    tokenIsLent,
+    session: { token: async () => 'token', renew: async () => 'fresh' },
+    send: async (request) => {
+      asked.push(request);
+      request.onDeparture?.();
+      if (!request.url.endsWith('/api/uzivatel-info/'))
+        return onWrite?.(request) ?? { status: 500, headers: {}, body: Buffer.alloc(0) };
+      if (said instanceof Error) throw said;
+      return 'status' in said ? said : userInfo(said);
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { pushToEnd } from '../../../src/flows/push-to-end.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
+import { makePace } from '../../../src/http/pace.ts';
+import { allEntries } from '../../../src/outbox/entries.ts';
+import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
+import { attemptsOf } from '../../../src/outbox/journal.ts';
+import { takeLease } from '../../../src/outbox/lease.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
+import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const JAN = { username: JAN_SAID.email };
+
+let assigned = 0;
+function created(): HttpResponse {
+  assigned += 1;
+  return { status: 201, headers: { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` }, body: Buffer.alloc(0) };
+}
+
+/** One push to its end, with whom it was told that how much is to be sent. */
+async function pushed(outbox: ServiceOutbox, service: AskedService, clock: ManualClock, more: { anyAccount?: boolean } = {}) {
+  const rounds: number[] = [];
+  const running = pushToEnd({
+    ...{
+      outbox,
+      service,
+      clock,
+      kinds: ENTRY_KINDS,
+      recordKeys: undefined,
+      limit: undefined,
+      anyAccount: more.anyAccount ?? false,
+    },
+    ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000 },
+    pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
+    openPhotograph: () => Readable.from([Buffer.from('jpg')]),
+    readIdentCely: () => undefined,
+    report: () => {},
+    onRound: (queued) => rounds.push(queued),
+    stop: new AbortController().signal,
+    abort: new AbortController().signal,
+  });
+  running.catch(() => {});
+  await clock.advance(60_000);
+  return { result: await running, rounds };
+}
+
+const pathsOf = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
+const madeBy = (outbox: ServiceOutbox): (string | null)[] =>
+  allEntries(outbox).flatMap(({ id }) => attemptsOf(outbox, id).map(({ account }) => account));
+
+describe('a push', () => {
+  test('asks who the account is, once and before its first write, and every attempt names it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+    const service = serviceSaying(EVA_SAID, { onWrite: created });
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 2 });
+    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/', '/api/pas/import-xml', '/api/pas/import-xml']);
+    expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
+  });
+
+  test('names the account that a token from outside is of', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(asSeenBy(outbox, JAN), 'K-1');
+    const service = serviceSaying(JAN_SAID, { tokenIsLent: true, onWrite: created });
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 1 });
+    expect(madeBy(outbox)).toEqual([JAN_SAID.identCely]);
+  });
+
+  test('without anything to send asks nobody anything', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = serviceSaying(EVA_SAID);
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({ requests: 0, stopCause: undefined });
+    expect(service.asked).toEqual([]);
+  });
+
+  test('sends nothing where the account is another than before, and lets the outbox go', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const service = serviceSaying(JAN_SAID, { onWrite: created });
+    await expect(pushed(outbox, service, clock)).rejects.toThrow(ConfigError);
+    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/']);
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    expect(madeBy(outbox)).toEqual([]);
+    takeLease(outbox).release();
+  });
+
+  test('is one at a time for all accounts and services of the outbox', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const lease = takeLease(asSeenBy(outbox, JAN));
+    await expect(pushed(outbox, serviceSaying(EVA_SAID), clock)).rejects.toThrow(OutboxLeasedError);
+    lease.release();
+  });
+});
+
+describe('what another account queued', () => {
+  test('is not sent, and not counted as what is to be sent', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    for (const name of ['K-2', 'K-3']) queueImport(asSeenBy(outbox, JAN), name);
+    const { result, rounds } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite: created }), clock);
+    expect([result.accepted, rounds]).toEqual([1, [1]]);
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'queued', 'queued']);
+  });
+
+  test('is sent in the name of the account that pushes where a person says so', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(asSeenBy(outbox, JAN), 'K-1');
+    const { result, rounds } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite: created }), clock, { anyAccount: true });
+    expect([result.accepted, rounds]).toEqual([1, [1]]);
+    expect(madeBy(outbox)).toEqual([EVA_SAID.identCely]);
+  });
+});
+
+describe('an outbox of which it is not known where a profile that is gone sent its finds', () => {
+  const gone = (state: 'accepted' | 'uncertain' | 'sending' | 'queued') =>
+    broughtOn((old) => {
+      addOldEntry(old, { find: 'K-1', profile: 'gone', kind: 'import', state, identCely: state === 'accepted' ? 'C-1' : null });
+      addOldEntry(old, { find: 'K-2', profile: 'field', kind: 'import', state: 'queued' });
+    });
+
+  test.each(['accepted', 'uncertain', 'sending'] as const)('sends nothing where one may be there: %s', async (state) => {
+    using outbox = gone(state);
+    const service = serviceSaying(EVA_SAID, { onWrite: created });
+    const refused = pushed(outbox, service, manualClock());
+    await expect(refused).rejects.toThrow(/1 .*gone/);
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas service moved gone ADDRESS') });
+    expect(service.asked).toEqual([]);
+  });
+
+  test('sends what else is queued where none was sent', async () => {
+    using outbox = gone('queued');
+    const service = serviceSaying(EVA_SAID, { onWrite: created });
+    expect((await pushed(outbox, service, manualClock())).result).toMatchObject({ accepted: 1 });
+  });
+});
