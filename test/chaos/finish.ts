@@ -1,6 +1,6 @@
 import type { Home } from '../support/run-pas.ts';
-import type { Planned } from './planned.ts';
-import { ACCOUNT_OF, homeOf, SENDERS, type Sender } from './senders.ts';
+import { type Planned, senderOf } from './planned.ts';
+import { ACCOUNT_OF, homeOf, type Sender } from './senders.ts';
 import { type ServerFind, serverFinds } from './server-finds.ts';
 import { pause, runs, type Stage, untilListed } from './stage.ts';
 import type { Tally } from './tally.ts';
@@ -8,70 +8,41 @@ import type { Tally } from './tally.ts';
 type Open = { readonly entry: number; readonly find: string; readonly kind: string; readonly state: string };
 type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
 
-type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly state: string };
+export type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly state: string };
 
-/** What the profiles of the home say of their finds. */
-export async function listedBy(home: Home, senders: readonly Sender[] = SENDERS): Promise<(Listed & { sender: Sender })[]> {
-  const lists = [];
-  for (const sender of senders) {
-    const listed = await homeOf(home, sender).json<Listed[]>('list');
-    lists.push(listed.map((find) => ({ ...find, sender })));
-  }
-  return lists.flat();
-}
-
-/** Pushes and reconciles until nothing is open. What only a person can settle is settled by looking at the server. */
+/** Pushes and reconciles for each account until nothing is open. What only a person can settle is settled by looking at the server. */
 export async function finish(
   stage: Stage,
-  laptop: Home,
-  sender: Sender,
+  home: Home,
+  senders: readonly Sender[],
   planned: readonly Planned[],
   tally: Tally,
 ): Promise<void> {
-  const home = homeOf(laptop, sender);
-  const shared = planned.filter(({ senders }) => senders.length > 1).map(({ localId }) => localId);
   for (let turn = 0; turn < 12; turn += 1) {
-    await runs(home, ['push', '--json'], shared.length > 0 ? [0, 3, 5, 6] : [0, 5, 6]);
-    await removeRefused(home, shared);
+    for (const sender of senders) await runs(homeOf(home, sender), ['push', '--json'], [0, 5, 6]);
     const { entries, needs_person } = await home.json<Status>('status');
     const open = Object.values(entries).reduce((sum, states) => sum + (states['queued'] ?? 0) + (states['sending'] ?? 0), 0);
     if (open === 0 && needs_person.length === 0) return;
     if (needs_person.length === 0) continue;
     await pause(2600);
-    await runs(home, ['reconcile'], [0, 6]);
-    if (turn >= 3) await settleByHand(stage, laptop, sender, planned, tally);
+    for (const sender of senders) await runs(homeOf(home, sender), ['reconcile'], [0, 6]);
+    if (turn >= 3) await settleByHand(stage, home, planned, tally);
   }
   throw new Error(`the outbox did not come to rest: ${JSON.stringify(await home.json<Status>('status'))}`);
 }
 
-/** A find that the other profile sent is not sent by this one, which says how to take it away. */
-async function removeRefused(home: Home, shared: readonly string[]): Promise<void> {
-  const { needs_person } = await home.json<Status>('status');
-  const refused = needs_person.filter(
-    ({ find, kind, state }) => kind === 'import' && state === 'refused' && shared.includes(find),
-  );
-  for (const { find } of refused) await runs(home, ['remove', find, '--yes'], [0]);
-}
-
-async function settleByHand(
-  stage: Stage,
-  laptop: Home,
-  sender: Sender,
-  planned: readonly Planned[],
-  tally: Tally,
-): Promise<void> {
+async function settleByHand(stage: Stage, home: Home, planned: readonly Planned[], tally: Tally): Promise<void> {
   await untilListed(stage);
-  const home = homeOf(laptop, sender);
   const { needs_person } = await home.json<Status>('status');
   const records = await serverFinds(stage.service());
-  const taken = new Map((await listedBy(laptop)).map((find) => [find.ident_cely, find.local_id]));
+  const taken = new Map((await home.json<Listed[]>('list')).map((find) => [find.ident_cely, find.local_id]));
   for (const { find, kind, entry } of needs_person) {
     const plan = planned.find(({ localId }) => localId === find);
     if (plan === undefined || kind === 'number') continue;
     // Of twins a person takes any record of the account's that is nobody's yet.
     const record = records.find(({ note, identCely, maker }) =>
       kind === 'import'
-        ? note === plan.note && maker === ACCOUNT_OF[sender] && !taken.has(identCely)
+        ? note === plan.note && maker === ACCOUNT_OF[senderOf(plan)] && !taken.has(identCely)
         : taken.get(identCely) === find,
     );
     const isThere = kind === 'import' ? record !== undefined : await isAttached(home, find, entry, record);

@@ -60,7 +60,7 @@ export async function playRound(stage: Stage, round: number, seed: number, tally
   }
   if (colleagueAt === pushes) await colleague();
   await inPeace(stage);
-  for (const sender of senders) await finish(stage, laptop.atRest, sender, planned, tally);
+  await finish(stage, laptop.atRest, senders, planned, tally);
   await expectEachOnce(stage, laptop.atRest, planned, byHand);
   tally.rounds += 1;
   tally.finds += planned.length;

@@ -13,7 +13,7 @@ export function homeOf(home: Home, sender: Sender): Home {
   return sender === 'first' ? home : home.with({ PAS_PROFILE: 'second', PAS_PASSWORD: 'researcher' });
 }
 
-/** Who sends a find in a round of both; a few are queued by both, and either may be the one that sends it. */
+/** Who imports a find in a round of both; a few are in the tables of both. */
 export function pickSenders(dice: Random): readonly Sender[] {
   return dice.chance(0.2) ? SENDERS : [dice.pick(SENDERS)];
 }

@@ -12,7 +12,7 @@ export type Tally = {
   wrongClocks: number;
   /** Rounds in which a second profile of the service sent finds of its own. */
   secondProfiles: number;
-  /** Finds that both profiles had queued. */
+  /** Finds that both profiles imported. */
   shared: number;
   /** Finds that a colleague entered, too. */
   byHand: number;
