@@ -1,7 +1,7 @@
 import type { Home } from '../support/run-pas.ts';
 import type { Listed } from './finish.ts';
-import { digestsOf, type Planned } from './planned.ts';
-import { ACCOUNT_OF } from './senders.ts';
+import { digestsOf, type Planned, senderOf } from './planned.ts';
+import { ACCOUNT_OF, homeOf, SENDERS } from './senders.ts';
 import { serverFinds } from './server-finds.ts';
 import { type Stage, untilListed } from './stage.ts';
 
@@ -16,7 +16,9 @@ export async function expectEachOnce(
   byHand: readonly string[],
 ): Promise<void> {
   await untilListed(stage);
-  const listed = await home.json<Listed[]>('list');
+  const [listed = [], ...lists] = await Promise.all(SENDERS.map((sender) => homeOf(home, sender).json<Listed[]>('list')));
+  for (const other of lists)
+    if (JSON.stringify(other) !== JSON.stringify(listed)) throw new Error('the accounts of one service see different finds');
   const all = await serverFinds(stage.service());
   for (const identCely of byHand) {
     const record = all.find((each) => each.identCely === identCely);
@@ -41,7 +43,7 @@ export async function expectEachOnce(
       record !== undefined && sharing === 1
         ? ''
         : `the server calls it ${made.map(({ identCely }) => identCely)}, the outbox ${here?.ident_cely}, which ${sharing} finds have`,
-      record?.maker === ACCOUNT_OF[plan.senders[0] ?? 'first'] ? '' : `${record?.maker} made what ${plan.senders[0]} was to send`,
+      record?.maker === ACCOUNT_OF[senderOf(plan)] ? '' : `${senderOf(plan)} queued what ${record?.maker} made`,
       // Its own, each once: a twin's would be another digest.
       String(record?.digests.toSorted()) === String(digestsOf(plan).sort())
         ? ''

@@ -1,5 +1,5 @@
 import type { Home } from '../support/run-pas.ts';
-import type { Planned } from './planned.ts';
+import { type Planned, senderOf } from './planned.ts';
 import { ACCOUNT_OF, homeOf, type Sender } from './senders.ts';
 import { type ServerFind, serverFinds } from './server-finds.ts';
 import { pause, runs, type Stage, untilListed } from './stage.ts';
@@ -40,7 +40,7 @@ async function settleByHand(stage: Stage, home: Home, planned: readonly Planned[
     const plan = planned.find(({ localId }) => localId === find);
     if (plan === undefined || kind === 'number') continue;
     // Of twins a person takes any record of the account's that is nobody's yet.
-    const maker = ACCOUNT_OF[plan.senders[0] ?? 'first'];
+    const maker = ACCOUNT_OF[senderOf(plan)];
     const record = records.find((each) =>
       kind === 'import'
         ? each.note === plan.note && each.maker === maker && !taken.has(each.identCely)

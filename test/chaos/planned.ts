@@ -11,7 +11,7 @@ export type Planned = {
   readonly longitude: string;
   readonly photos: readonly Buffer[];
   readonly number: string | undefined;
-  /** The profiles that have it in their queue. */
+  /** The profiles that import it; it is queued by the first of them, and sent by its account. */
   readonly senders: readonly Sender[];
 };
 
@@ -30,6 +30,10 @@ export function planFinds(round: number, random: Random, dice: Random): Planned[
   });
   const withSome = dice.chance(0.35) ? withTwins(planned, dice) : planned;
   return dice.chance(0.4) ? withSome.map((find) => sentBy(pickSenders(dice), find)) : withSome;
+}
+
+export function senderOf({ senders }: Planned): Sender {
+  return senders[0] ?? 'first';
 }
 
 /** A researcher may not set numbers. */
