@@ -1,6 +1,6 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { attributeOf, childOf, childText, lineAt, lineOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { FIELDS, type Field, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
@@ -115,12 +115,34 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   if (system !== undefined && system !== '4326' && system !== '5514') {
     refuse('coordinate-system', 'geom_system', t`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }
-  for (const { name } of FIELDS) {
+  for (const { name, kind, epsg } of FIELDS) {
     const element = elementOf(name);
-    if (element === undefined || !/<!--|<\?/.test(document.source.slice(element.start, element.end))) continue;
-    refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+    if (element === undefined) continue;
+    if (isCutShort(sourceOf(document, element))) {
+      refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+    }
+    const id = attributeOf(element, 'id') ?? '';
+    if ((kind === 'reference' || kind === 'term') && id !== id.trim()) {
+      refuse('identifier-form', name, t`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
+    }
+    const own = attributeOf(element, 'EPSG') ?? epsg;
+    if (kind === 'point' && system === epsg && element.text.trim() !== '' && Number(own) !== Number(epsg)) {
+      refuse(
+        'coordinate-system',
+        name,
+        t`The attribute EPSG of ${name} is "${own}", but the point is in ${epsg}. Write ${epsg}.`,
+      );
+    }
   }
   return issues;
+}
+
+const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
+
+/** Whether text stands behind a comment or an instruction, where the service does not read it (service facts 4.5). */
+function isCutShort(source: string): boolean {
+  const marked = source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : '<?>'));
+  return /<\?>\s*[^\s<]/.test(marked);
 }
 
 function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {

@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
-import { formatPoint, type PointText, parsePoint } from './geometry.ts';
+import { formatPoint, type PointText, parsePoint, readWrittenPoint } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
 import { readCoordinate } from './read-degrees.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
@@ -112,7 +112,7 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
 
 function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
-  if (second === undefined) return parsePoint(columns.cell(cells, first));
+  if (second === undefined) return readWrittenPoint(columns.cell(cells, first));
   const missing = names.find((name) => columns.cell(cells, name) === '');
   if (missing !== undefined) {
     const both = together(names);

@@ -1,11 +1,13 @@
+import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
 import { findIllegalCharacter } from '../xml/build.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { FindElements, Reference } from './find.ts';
-import type { LookupTerm } from './lookup.ts';
+import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
 import {
   deletedMessage,
+  findNameDoubt,
   findNameProblem,
   mappedAstrayMessage,
   NEW_PERSON,
@@ -71,8 +73,11 @@ function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleCont
 }
 
 function finderName({ nalezce }: FindElements): Finding[] {
-  const problem = nalezce?.id === NEW_PERSON ? findNameProblem(nalezce.text) : undefined;
-  return problem === undefined ? [] : [{ element: 'nalezce', message: problem }];
+  if (nalezce?.id !== NEW_PERSON) return [];
+  const problem = findNameProblem(nalezce.text);
+  if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
+  const doubt = findNameDoubt(nalezce.text);
+  return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
 /** `HES-<digits>`, never a label or an address (contract, "What the service does", 4). */
@@ -97,8 +102,9 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
   const found = lookupTerm(set, id);
   switch (found.kind) {
     case 'found':
+      return found.term.id === id ? [] : [{ element: name, message: labelForIdentifier(name, id, [found.term]) }];
     case 'ambiguous':
-      return [];
+      return [{ element: name, message: labelForIdentifier(name, id, found.candidates) }];
     case 'wrong-set':
       return [{ element: name, message: wrongSetMessage(found.term, set) }];
     case 'deleted':
@@ -114,6 +120,12 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }
+}
+
+/** Lookups know labels and small letters as well; the service knows neither. */
+function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): string {
+  const choice = alternatives(meant.map((term) => `${term.id} (${term.label})`));
+  return t`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 
 function hasGoodForm(field: Field, reference: Reference): boolean {

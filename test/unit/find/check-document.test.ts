@@ -107,6 +107,24 @@ describe('literal values', () => {
     ]);
   });
 
+  test.each([
+    [
+      'id="HES-000253"',
+      'id=" HES-000253"',
+      9,
+      'The id of obdobi is " HES-000253". The service takes it with its blanks: take them out.',
+    ],
+    [
+      'xml:lang="cs" id="HES-000253"',
+      'xml:lang="" id="HES-000253"',
+      9,
+      'obdobi xml:lang is "", which is no language. Correct the value.',
+    ],
+    ['EPSG="4326"', 'EPSG="5514"', 24, 'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.'],
+  ])('%s made to %s is said in words, with its line', (from, to, line, message) => {
+    expect(checkChanged([from, to])).toMatchObject([{ line, message }]);
+  });
+
   test('an empty ident_cely passes, as it does at the service', () => {
     expect(checkChanged(['>:tba</svc:ident_cely>', '></svc:ident_cely>'])).toEqual([]);
   });
