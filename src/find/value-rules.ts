@@ -5,6 +5,7 @@ import { FIELDS, type Field } from './fields.ts';
 import type { FindElements, Reference } from './find.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
+import { findUnseenCharacter } from './read-numbers.ts';
 import {
   deletedMessage,
   findNameDoubt,
@@ -14,6 +15,7 @@ import {
   nearestAdvice,
   wrongSetMessage,
 } from './resolve-reference.ts';
+import { codePointName } from './row-faults.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
@@ -25,6 +27,7 @@ const EARLIEST_YEAR = 1700;
 /** What the service asks of each value, whatever the state (service facts 4.5). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
+  { name: 'number-form', judge: numberForm },
   { name: 'depth-range', judge: depthRange },
   { name: 'date', judge: realDate },
   { name: 'date-plausible', judge: plausibleDate },
@@ -38,8 +41,8 @@ function legalCharacters(elements: FindElements): Finding[] {
   for (const { name } of FIELDS) {
     const character = illegalCharacterOf(elements[name]);
     if (character === undefined) continue;
-    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    findings.push({ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` });
+    const code = codePointName(character);
+    findings.push({ element: name, message: t`${name} holds the character ${code}, which XML cannot. Remove it.` });
   }
   return findings;
 }
@@ -47,6 +50,12 @@ function legalCharacters(elements: FindElements): Finding[] {
 function illegalCharacterOf(value: FindElements[Field['name']]): string | undefined {
   if (typeof value === 'object') return illegalCharacterOf(value.id) ?? illegalCharacterOf(value.text);
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
+}
+
+/** A number is one line that people compare by eye. What XML cannot hold was said already. */
+function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
+  const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(number.trim()) : undefined;
+  return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
 function depthRange({ hloubka }: FindElements): Finding[] {

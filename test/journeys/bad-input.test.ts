@@ -99,6 +99,27 @@ describe('a table with a mistake', () => {
   });
 });
 
+describe('a registration number with a character that nobody can see', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+  });
+
+  test('is not set', () => refused(2, /the character U\+0085/, 'number', 'set', 'K-1', 'A 12\u0085/2024'));
+
+  test('is not taken from a table', async () => {
+    const table = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;"A 12\u2028/2024"\n');
+    const run = await home.pas('number', 'import', table, '--json');
+    const { queued, issues } = JSON.parse(run.stdout) as { queued: number; issues: Imported['issues'] };
+    expect({ code: run.code, queued, issues }).toMatchObject({ code: 3, queued: 0, issues: [{ rule: 'number-form', row: 2 }] });
+  });
+
+  test('keeps its find a draft', async () => {
+    const run = await home.pas('edit', 'K-1', '--set', 'evidencni_cislo=A 12\u009b/2024', '--json');
+    expect(run.stdout).toContain('"rule":"number-form"');
+    expect(run.stdout).toContain('"state":"draft"');
+  });
+});
+
 describe('a photograph', () => {
   async function photoIssue(name: string): Promise<string> {
     const run = await home.pas('photo', 'add', 'K-1', join(home.folder, name), '--json');
