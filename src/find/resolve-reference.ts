@@ -37,9 +37,13 @@ function resolveReference(field: Field, cell: string, lookupTerm: LookupTerm): R
   return field.set === undefined ? resolveProject(cell) : resolveTerm(field.set, cell, lookupTerm);
 }
 
-/** A survey project, by its identifier. Nothing can be said of it offline but that it is one word. */
+/** `c-202400101`, `X-M-202400101`: capitals cost a key on a phone (service facts 11). */
+const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
+
+/** A survey project, by its identifier. Nothing can be said of its form but that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
-  const id = withoutAddress(cell);
+  const written = withoutAddress(cell);
+  const id = PROJECT.test(written) ? written.toUpperCase() : written;
   if (/[\s,;]/.test(id)) {
     return unreadable('project', t`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
   }

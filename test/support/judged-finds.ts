@@ -6,7 +6,7 @@ type JudgedFind = {
   /** The content of the root. */
   readonly content: string;
   /** What an import of it answers. */
-  readonly status: 201 | 404 | 422;
+  readonly status: 201 | 403 | 404 | 422;
 };
 
 const vocabulary = (name: string, id: string, lang = 'cs') => `<svc:${name} id="${id}" xml:lang="${lang}">x</svc:${name}>`;
@@ -212,4 +212,20 @@ const VALUES: readonly JudgedFind[] = [
   },
 ];
 
-export const JUDGED_FINDS: readonly JudgedFind[] = [...REFERENCES, ...LANGUAGES, ...GEOMETRIES, ...VALUES];
+/** What the archaeologist may import into, of the projects of the demo seed. */
+const PROJECTS: readonly JudgedFind[] = [
+  { title: 'another survey', content: smallestFind(project('M-202400202')), status: 201 },
+  { title: 'a project in small letters', content: smallestFind(project('c-202400101')), status: 404 },
+  { title: 'a rescue project', content: smallestFind(project('C-202300715')), status: 403 },
+  { title: 'a closed project', content: smallestFind(project('C-202200058')), status: 403 },
+  { title: 'an archived project', content: smallestFind(project('C-202100007')), status: 403 },
+];
+
+export const JUDGED_FINDS: readonly JudgedFind[] = [...REFERENCES, ...LANGUAGES, ...GEOMETRIES, ...VALUES, ...PROJECTS];
+
+/** Projects that the service refuses, though a harvest cannot be sure of it: it may be older, or another organisation a partner. */
+export const DOUBTFUL_PROJECTS: readonly JudgedFind[] = [
+  { title: 'a project that was not harvested', content: smallestFind(project('C-209999999')), status: 404 },
+  { title: 'a project of another organisation', content: smallestFind(project('M-202300316')), status: 403 },
+  { title: 'a project that had not started', content: smallestFind(project('C-202400303')), status: 403 },
+];
