@@ -42,7 +42,8 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
   if (element === undefined)
     return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point);
   const wkt = elements[pointElement(stated ?? point.system)] ?? '';
-  if (isSamePlace(parsePoint(wkt), stated ?? point.system, point)) return written;
+  const repeated = parsePoint(wkt);
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
   const place = together(names);
   const message = t`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
