@@ -96,6 +96,9 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): stri
 
 function mistakeIn(system: GeomSystem, x: number, y: number): string {
   const point = `${x} ${y}`;
+  const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
+  if (isKrovakInAnyForm(wholeX, wholeY))
+    return t`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return t`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
   if (inRange(system, y, x)) {

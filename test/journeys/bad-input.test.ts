@@ -99,6 +99,31 @@ describe('a table with a mistake', () => {
   });
 });
 
+describe('a depth that can be two numbers is refused with both,', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+  });
+
+  test('in a table', async () => {
+    const table = home.file('depths.csv', 'local_id;hloubka\nP-1;"1,000"\nP-2;2.000\n');
+    const { issues } = await home.json<Imported>('import', table, '--set', 'projekt=C-202400101', '--set', 'stav=1', '--dry-run');
+    const said = issues.filter(({ rule }) => rule === 'integer').map(({ row, message }) => `${row} ${message}`);
+    expect(said).toEqual([
+      expect.stringContaining('2 "1,000" can mean 1 or 1000'),
+      expect.stringContaining('3 "2.000" can mean 2 or 2000'),
+    ]);
+  });
+
+  test.each([
+    ['add', ['add', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000866']],
+    ['edit', ['edit', 'K-1']],
+  ])('in %s', async (_, command) => {
+    const run = await home.pas(...command, '--set', 'hloubka=1,000');
+    expect(run.code).toBe(3);
+    expect(run.stdout + run.stderr).toContain('"1,000" can mean 1 or 1000');
+  });
+});
+
 describe('a registration number with a character that nobody can see', () => {
   beforeEach(async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));

@@ -87,6 +87,9 @@ describe('a point that cannot be converted is explained', () => {
     ['5514', 50.08, 14.42, 'the coordinate system is 4326'],
     ['5514', 0, 0, 'no position'],
     ['5514', 458000, 5550000, 'far outside the country'],
+    ['5514', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
+    ['5514', 743.011, 1043.823, 'Write all digits together: 743011 1043823'],
+    ['4326', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
   ] as const)('%s %d %d: %s', (system, x, y, message) => {
     expect(findRangeProblem(system, x, y)).toContain(message);
   });
