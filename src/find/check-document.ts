@@ -1,7 +1,8 @@
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
 import { checkRules } from './rules.ts';
@@ -32,6 +33,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
     ...violations,
     ...declarationIssues(document, schema.profile),
     ...rootIssues(document, find),
+    ...lostTexts(document, find),
     ...(find === undefined ? [] : findIssues(document, find, context, violations)),
   ];
   return issues.map((issue) => ({ ...issue, file }));
@@ -74,6 +76,17 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
       { line },
     ),
   ];
+}
+
+/** Text that the schema lets stand beside elements, for a refusal in their place; an import keeps none of it. */
+function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
+  const guarded = find && childOf(find, 'chranene_udaje');
+  const strays = [document.root, guarded].flatMap((element) =>
+    element === undefined ? [] : [...strayTextsIn(document, element)],
+  );
+  return strays.map((stray) =>
+    warningIssue('stray-text', strayTextMessage(stray), { element: stray.element.name, line: stray.line }),
+  );
 }
 
 function findIssues(document: XmlDocument, find: XmlElement, context: ValidationContext, violations: readonly Issue[]): Issue[] {

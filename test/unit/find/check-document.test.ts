@@ -86,6 +86,51 @@ describe('the root', () => {
   });
 });
 
+describe('text between elements', () => {
+  test('is said with its own line and its words, each piece of it', () => {
+    const issues = checkChanged(
+      ['<svc:hloubka>25</svc:hloubka>', '<svc:hloubka>25</svc:hloubka> omyl <!-- x -->'],
+      ['<svc:pocet>', 'druhý\n  omyl &amp; <svc:pocet>'],
+    );
+    expect(issues).toEqual([
+      {
+        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 7 },
+        message: 'The text "omyl" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+      },
+      {
+        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 13 },
+        message:
+          'The text "druhý omyl &amp;" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+      },
+    ]);
+  });
+
+  test('is found behind a start tag of several lines, a section and a comment', () => {
+    const issues = checkChanged([
+      '<svc:samostatny_nalez>',
+      '<svc:samostatny_nalez\n  xmlns:p="urn:p"\n>\n<!-- x\n--><?y?><![CDATA[ omyl ]]>',
+    ]);
+    expect(issues).toMatchObject([{ rule: 'schema', line: 7, message: expect.stringContaining('"omyl"') }]);
+  });
+
+  test('that the schema lets pass is pointed out: the service keeps none of it', () => {
+    const issues = checkChanged(
+      ['<svc:chranene_udaje>', '<svc:chranene_udaje>\nza mlýnem'],
+      ['<svc:samostatny_nalez>', 'ahoj <svc:samostatny_nalez>'],
+    );
+    expect(issues).toMatchObject([
+      { severity: 'warning', rule: 'stray-text', line: 3, message: expect.stringContaining('"ahoj"') },
+      {
+        severity: 'warning',
+        rule: 'stray-text',
+        element: 'chranene_udaje',
+        line: 23,
+        message: expect.stringContaining('"za mlýnem"'),
+      },
+    ]);
+  });
+});
+
 describe('literal values', () => {
   test.each([
     ['>:tba</svc:ident_cely>', '>C-202400101-N00001</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
