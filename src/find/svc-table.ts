@@ -35,7 +35,8 @@ export function readFindRecords(file: string, document: XmlDocument): Table | un
       issues.push(errorIssue('place-withheld', message, { ...place, ...where }));
       return;
     }
-    const [stray] = [find, ...(guarded === undefined ? [] : [guarded])].flatMap((part) => [...strayTextsIn(document, part)]);
+    const parts = [find, ...find.children, ...(guarded?.children ?? [])];
+    const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
     if (stray !== undefined) {
       issues.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
       return;

@@ -19,6 +19,13 @@ describe('text between the elements of a find in XML', () => {
     ]);
   });
 
+  test('is not passed over in the middle of a value', async () => {
+    const xml = find('<svc:poznamka>u cesty\n<b>vlevo</b> za mlýnem</svc:poznamka>');
+    const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
+    expect(finds).toEqual([]);
+    expect(issues).toMatchObject([{ rule: 'stray-text', row: 1, line: 1, message: expect.stringContaining('"u cesty"') }]);
+  });
+
   test('is no matter where it is white space or a comment', async () => {
     const { finds, issues } = await readFinds('a.xml', Buffer.from(find('\r\n\t <!-- cm --> <?x cm?>')));
     expect(finds).toHaveLength(1);
