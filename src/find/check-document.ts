@@ -68,7 +68,7 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
     return [errorIssue('root-content', t`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
-  if (!/<!--|<\?/.test(beside)) return [];
+  if (!withMarks(beside).includes(MARK)) return [];
   return [
     errorIssue(
       'root-content',
@@ -150,12 +150,18 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   return issues;
 }
 
+const MARK = '<?>';
+
+/** Each comment and instruction as a mark; a section is text, whatever it looks like. */
+function withMarks(source: string): string {
+  return source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : MARK));
+}
+
 const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 
 /** Whether text stands behind a comment or an instruction, where the service does not read it (service facts 4.5). */
 function isCutShort(source: string): boolean {
-  const marked = source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : '<?>'));
-  return /<\?>\s*[^\s<]/.test(marked);
+  return /<\?>\s*[^\s<]/.test(withMarks(source));
 }
 
 function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {

@@ -102,7 +102,7 @@ export function findNameProblem(text: string): string | undefined {
     .trim()
     .replace(/\s+/g, ' ');
   if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
-  if (Math.max(surname.length, given.length) > MAX_NAME_LENGTH) {
+  if (Math.max([...surname].length, [...given].length) > MAX_NAME_LENGTH) {
     return t`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
   return undefined;

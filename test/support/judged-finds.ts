@@ -63,6 +63,11 @@ const REFERENCES: readonly JudgedFind[] = [
   { title: 'a new finder of a no-break space', content: smallestFind(person(':tba', 'Novák, \u00a0')), status: 422 },
   { title: 'a new finder with a second comma', content: smallestFind(person(':tba', 'Novák, Jan, ml.')), status: 201 },
   { title: 'a new finder behind a comment', content: smallestFind(person(':tba', '<!-- x -->Novák, Jan')), status: 422 },
+  {
+    title: 'a new finder with a name of 60 letters, each of two units',
+    content: smallestFind(person(':tba', `${'𐐀'.repeat(60)}, Jan`)),
+    status: 201,
+  },
   { title: 'a project with blanks round its id', content: smallestFind(project(' C-202400101 ')), status: 404 },
   { title: 'a project of blanks alone', content: smallestFind(project('  ')), status: 404 },
   { title: 'a project without an id', content: smallestFind(project('')), status: 422 },
@@ -204,6 +209,11 @@ const VALUES: readonly JudgedFind[] = [
   { title: 'no handover in state 3', content: findLines(3, { predano: undefined }), status: 422 },
   { title: 'a comment between elements', content: findLines(2).replace('<svc:hloubka>', '<!-- x --><svc:hloubka>'), status: 201 },
   { title: 'a comment beside the find', content: `<!-- x -->${findLines(2)}`, status: 422 },
+  {
+    title: 'a section beside the find that looks like a comment',
+    content: `<![CDATA[<!-- x -->]]>${findLines(2)}`,
+    status: 201,
+  },
   { title: 'text beside the find', content: `x ${findLines(2)}`, status: 201 },
   {
     title: 'text between the elements of the find',
