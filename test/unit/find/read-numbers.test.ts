@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { readNumbers } from '../../../src/find/read-numbers.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/enqueue-change.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
-import { PROFILE, tempOutbox } from '../../support/temp-outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from './a-find.ts';
 
 /** C0, DEL, C1, half of a pair, the separators of lines and paragraphs, the two that are no characters. */
@@ -33,8 +33,8 @@ function inFind(value: string): readonly string[] {
   );
 }
 
-function queue(outbox: Outbox, value: string): string {
-  return enqueueNumber(outbox, { profile: PROFILE, findId: null, identCely: 'C-202400101-N00001' }, value);
+function queue(outbox: ServiceOutbox, value: string): string {
+  return enqueueNumber(outbox, { findId: null, identCely: 'C-202400101-N00001' }, value);
 }
 
 test('a number that holds a character which nobody can see is taken nowhere', () => {
