@@ -131,7 +131,7 @@ function textIn(element: XmlTree | undefined): string | undefined {
   return element === undefined || element.text === '' ? undefined : element.text;
 }
 
+/** As it is written: texts are trimmed, references are not (facts 4.5). */
 function idIn(element: XmlTree | undefined): string | undefined {
-  const id = element?.attributes.get('id')?.trim();
-  return id === '' ? undefined : id;
+  return element?.attributes.get('id') || undefined;
 }

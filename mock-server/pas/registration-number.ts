@@ -3,6 +3,7 @@ import { historyEntry } from '../history.ts';
 import type { Answer } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { type ArchiveRecord, listOf, textOf } from '../records/record.ts';
+import { isXmlText } from '../records/render.ts';
 import { findAnswer } from './find-answer.ts';
 import { mayEditNumber } from './permission.ts';
 import { lockRecord } from './record-lock.ts';
@@ -29,6 +30,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
   const release = await lockRecord(mock, request, ident);
   try {
     await hooks.beforeSave();
+    if (!isXmlText(value)) throw refusal(500, say('storage-failed'));
     const saved = save(mock, request, ident, value);
     hooks.afterSave();
     return findAnswer(mock, 200, saved);

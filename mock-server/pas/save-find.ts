@@ -57,7 +57,7 @@ export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRec
 }
 
 function hasOverlongName(person: RecordInput | undefined): boolean {
-  return [person?.body['prijmeni'], person?.body['jmeno']].some((name) => String(name ?? '').length > LONGEST_NAME);
+  return [person?.body['prijmeni'], person?.body['jmeno']].some((name) => Array.from(String(name ?? '')).length > LONGEST_NAME);
 }
 
 function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined): boolean {

@@ -83,6 +83,11 @@ const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 const UNUSUAL = /[^\t\u0020-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 const UNUSUAL_IN_ATTRIBUTES = /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 
+/** Whether a record with this text could be written as XML. */
+export function isXmlText(text: string): boolean {
+  return text.search(NOT_XML) === -1;
+}
+
 export function escapeText(text: string): string {
   if (!UNUSUAL.test(text)) return text;
   return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);

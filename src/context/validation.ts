@@ -15,13 +15,14 @@ import type { Context } from './context.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
-/** All that is known here for validating: the profile's schema, the account's role, what was harvested. */
+/** All that is known here for validating: the profile's schema, the account's role and organisation, what was harvested. */
 export async function openValidationContext(context: Context): Promise<ValidationContext> {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
   const lookups = await openLookups(context, profile);
-  const role = knownAccount(await context.outbox())?.role;
-  return { schema, ...lookups, today: localDate(context.clock.now()), ...(role === undefined ? {} : { role }) };
+  const account = knownAccount(await context.outbox());
+  const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
+  return { schema, ...lookups, today: localDate(context.clock.now()), ...who };
 }
 
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
@@ -31,8 +32,8 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
 
 /** What was harvested, looked up by the museum's own terms as well. */
 export async function openLookups(context: Context, profile: Profile) {
-  const { lookupTerm, lookupArea } = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
-  return { lookupTerm: withMapping(lookupTerm, readMappingFile(context)), lookupArea };
+  const { lookupTerm, ...others } = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
+  return { ...others, lookupTerm: withMapping(lookupTerm, readMappingFile(context)) };
 }
 
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
@@ -58,13 +59,15 @@ export function photoRootOf(tablePath: string, option: string | undefined): stri
 }
 
 /**
- * A table without harvested vocabularies has a warning for every cell that names a term: one says the same.
+ * A table without harvested vocabularies has a warning for every cell that names a term, and one of a doubtful project for every
+ * row: one says the same.
  *
- * @param more of these warnings that were counted and not kept
+ * @param more of the former that were counted and not kept
  */
 export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
-  const rest = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
-  const unchecked = issues.length - rest.length + more;
+  const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
+  const unchecked = issues.length - checked.length + more;
+  const rest = foldProjects(checked);
   if (unchecked === 0) return rest;
   const message = ngettext(
     msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,
@@ -72,4 +75,19 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
     unchecked,
   );
   return [...rest, warningIssue(NOT_HARVESTED, message)];
+}
+
+function foldProjects(issues: readonly Issue[]): Issue[] {
+  const alike = new Map<string, number>();
+  for (const { severity, element, message } of issues) {
+    if (severity === 'warning' && element === 'projekt') alike.set(message, (alike.get(message) ?? 0) + 1);
+  }
+  return issues.flatMap((issue) => {
+    const { rule, message } = issue;
+    const count = alike.get(message) ?? 1;
+    if (count === 1) return [issue];
+    alike.set(message, 0);
+    const named = ngettext(msgid`${count} find names it.`, `${count} finds name it.`, count);
+    return count === 0 ? [] : [warningIssue(rule, `${message} ${named}`, { element: 'projekt' })];
+  });
 }

@@ -27,6 +27,8 @@ export type CheckOptions = {
   readonly schemaVersion?: string;
   /** Of the account that will send; some rules depend on it. Without it those are not checked. */
   readonly role?: Role;
+  /** Name of that account's organisation, as the service writes it. */
+  readonly organisation?: string;
   /** What `pas harvest-vocab` harvested. Without it, terms and places are taken unchecked. */
   readonly vocabulary?: { readonly file: string; readonly oaiBase: string };
 };
@@ -57,11 +59,12 @@ export type FindChecks = Disposable & {
 export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
   const schema = await openFindSchema(documentProfileOf(options));
   const vocabulary = await openLookups(options.vocabulary);
-  const { role } = options;
+  const { role, organisation } = options;
   const context = () => ({
     schema,
     today: localDate(systemClock.now()),
     ...(role === undefined ? {} : { role }),
+    ...(organisation === undefined ? {} : { organisation }),
     ...vocabulary.lookups,
   });
   return {

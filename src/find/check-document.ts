@@ -1,7 +1,8 @@
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { attributeOf, childOf, childText, lineAt, lineOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
 import { checkRules } from './rules.ts';
@@ -32,6 +33,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
     ...violations,
     ...declarationIssues(document, schema.profile),
     ...rootIssues(document, find),
+    ...lostTexts(document, find),
     ...(find === undefined ? [] : findIssues(document, find, context, violations)),
   ];
   return issues.map((issue) => ({ ...issue, file }));
@@ -66,7 +68,7 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
     return [errorIssue('root-content', t`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
-  if (!/<!--|<\?/.test(beside)) return [];
+  if (!withMarks(beside).includes(MARK)) return [];
   return [
     errorIssue(
       'root-content',
@@ -74,6 +76,17 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
       { line },
     ),
   ];
+}
+
+/** Text that the schema lets stand beside elements, for a refusal in their place; an import keeps none of it. */
+function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
+  const guarded = find && childOf(find, 'chranene_udaje');
+  const strays = [document.root, guarded].flatMap((element) =>
+    element === undefined ? [] : [...strayTextsIn(document, element)],
+  );
+  return strays.map((stray) =>
+    warningIssue('stray-text', strayTextMessage(stray), { element: stray.element.name, line: stray.line }),
+  );
 }
 
 function findIssues(document: XmlDocument, find: XmlElement, context: ValidationContext, violations: readonly Issue[]): Issue[] {
@@ -115,12 +128,40 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   if (system !== undefined && system !== '4326' && system !== '5514') {
     refuse('coordinate-system', 'geom_system', t`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }
-  for (const { name } of FIELDS) {
+  for (const { name, kind, epsg } of FIELDS) {
     const element = elementOf(name);
-    if (element === undefined || !/<!--|<\?/.test(document.source.slice(element.start, element.end))) continue;
-    refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+    if (element === undefined) continue;
+    if (isCutShort(sourceOf(document, element))) {
+      refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+    }
+    const id = attributeOf(element, 'id') ?? '';
+    if ((kind === 'reference' || kind === 'term') && id !== id.trim()) {
+      refuse('identifier-form', name, t`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
+    }
+    const own = attributeOf(element, 'EPSG') ?? epsg;
+    if (kind === 'point' && system === epsg && element.text.trim() !== '' && Number(own) !== Number(epsg)) {
+      refuse(
+        'coordinate-system',
+        name,
+        t`The attribute EPSG of ${name} is "${own}", but the point is in ${epsg}. Write ${epsg}.`,
+      );
+    }
   }
   return issues;
+}
+
+const MARK = '<?>';
+
+/** Each comment and instruction as a mark; a section is text, whatever it looks like. */
+function withMarks(source: string): string {
+  return source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : MARK));
+}
+
+const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
+
+/** Whether text stands behind a comment or an instruction, where the service does not read it (service facts 4.5). */
+function isCutShort(source: string): boolean {
+  return /<\?>\s*[^\s<]/.test(withMarks(source));
 }
 
 function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {

@@ -43,28 +43,35 @@ export function readDecimal(cell: string): Reading<string> {
 
 /**
  * Reads `POINT (x y)` with exactly two plain decimals. The service lets through a little more (a third number, an exponent, a
- * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here.
+ * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here. Between the
+ * numbers it knows blanks only.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const shown = shorten(wkt);
   const problem = (what: string): Unreadable =>
     unreadable('geometry-form', t`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`);
   const text = wkt.trim();
-  if (/^srid\s*=/i.test(text)) return problem(t`begins with an SRID.`);
-  const match = /^point(\s*(?:z|m|zm))?\s*\(([^()]*)\)$/i.exec(text);
+  if (/[^\S ]/.test(text)) return problem(t`has a tab, a line break or a no-break space in it, where only blanks may be.`);
+  if (/^srid *=/i.test(text)) return problem(t`begins with an SRID.`);
+  const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
-    if (/^point\s+empty$/i.test(text)) return problem(t`is an empty point.`);
+    if (/^point +empty$/i.test(text)) return problem(t`is an empty point.`);
     return problem(
       /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? t`is not a point.` : t`is not well-known text of a point.`,
     );
   }
-  const numbers = (match[2] ?? '').trim().split(/\s+/);
+  const numbers = (match[2] ?? '').trim().split(/ +/);
   if (match[1] !== undefined || numbers.length > 2) return problem(t`has more than two coordinates.`);
   const [x = '', y = ''] = numbers;
   if (y === '') return problem(t`has only one coordinate.`);
   const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
   if (strange !== undefined) return problem(t`has the coordinate "${strange}", which is not a plain decimal number.`);
   return { value: { x, y } };
+}
+
+/** The same of what people write, where any white space is as good as a blank. */
+export function readWrittenPoint(text: string): Reading<PointText> {
+  return parsePoint(text.replace(/\s+/g, ' '));
 }
 
 export function formatPoint({ x, y }: PointText): string {
@@ -89,6 +96,9 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): stri
 
 function mistakeIn(system: GeomSystem, x: number, y: number): string {
   const point = `${x} ${y}`;
+  const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
+  if (isKrovakInAnyForm(wholeX, wholeY))
+    return t`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return t`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
   if (inRange(system, y, x)) {

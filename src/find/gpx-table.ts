@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { attributeOf, childrenOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
@@ -34,6 +35,11 @@ export function readGpx(file: string, document: XmlDocument): Table {
     if (lon === undefined || lat === undefined || !isDecimal(lon) || !isDecimal(lat)) {
       const message = t`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
       issues.push(errorIssue('geometry-form', message, { ...place, ...where }));
+      return;
+    }
+    const [stray] = strayTextsIn(document, waypoint);
+    if (stray !== undefined) {
+      issues.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
       return;
     }
     records.push({ ...where, values: valuesOf(waypoint), point: { system: '4326', x: lon, y: lat } });

@@ -1,7 +1,11 @@
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { ElementName, FindElements, Reference } from './find.ts';
+import { parsePoint } from './geometry.ts';
+import { isReadable } from './reading.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
+import { isSamePlace } from './same-place.ts';
+import type { RowPoint } from './table.ts';
 
 /** What stands in place of content that the reader may not see (contract, "Authentication", interface B). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -95,7 +99,7 @@ export function differingElements(sent: FindElements | HarvestedElements, harves
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service fills in the other representation of the point by itself.
-    if (field.kind === 'point' && field.epsg !== sent.geom_system) return false;
+    if (field.kind === 'point') return field.epsg === sent.geom_system && !samePoint(sent, harvested.elements);
     return !same(field, sent[field.name], harvested.elements[field.name]);
   }).map((field) => field.name);
 }
@@ -112,9 +116,8 @@ function same(field: Field, sent: Value, found: string | Reference | undefined):
       return isTrue(sent) === isTrue(found);
     case 'integer':
       return (sent === undefined ? undefined : Number(sent)) === (found === undefined ? undefined : Number(found));
-    case 'point':
-      return samePoint(textOf(sent), typeof found === 'string' ? found : '');
     case 'text':
+    case 'point':
     case 'date':
     case 'state':
     case 'geom-system':
@@ -137,14 +140,30 @@ function nameKey(name: string): string {
   return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
 }
 
-/** Of the last decimals that either system can mean anything by: a centimetre. */
-const SAME_POINT = 1e-7;
-
-function samePoint(sent: string, found: string): boolean {
-  const [first, second] = [numbersOf(sent), numbersOf(found)];
+/** To the last digit where the record still counts the system that was sent; else its point was computed, or measured anew. */
+function samePoint(sent: FindElements | HarvestedElements, found: HarvestedElements): boolean {
+  const [own, counted] = [pointIn(sent, sent.geom_system), pointIn(found, found.geom_system)];
+  if (own !== undefined && counted !== undefined && own.system !== counted.system) return isSamePlace(own, counted);
+  const [first, second] = [numbersOf(wktOf(sent, sent.geom_system)), numbersOf(wktOf(found, sent.geom_system))];
   return (
     first.length === second.length && first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
   );
+}
+
+/** A centimetre in degrees; in metres nothing at all. */
+const SAME_POINT = 1e-7;
+
+type Points = Pick<FindElements | HarvestedElements, 'geom_wkt' | 'geom_sjtsk_wkt'>;
+
+function wktOf(elements: Points, system: unknown): string {
+  const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+  return typeof wkt === 'string' ? wkt : '';
+}
+
+function pointIn(elements: Points, system: unknown): RowPoint | undefined {
+  if (system !== '4326' && system !== '5514') return undefined;
+  const reading = parsePoint(wktOf(elements, system));
+  return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
 function numbersOf(wkt: string): number[] {

@@ -41,7 +41,15 @@ export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
 
 /** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
 export type ProjectLookup =
-  | { readonly kind: 'found'; readonly survey: boolean; readonly type: string }
+  | {
+      readonly kind: 'found';
+      readonly survey: boolean;
+      readonly type: string;
+      /** Null where the record does not say. */
+      readonly stav: number | null;
+      /** Its name; empty where the record does not say. */
+      readonly organisation: string;
+    }
   | { readonly kind: 'hidden' | 'deleted' | 'unknown' | 'not-harvested' };
 
 export type LookupProject = (ident: string) => ProjectLookup;

@@ -6,6 +6,7 @@ import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
 import type { TermCandidate } from './lookup.ts';
 import { isReadable } from './reading.ts';
 import type { Finding, Rule, RuleContext } from './rule.ts';
+import { CONVERTED_WITHIN_M } from './same-place.ts';
 
 /** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */
 const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
@@ -56,7 +57,9 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
       const { nearest, distanceM } = found;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
       const message = t`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
-      return [{ element: point.element, message }];
+      // The service, which converts it by other means, may find it inside.
+      const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
+      return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
     }
     case 'not-harvested': {
       const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;

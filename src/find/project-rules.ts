@@ -1,38 +1,91 @@
 import { t } from '../base/language.ts';
-import type { Rule } from './rule.ts';
+import type { FindElements } from './find.ts';
+import type { ProjectLookup } from './lookup.ts';
+import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 
-/** Imports go into survey projects alone (contract, "Find import document"; "Authentication", rule 3). */
+/**
+ * Imports go into survey projects that the account may use (contract, "Find import document"; "Authentication", rule 3; service
+ * facts 4.7). What can have changed since the harvest, or is shown to others only, is pointed out and no error.
+ */
 export const PROJECT_RULES: readonly Rule[] = [
-  {
-    name: 'survey-project',
-    judge({ projekt }, { lookupProject }) {
-      if (projekt === undefined || lookupProject === undefined) return [];
-      const { id } = projekt;
-      const project = lookupProject(id);
-      switch (project.kind) {
-        case 'found':
-          if (project.survey) return [];
-          return [
-            {
-              element: 'projekt',
-              message: t`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`,
-            },
-          ];
-        case 'deleted':
-          return [{ element: 'projekt', message: t`${id} was deleted at the service. Name a project that exists.` }];
-        case 'unknown':
-          // Not every account is shown every project.
-          return [
-            {
-              element: 'projekt',
-              warning: true,
-              message: t`${id} is not among the harvested projects. Check it for a slip of the pen.`,
-            },
-          ];
-        case 'hidden':
-        case 'not-harvested':
-          return [];
-      }
-    },
-  },
+  { name: 'survey-project', judge: survey },
+  { name: 'project-state', judge: takesFinds },
+  { name: 'project-organisation', judge: ownOrPartner },
 ];
+
+type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
+
+function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Finding[] {
+  if (projekt === undefined || lookupProject === undefined) return [];
+  const { id } = projekt;
+  const project = lookupProject(id);
+  switch (project.kind) {
+    case 'found':
+      if (project.survey) return [];
+      return [refused(t`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`)];
+    case 'deleted':
+      return [refused(t`${id} was deleted at the service. Name a project that exists.`)];
+    case 'unknown': {
+      const capitals = id.toUpperCase();
+      if (lookupProject(capitals).kind === 'found') {
+        return [refused(t`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
+      }
+      return [
+        pointedOut(
+          t`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.`,
+        ),
+      ];
+    }
+    case 'hidden':
+    case 'not-harvested':
+      return [];
+  }
+}
+
+/** Beside 3 and 4, in which everybody may import. A project that is over does not come back by itself. */
+const STATES: Readonly<Record<number, { readonly name: string; readonly isOver?: true }>> = {
+  [-1]: { name: t`created` },
+  0: { name: t`announced` },
+  1: { name: t`registered` },
+  2: { name: t`signed up` },
+  5: { name: t`closed`, isOver: true },
+  6: { name: t`archived`, isOver: true },
+  7: { name: t`proposed for cancelling` },
+  8: { name: t`cancelled`, isOver: true },
+};
+
+function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] {
+  const project = surveyOf(projekt?.id, context);
+  const state = STATES[project?.stav ?? 3];
+  const rank = rankOf(context);
+  if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
+  const { id } = projekt;
+  const message = t`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: pas harvest-vocab projekt`;
+  return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
+}
+
+/** Whom an archaeologist cooperates with is not known here. */
+function ownOrPartner({ projekt }: FindElements, context: RuleContext): Finding[] {
+  const { organisation: own = '' } = context;
+  const of = surveyOf(projekt?.id, context)?.organisation ?? '';
+  if (projekt === undefined || rankOf(context) !== 'archaeologist' || own === '' || of === '' || of === own) return [];
+  const { id } = projekt;
+  return [
+    pointedOut(
+      t`${id} belongs to ${of}, you to ${own}. The service takes the find only where you cooperate with an archaeologist of ${of}.`,
+    ),
+  ];
+}
+
+function surveyOf(id: string | undefined, { lookupProject }: RuleContext): FoundProject | undefined {
+  const project = id === undefined ? undefined : lookupProject?.(id);
+  return project?.kind === 'found' && project.survey ? project : undefined;
+}
+
+function refused(message: string): Finding {
+  return { element: 'projekt', message };
+}
+
+function pointedOut(message: string): Finding {
+  return { element: 'projekt', message, warning: true };
+}

@@ -3,8 +3,24 @@ import { t } from '../base/language.ts';
 import type { GeomSystem, TargetState } from './find.ts';
 import { type Reading, unreadable } from './reading.ts';
 
+/**
+ * What a number means whose one separator stands before three digits: `1,000` has decimals in Czech and thousands in English.
+ * Undefined for any other.
+ */
+export function twoReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
+  const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
+  return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
+}
+
+const UNIT = /\s*(?:mm|cm|dm|m)\.?$/i;
+
 /** Whole number; `25,0` is one, `25,5` is not. */
 export function readInteger(cell: string): Reading<number> {
+  const readings = twoReadings(cell.replace(UNIT, ''));
+  if (readings !== undefined) {
+    const meant = alternatives(readings);
+    return unreadable('integer', t`"${cell}" can mean ${meant}: decimals or thousands. Write the digits alone.`);
+  }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d+[.,]\d+$/.test(cell)) {
     return unreadable('integer', t`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);

@@ -1,6 +1,8 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { foldName } from './names.ts';
+import { type Unreadable, unreadable } from './reading.ts';
+import { codePointName } from './row-faults.ts';
 import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from './table.ts';
 
 /** A row of a table of registration numbers. At least one of the two names of the find is there. */
@@ -51,7 +53,6 @@ export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]
 
 /** A row without a number is one whose number has not come yet. */
 function problemOf(find: string, value: string): Issue | undefined {
-  const characters = [...value].length;
   if (value === '')
     return warningIssue('number-empty', t`There is no number for ${find} yet. The row is left out.`, {
       element: 'evidencni_cislo',
@@ -59,16 +60,31 @@ function problemOf(find: string, value: string): Issue | undefined {
   if (find === '') {
     return errorIssue('number-find', t`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
   }
+  const unfit = findNumberProblem(value);
+  return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
+}
+
+/** Why a number, without blanks around it, cannot be given to a find (contract, "PATCH …/evidencni-cislo", rule 2). */
+export function findNumberProblem(value: string): Unreadable | undefined {
+  const characters = [...value].length;
   if (characters > MOST_CHARACTERS) {
-    const message = t`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
-    return errorIssue('number-length', message, { element: 'evidencni_cislo' });
+    const problem = t`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
+    return unreadable('number-length', problem);
   }
-  if (/[\r\n\t]/.test(value)) {
-    return errorIssue('number-form', t`The number has a line break or a tab in it. Write it in one line.`, {
-      element: 'evidencni_cislo',
-    });
+  return findUnseenCharacter(value);
+}
+
+/** Control characters, halves of pairs, non-characters and separators of lines: two numbers would look the same and not be. */
+const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
+
+export function findUnseenCharacter(value: string): Unreadable | undefined {
+  const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
+  if (character === undefined) return undefined;
+  if (/[\r\n\t]/.test(character)) {
+    return unreadable('number-form', t`The number has a line break or a tab in it. Write it in one line.`);
   }
-  return undefined;
+  const code = codePointName(character);
+  return unreadable('number-form', t`The number holds the character ${code}, which nobody can see. Remove it.`);
 }
 
 function placesOf(table: Table): Map<Column, number> {

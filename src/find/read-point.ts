@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
 import { pointElement } from './fields.ts';
 import type { ElementName, FindElements, GeomSystem } from './find.ts';
-import { formatPoint, type PointText, parsePoint } from './geometry.ts';
+import { formatPoint, type PointText, parsePoint, readWrittenPoint } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
 import { readCoordinate } from './read-degrees.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
@@ -42,7 +42,8 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
   if (element === undefined)
     return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point);
   const wkt = elements[pointElement(stated ?? point.system)] ?? '';
-  if (isSamePlace(parsePoint(wkt), stated ?? point.system, point)) return written;
+  const repeated = parsePoint(wkt);
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
   const place = together(names);
   const message = t`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
@@ -112,7 +113,7 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
 
 function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
-  if (second === undefined) return parsePoint(columns.cell(cells, first));
+  if (second === undefined) return readWrittenPoint(columns.cell(cells, first));
   const missing = names.find((name) => columns.cell(cells, name) === '');
   if (missing !== undefined) {
     const both = together(names);

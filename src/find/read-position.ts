@@ -1,7 +1,7 @@
 import { decimal, t } from '../base/language.ts';
 import { type Hemisphere, type Token, tokensOf } from './coordinate-tokens.ts';
 import type { GeomSystem } from './find.ts';
-import { findRangeProblem, type PointText, parsePoint } from './geometry.ts';
+import { findRangeProblem, type PointText, readWrittenPoint } from './geometry.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 
 /** A position as somebody wrote it. */
@@ -24,7 +24,7 @@ const MOST_DIGITS = 7;
  */
 export function readPosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
-    const point = parsePoint(text);
+    const point = readWrittenPoint(text);
     return isReadable(point) ? placed(text, point.value.x, point.value.y) : point;
   }
   const tokens = tokensOf(text);

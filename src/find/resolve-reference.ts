@@ -37,9 +37,13 @@ function resolveReference(field: Field, cell: string, lookupTerm: LookupTerm): R
   return field.set === undefined ? resolveProject(cell) : resolveTerm(field.set, cell, lookupTerm);
 }
 
-/** A survey project, by its identifier. Nothing can be said of it offline but that it is one word. */
+/** `c-202400101`, `X-M-202400101`: capitals cost a key on a phone (service facts 11). */
+const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
+
+/** A survey project, by its identifier. Nothing can be said of its form but that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
-  const id = withoutAddress(cell);
+  const written = withoutAddress(cell);
+  const id = PROJECT.test(written) ? written.toUpperCase() : written;
   if (/[\s,;]/.test(id)) {
     return unreadable('project', t`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
   }
@@ -77,7 +81,7 @@ const TELLING_RULES = ['term-ambiguous', 'term-mapped-astray'];
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Reference> {
   if (cell.includes(',')) {
-    const problem = findNameProblem(cell);
+    const problem = findNameProblem(cell) ?? findNameDoubt(cell);
     if (problem !== undefined) return unreadable('finder-name', problem);
     const comma = cell.indexOf(',');
     const surname = cell.slice(0, comma).trim();
@@ -89,19 +93,25 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Ref
   return isName && !TELLING_RULES.includes(resolved.rule) ? unreadable('finder-name', nameAdvice(cell)) : resolved;
 }
 
-/** Why the service would not take a text as the name of a new person, or would make a person of an odd name from it. */
+/** Why the service would not take a text as the name of a new person. */
 export function findNameProblem(text: string): string | undefined {
   const comma = text.indexOf(',');
   const surname = text.slice(0, Math.max(0, comma)).trim();
-  const given = text.slice(comma + 1).trim();
+  const given = text
+    .slice(comma + 1)
+    .trim()
+    .replace(/\s+/g, ' ');
   if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
-  if (/[;,]/.test(given)) {
-    return t`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
-  }
-  if (Math.max(surname.length, given.length) > MAX_NAME_LENGTH) {
+  if (Math.max([...surname].length, [...given].length) > MAX_NAME_LENGTH) {
     return t`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
   return undefined;
+}
+
+/** Why the service would make a person of an odd name from it: it splits at the first comma and looks no further. */
+export function findNameDoubt(text: string): string | undefined {
+  if (!/[;,]/.test(text.slice(text.indexOf(',') + 1))) return undefined;
+  return t`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
 }
 
 export function wrongSetMessage(term: TermCandidate, set: string): string {

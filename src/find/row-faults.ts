@@ -9,8 +9,13 @@ export function characterFaults(cells: readonly string[], header: readonly strin
   return cells.flatMap((cell, index) => {
     const character = CONTROL_CHARACTER.exec(cell)?.[0];
     if (character === undefined) return [];
-    const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const code = codePointName(character);
     const message = t`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
     return [errorIssue('table-control-character', message, { column: header[index] ?? '' })];
   });
+}
+
+/** `U+0085` */
+export function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

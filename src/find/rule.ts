@@ -5,6 +5,8 @@ import type { LookupArea, LookupProject, LookupTerm } from './lookup.ts';
 export type RuleContext = {
   /** Letter (A–E) or name, English or Czech, of the account's role. */
   readonly role?: string;
+  /** Name of the account's organisation, as the service writes it. */
+  readonly organisation?: string;
   readonly lookupTerm?: LookupTerm;
   readonly lookupArea?: LookupArea;
   readonly lookupProject?: LookupProject;
@@ -29,3 +31,15 @@ export type Rule = {
 
 /** The rule of the warning that an identifier could not be checked, because its set was never harvested. */
 export const NOT_HARVESTED = 'not-harvested';
+
+const ROLES = {
+  researcher: ['b', 'researcher', 'badatel'],
+  archaeologist: ['c', 'archaeologist', 'archeolog'],
+  archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
+} as const;
+
+/** What a role may do to finds; administrators may do what archivists may. Undefined where the role is not known. */
+export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
+  const name = role.trim().toLowerCase();
+  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((known) => known === name));
+}

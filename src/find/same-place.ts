@@ -1,23 +1,32 @@
-import { toWgs84 } from '../geo/project.ts';
+import { type Point, toSJtsk } from '../geo/project.ts';
 import type { GeomSystem } from './find.ts';
-import type { PointText } from './geometry.ts';
-import { isReadable, type Reading } from './reading.ts';
 import type { RowPoint } from './table.ts';
 
-/** A metre, in degrees of latitude: what converting and seven decimals cannot add up to. */
-const TOLERANCE_DEGREES = 1e-5;
-const TOLERANCE_M = 1;
+/**
+ * How far what the service made of a point in the other system may lie from what we make of it: it has the movement of the plate
+ * and a table of corrections, which no package has (service facts 4.5; assumption A11).
+ */
+export const CONVERTED_WITHIN_M = 2;
 
-/** Whether two points, perhaps in different systems, are within a metre of each other. */
-export function isSamePlace(one: Reading<PointText>, system: GeomSystem, other: RowPoint): boolean {
-  if (!isReadable(one)) return false;
-  const first = [Number(one.value.x), Number(one.value.y)] as const;
-  const second = [Number(other.x), Number(other.y)] as const;
-  if (system === other.system) return isNear(first, second, system === '4326' ? TOLERANCE_DEGREES : TOLERANCE_M);
-  const [a, b] = system === '4326' ? [first, toWgs84(second)] : [toWgs84(first), second];
-  return isNear(a, b, TOLERANCE_DEGREES);
+/** A centimetre, which is all that a table's last decimals can mean. */
+const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };
+
+/** Whether two points mean one place: the same where both are in one system, else as near as a conversion may come. */
+export function isSamePlace(one: RowPoint, other: RowPoint): boolean {
+  if (one.system !== other.system) return distanceOf(inMetres(one), inMetres(other)) <= CONVERTED_WITHIN_M;
+  const [a, b] = [numbersOf(one), numbersOf(other)];
+  // Half a digit more: the difference of two decimals is seldom exact.
+  return Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) < 1.5 * SAME_WITHIN[one.system];
 }
 
-function isNear(a: readonly [number, number], b: readonly [number, number], tolerance: number): boolean {
-  return Math.abs(a[0] - b[0]) <= tolerance && Math.abs(a[1] - b[1]) <= tolerance;
+function inMetres(point: RowPoint): Point {
+  return point.system === '5514' ? numbersOf(point) : toSJtsk(numbersOf(point));
+}
+
+function numbersOf({ x, y }: RowPoint): Point {
+  return [Number(x), Number(y)];
+}
+
+function distanceOf(one: Point, other: Point): number {
+  return Math.hypot(one[0] - other[0], one[1] - other[1]);
 }

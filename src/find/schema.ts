@@ -4,6 +4,8 @@ import { ConfigError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
+import { parseXml } from '../xml/parse.ts';
+import { strayTextMessage, strayTextsWithin } from '../xml/stray-text.ts';
 import type { SchemaViolation } from '../xml/xsd.ts';
 import type { DocumentProfile } from './find.ts';
 import { compileLocally, type SchemaSource } from './schema-imports.ts';
@@ -40,7 +42,8 @@ export async function openFindSchema(
     profile,
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
-      return violations.map((violation) => toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'));
+      const issues = violations.map((violation) => toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'));
+      return violations.some(isAboutText) ? withPlacesOfText(document, violations, issues) : issues;
     },
     [Symbol.dispose]: () => validator[Symbol.dispose](),
   };
@@ -102,7 +105,31 @@ const WORDINGS: readonly (readonly [RegExp, string])[] = [
     /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
     t`$1 $2 is "$3", which is no $4. Correct the value.`,
   ],
+  [
+    /^Element '([^']+)': Character content other than whitespace is not allowed because the content type is '[\w-]+'\.$/,
+    t`$1 may hold elements only, and has text in it. Put the text into an element, or take it out.`,
+  ],
 ];
+
+const TEXT_MESSAGE = /^Element '[^']+': Character content other than whitespace is not allowed/;
+
+function isAboutText({ message }: SchemaViolation): boolean {
+  return TEXT_MESSAGE.test(message);
+}
+
+/** The XML library has text where its element begins, and says it once for each piece between comments. */
+function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation[], issues: readonly Issue[]): readonly Issue[] {
+  const parsed = parseXml(document);
+  const strays = [...strayTextsWithin(parsed, parsed.root)];
+  const told = new Set<string | undefined>();
+  return issues.flatMap((issue, index) => {
+    const of = strays.filter(({ element }) => element.name === issue.element);
+    if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
+    if (told.has(issue.element)) return [];
+    told.add(issue.element);
+    return of.map((stray) => ({ ...issue, line: stray.line, message: strayTextMessage(stray) }));
+  });
+}
 
 function inWords(message: string): string {
   for (const [pattern, words] of WORDINGS) {

@@ -1,14 +1,14 @@
 import { t } from '../base/language.ts';
 import { FIELDS, type Field, pointElement } from './fields.ts';
 import type { FindElements } from './find.ts';
-import type { Finding, Rule } from './rule.ts';
+import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 
 /** What the target state asks for (contract, "Find import document" and "States and transitions"; service facts 4.4). */
 export const STATE_RULES: readonly Rule[] = [
   { name: 'required', judge: requiredElements },
   { name: 'geometry-required', judge: requiredPoint },
   { name: 'handed-over', judge: handedOver },
-  { name: 'role-state', judge: (elements, { role }) => roleAllowsState(elements, role) },
+  { name: 'role-state', judge: roleAllowsState },
 ];
 
 /** Blank texts and references without an identifier count as absent, as they do for the service. */
@@ -52,8 +52,8 @@ function handedOver({ stav, predano }: FindElements): Finding[] {
 }
 
 /** Contract, "Authentication", rule 4. */
-function roleAllowsState({ stav = 1 }: FindElements, role: string | undefined): Finding[] {
-  if (role === undefined || stav === 1 || !['b', 'researcher', 'badatel'].includes(role.trim().toLowerCase())) return [];
+function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
+  if (stav === 1 || rankOf(context) !== 'researcher') return [];
   const message = t`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }

@@ -1,6 +1,7 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FINDS_NAMESPACE } from './export/finds-namespace.ts';
 import { FIELDS, type Field } from './fields.ts';
 import { FORBIDDEN_TEXT } from './harvested-find.ts';
@@ -32,6 +33,12 @@ export function readFindRecords(file: string, document: XmlDocument): Table | un
     if (guarded?.text.trim() === FORBIDDEN_TEXT) {
       const message = t`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
       issues.push(errorIssue('place-withheld', message, { ...place, ...where }));
+      return;
+    }
+    const parts = [find, ...find.children, ...(guarded?.children ?? [])];
+    const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
+    if (stray !== undefined) {
+      issues.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
       return;
     }
     records.push({ ...where, values: valuesOf(find, guarded, wrapper) });

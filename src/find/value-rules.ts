@@ -1,17 +1,21 @@
+import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
 import { findIllegalCharacter } from '../xml/build.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { FindElements, Reference } from './find.ts';
-import type { LookupTerm } from './lookup.ts';
+import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
+import { findUnseenCharacter } from './read-numbers.ts';
 import {
   deletedMessage,
+  findNameDoubt,
   findNameProblem,
   mappedAstrayMessage,
   NEW_PERSON,
   nearestAdvice,
   wrongSetMessage,
 } from './resolve-reference.ts';
+import { codePointName } from './row-faults.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
@@ -23,6 +27,7 @@ const EARLIEST_YEAR = 1700;
 /** What the service asks of each value, whatever the state (service facts 4.5). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
+  { name: 'number-form', judge: numberForm },
   { name: 'depth-range', judge: depthRange },
   { name: 'date', judge: realDate },
   { name: 'date-plausible', judge: plausibleDate },
@@ -36,8 +41,8 @@ function legalCharacters(elements: FindElements): Finding[] {
   for (const { name } of FIELDS) {
     const character = illegalCharacterOf(elements[name]);
     if (character === undefined) continue;
-    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    findings.push({ element: name, message: t`${name} holds the character U+${code}, which XML cannot. Remove it.` });
+    const code = codePointName(character);
+    findings.push({ element: name, message: t`${name} holds the character ${code}, which XML cannot. Remove it.` });
   }
   return findings;
 }
@@ -45,6 +50,12 @@ function legalCharacters(elements: FindElements): Finding[] {
 function illegalCharacterOf(value: FindElements[Field['name']]): string | undefined {
   if (typeof value === 'object') return illegalCharacterOf(value.id) ?? illegalCharacterOf(value.text);
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
+}
+
+/** A number is one line that people compare by eye. What XML cannot hold was said already. */
+function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
+  const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(number.trim()) : undefined;
+  return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
 function depthRange({ hloubka }: FindElements): Finding[] {
@@ -71,8 +82,11 @@ function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleCont
 }
 
 function finderName({ nalezce }: FindElements): Finding[] {
-  const problem = nalezce?.id === NEW_PERSON ? findNameProblem(nalezce.text) : undefined;
-  return problem === undefined ? [] : [{ element: 'nalezce', message: problem }];
+  if (nalezce?.id !== NEW_PERSON) return [];
+  const problem = findNameProblem(nalezce.text);
+  if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
+  const doubt = findNameDoubt(nalezce.text);
+  return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
 /** `HES-<digits>`, never a label or an address (contract, "What the service does", 4). */
@@ -97,8 +111,9 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
   const found = lookupTerm(set, id);
   switch (found.kind) {
     case 'found':
+      return found.term.id === id ? [] : [{ element: name, message: labelForIdentifier(name, id, [found.term]) }];
     case 'ambiguous':
-      return [];
+      return [{ element: name, message: labelForIdentifier(name, id, found.candidates) }];
     case 'wrong-set':
       return [{ element: name, message: wrongSetMessage(found.term, set) }];
     case 'deleted':
@@ -114,6 +129,12 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }
+}
+
+/** Lookups know labels and small letters as well; the service knows neither. */
+function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): string {
+  const choice = alternatives(meant.map((term) => `${term.id} (${term.label})`));
+  return t`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 
 function hasGoodForm(field: Field, reference: Reference): boolean {

@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { findNumberProblem } from '../find/read-numbers.ts';
 import {
   addNumber,
   addPhoto,
@@ -17,7 +18,6 @@ import type { Kept } from './kept-photographs.ts';
 
 /** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
-const MOST_NUMBER_CHARACTERS = 255;
 
 /**
  * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
@@ -63,10 +63,8 @@ export function enqueueNumber(outbox: ServiceOutbox, target: Target, rawValue: s
   const value = rawValue.trim();
   if (value === '')
     throw new UsageError(t`The registration number is empty.`, { hint: t`A number cannot be removed, only changed.` });
-  const characters = [...value].length;
-  if (characters > MOST_NUMBER_CHARACTERS) {
-    throw new UsageError(t`The registration number has ${characters} characters; the service takes ${MOST_NUMBER_CHARACTERS}.`);
-  }
+  const unfit = findNumberProblem(value);
+  if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
     const last = lastNumber(outbox, target);
     const change = changeOf(last, value);

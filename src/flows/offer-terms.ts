@@ -3,7 +3,7 @@ import { type Field, fieldOf } from '../find/fields.ts';
 import type { ElementName, FindElements, Reference } from '../find/find.ts';
 import type { Mapping } from '../find/mapping.ts';
 import { isReadable } from '../find/reading.ts';
-import { cellOfReference, findNameProblem, resolveProject } from '../find/resolve-reference.ts';
+import { cellOfReference, findNameDoubt, findNameProblem, resolveProject } from '../find/resolve-reference.ts';
 import type { Offer, Remark } from '../ui/prompt.ts';
 import { fold } from '../vocabulary/fold.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
@@ -70,7 +70,7 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
     .map(({ term }) => term)
     .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
   const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => offerOf(vocabulary, term, columns))];
-  if (field.name === 'nalezce' && typed.includes(',') && findNameProblem(typed) === undefined) {
+  if (field.name === 'nalezce' && typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined) {
     offers.push({
       value: typed,
       name: t`${typed} (by name)`,

@@ -4,7 +4,13 @@ import type { Vocabulary } from './vocabulary.ts';
 
 /** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
 type ProjectAnswer =
-  | { readonly kind: 'found'; readonly survey: boolean; readonly type: string; readonly stav: number | null }
+  | {
+      readonly kind: 'found';
+      readonly survey: boolean;
+      readonly type: string;
+      readonly stav: number | null;
+      readonly organisation: string;
+    }
   /** It is there, but this account is shown nothing of it. */
   | { readonly kind: 'hidden' }
   | { readonly kind: 'deleted' }
@@ -30,6 +36,7 @@ export function makeProjectLookup(vocabulary: Vocabulary): LookupProject {
       survey,
       type: facts['typ_projektu'] ?? '',
       stav: facts['stav'] === undefined ? null : Number(facts['stav']),
+      organisation: facts['organizace'] ?? '',
     };
   };
 }

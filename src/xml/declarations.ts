@@ -17,7 +17,7 @@ export function declarationsWithin(document: XmlDocument, path: readonly XmlElem
 }
 
 /** From `<` up to the `>` that closes it: one may also stand in the value of an attribute. */
-function startTagAt(source: string, start: number): string {
+export function startTagAt(source: string, start: number): string {
   const tag = /<(?:[^>"']|"[^"]*"|'[^']*')*>/y;
   tag.lastIndex = start;
   return tag.exec(source)?.[0] ?? '';

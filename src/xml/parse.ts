@@ -118,7 +118,7 @@ class Parser {
 
   #decode(raw: string, start: number): string {
     const text = this.#hasCarriageReturn && raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
-    return text.includes('&') ? decodeReferences(text, start) : text;
+    return text.includes('&') ? decodeReferences(text, start, raw) : text;
   }
 
   #takeDeclaration(): void {
@@ -261,7 +261,7 @@ class Parser {
     if (raw.includes('<')) throw new Fault(t`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
     this.#at = end + 1;
     const spaced = /[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw;
-    return spaced.includes('&') ? decodeReferences(spaced, start) : spaced;
+    return spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced;
   }
 
   #resolveAttributes(raw: readonly RawAttribute[]): readonly XmlAttribute[] {

@@ -3,8 +3,12 @@ import { Fault } from './fault.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** Once, from left to right: what a reference yields is never read again. */
-export function decodeReferences(text: string, start: number): string {
+/**
+ * Once, from left to right: what a reference yields is never read again.
+ * @param raw the text as it stands in the document, where a line break may be two characters: a fault is told by its place there
+ */
+export function decodeReferences(text: string, start: number, raw = text): string {
+  if (raw.length > text.length) decodeReferences(raw, start);
   return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
     if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
     if (name !== undefined) throw unknownEntity(String(name).slice(0, 40), start + index);

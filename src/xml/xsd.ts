@@ -8,6 +8,7 @@ import {
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
 import { t } from '../base/language.ts';
+import { XML_NAMESPACE } from './element.ts';
 
 /** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
@@ -15,7 +16,7 @@ export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
 export type SchemaViolation = {
   /** From 1; the last line of the start tag where an element is at fault. Null where nothing in the document is. */
   readonly line: number | null;
-  /** What is wrong, in English, without the namespaces that the schema itself defines. */
+  /** What is wrong, in English, without the namespaces that the schema itself defines; `xml:lang` has its prefix. */
   readonly message: string;
   /** Local name of the element at fault. */
   readonly element?: string;
@@ -131,7 +132,10 @@ function violationsOf(error: unknown, namespaces: readonly string[]): SchemaViol
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
   return error.details.map((detail) => {
     const words = detail.message.trim().replace(PARSER_ADVICE, '');
-    const message = namespaces.reduce((text, namespace) => text.replaceAll(`{${namespace}}`, ''), words);
+    const message = namespaces.reduce(
+      (text, namespace) => text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
+      words,
+    );
     const element = /^Element '(?:\{[^}']*\})?([^'{}]+)'/.exec(message)?.[1];
     return { line: detail.line > 0 ? detail.line : null, message, ...(element === undefined ? {} : { element }) };
   });

@@ -82,6 +82,26 @@ describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', 
     expect(text).toContain(`POINT (${sjtsk})`);
   });
 
+  test.each([
+    [14.0667, 50.0333, -768785.47, -1045458.6],
+    [13.2311182, 49.9914407, -828708.49, -1041287.69],
+    [16.7494989, 49.2941092, -586746.29, -1150904.89],
+    [15.1700002, 49.84, -693174.81, -1077354.27],
+  ])('%d %d and %d %d, a pair of the deployed service, are met within two metres in both directions', async (lon, lat, x, y) => {
+    const pointOf = (xml: string, name: string) => (elementText(xml, name)?.match(/-?[\d.]+/g) ?? []).map(Number);
+    const fromDegrees = await send(smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">POINT (${lon} ${lat})</svc:geom_wkt>` }));
+    const [derivedX = 0, derivedY = 0] = pointOf(fromDegrees.text, 'geom_sjtsk_wkt');
+    expect(Math.hypot(derivedX - x, derivedY - y)).toBeLessThan(2);
+    const fromMetres = await send(
+      smallestFind({
+        geom_system: '<svc:geom_system>5514</svc:geom_system>',
+        geom_sjtsk_wkt: `<svc:geom_sjtsk_wkt EPSG="5514">POINT (${x} ${y})</svc:geom_sjtsk_wkt>`,
+      }),
+    );
+    const [derivedLon = 0, derivedLat = 0] = pointOf(fromMetres.text, 'geom_wkt');
+    expect(Math.hypot((derivedLon - lon) * 72_000, (derivedLat - lat) * 111_200)).toBeLessThan(2);
+  });
+
   test('from S-JTSK, WGS 84 follows to seven places', async () => {
     const { text, status } = await send(
       findLines(2, {

@@ -3,7 +3,7 @@ import { findLines } from '../support/contract-find.ts';
 import { expectDetail, useMock } from '../support/contract-import.ts';
 import { elementText, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
 
-const { mock, send, token } = useMock();
+const { mock, record, send, token } = useMock();
 
 const MINE = 'C-202400101-N00007';
 const ARCHIVED = 'C-202400101-N00006';
@@ -69,6 +69,15 @@ describe('PATCH evidencni-cislo: refusals (contract, Errors, registration-number
     expectDetail(await set(MINE, 'A 1'), 500);
     expectDetail(await set(MINE, 'A 1'), 422);
   });
+
+  test.each(['A\u00001', 'A\u00071', 'A\u001b1', 'A\ufffe1', 'A\uffff1'])(
+    '500: no record can be written of %j, and none is changed',
+    async (value) => {
+      const before = (await record(MINE)).body;
+      expectDetail(await set(MINE, value), 500);
+      expect((await record(MINE)).body).toEqual(before);
+    },
+  );
 });
 
 describe('PATCH evidencni-cislo: success (contract, Endpoints; facts 5)', () => {

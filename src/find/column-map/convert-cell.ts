@@ -1,4 +1,5 @@
 import { formatPoint } from '../geometry.ts';
+import { twoReadings } from '../read-cell.ts';
 import { readPosition } from '../read-position.ts';
 import { isReadable } from '../reading.ts';
 import type { DepthUnit, NameOrder, ReadColumn } from './column-rule.ts';
@@ -28,12 +29,13 @@ function replaced(text: string, values: ReadColumn['values']): string {
   return found === undefined ? text : found[1];
 }
 
-/** To the nearest whole centimetre; a unit in the cell counts before the column's. */
+/** To the nearest whole centimetre; a unit in the cell counts before the column's. Nobody digs a thousand metres deep. */
 function inCentimetres(text: string, unit: DepthUnit): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
   if (match === null) return undefined;
   const [, digits = '', own] = match;
   const factor = CENTIMETRES[(own?.toLowerCase() as DepthUnit | undefined) ?? unit];
+  if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
   // What the multiplication adds behind the ninth digit is noise: 0.285 m are 28.5 cm.
   return String(Math.round(Number((Number(digits.replace(',', '.')) * factor).toPrecision(12))));
 }

@@ -86,6 +86,51 @@ describe('the root', () => {
   });
 });
 
+describe('text between elements', () => {
+  test('is said with its own line and its words, each piece of it', () => {
+    const issues = checkChanged(
+      ['<svc:hloubka>25</svc:hloubka>', '<svc:hloubka>25</svc:hloubka> omyl <!-- x -->'],
+      ['<svc:pocet>', 'druhý\n  omyl &amp; <svc:pocet>'],
+    );
+    expect(issues).toEqual([
+      {
+        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 7 },
+        message: 'The text "omyl" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+      },
+      {
+        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 13 },
+        message:
+          'The text "druhý omyl &amp;" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+      },
+    ]);
+  });
+
+  test('is found behind a start tag of several lines, a section and a comment', () => {
+    const issues = checkChanged([
+      '<svc:samostatny_nalez>',
+      '<svc:samostatny_nalez\n  xmlns:p="urn:p"\n>\n<!-- x\n--><?y?><![CDATA[ omyl ]]>',
+    ]);
+    expect(issues).toMatchObject([{ rule: 'schema', line: 7, message: expect.stringContaining('"omyl"') }]);
+  });
+
+  test('that the schema lets pass is pointed out: the service keeps none of it', () => {
+    const issues = checkChanged(
+      ['<svc:chranene_udaje>', '<svc:chranene_udaje>\nza mlýnem'],
+      ['<svc:samostatny_nalez>', 'ahoj <svc:samostatny_nalez>'],
+    );
+    expect(issues).toMatchObject([
+      { severity: 'warning', rule: 'stray-text', line: 3, message: expect.stringContaining('"ahoj"') },
+      {
+        severity: 'warning',
+        rule: 'stray-text',
+        element: 'chranene_udaje',
+        line: 23,
+        message: expect.stringContaining('"za mlýnem"'),
+      },
+    ]);
+  });
+});
+
 describe('literal values', () => {
   test.each([
     ['>:tba</svc:ident_cely>', '>C-202400101-N00001</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
@@ -105,6 +150,24 @@ describe('literal values', () => {
     expect(checkChanged([from, to]).filter((issue) => issue.severity === 'error')).toMatchObject([
       { rule, element, line, file: 'find.xml' },
     ]);
+  });
+
+  test.each([
+    [
+      'id="HES-000253"',
+      'id=" HES-000253"',
+      9,
+      'The id of obdobi is " HES-000253". The service takes it with its blanks: take them out.',
+    ],
+    [
+      'xml:lang="cs" id="HES-000253"',
+      'xml:lang="" id="HES-000253"',
+      9,
+      'obdobi xml:lang is "", which is no language. Correct the value.',
+    ],
+    ['EPSG="4326"', 'EPSG="5514"', 24, 'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.'],
+  ])('%s made to %s is said in words, with its line', (from, to, line, message) => {
+    expect(checkChanged([from, to])).toMatchObject([{ line, message }]);
   });
 
   test('an empty ident_cely passes, as it does at the service', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem, formatPoint, parsePoint, readDecimal } from '../../../src/find/geometry.ts';
+import { findRangeProblem, formatPoint, parsePoint, readDecimal, readWrittenPoint } from '../../../src/find/geometry.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 const decimal = fc
@@ -35,8 +35,15 @@ describe('well-known text of a point', () => {
     ['MULTIPOINT ((14.42 50.08))', 'is not a point'],
     ['LINESTRING (14 50, 15 51)', 'is not a point'],
     ['14.42 50.08', 'is not well-known text'],
+    ['POINT (14.42\t50.08)', 'has a tab, a line break or a no-break space'],
+    ['POINT (14.42\u00a050.08)', 'has a tab, a line break or a no-break space'],
+    ['POINT\n(14.42 50.08)', 'has a tab, a line break or a no-break space'],
   ])('%s %s', (wkt, problem) => {
     expect(problemOf(parsePoint(wkt))).toContain(problem);
+  });
+
+  test('in a cell may have any white space, which is not sent', () => {
+    expect(readWrittenPoint(' POINT\u00a0(14.42\t50.08\n)')).toEqual({ value: { x: '14.42', y: '50.08' } });
   });
 });
 
@@ -80,6 +87,9 @@ describe('a point that cannot be converted is explained', () => {
     ['5514', 50.08, 14.42, 'the coordinate system is 4326'],
     ['5514', 0, 0, 'no position'],
     ['5514', 458000, 5550000, 'far outside the country'],
+    ['5514', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
+    ['5514', 743.011, 1043.823, 'Write all digits together: 743011 1043823'],
+    ['4326', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
   ] as const)('%s %d %d: %s', (system, x, y, message) => {
     expect(findRangeProblem(system, x, y)).toContain(message);
   });

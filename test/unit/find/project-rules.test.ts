@@ -1,20 +1,25 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ProjectLookup } from '../../../src/find/lookup.ts';
 import { PROJECT_RULES } from '../../../src/find/project-rules.ts';
+import type { RuleContext } from '../../../src/find/rule.ts';
 
-function judge(project: ProjectLookup): string[] {
+type Found = Extract<ProjectLookup, { kind: 'found' }>;
+const SURVEY: Found = { kind: 'found', survey: true, type: 'průzkum', stav: 3, organisation: 'Muzeum Kutnohorska' };
+
+function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): string[] {
   const elements = { projekt: { id: 'C-202400101', text: '' } };
-  return PROJECT_RULES.flatMap((rule) => rule.judge(elements, { today: '2024-06-01', lookupProject: () => project })).map(
+  const context: RuleContext = { today: '2024-06-01', lookupProject: () => project, ...account };
+  return PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)).map(
     ({ warning, message }) => `${warning === true ? 'warning' : 'error'}: ${message}`,
   );
 }
 
 test('a survey project is right', () => {
-  expect(judge({ kind: 'found', survey: true, type: 'průzkum' })).toEqual([]);
+  expect(judge(SURVEY)).toEqual([]);
 });
 
 test('a project of another type, or one that was deleted, is refused before anything is sent', () => {
-  expect(judge({ kind: 'found', survey: false, type: 'záchranný' })).toEqual([expect.stringMatching(/^error: .*záchranný/)]);
+  expect(judge({ ...SURVEY, survey: false, type: 'záchranný' })).toEqual([expect.stringMatching(/^error: .*záchranný/)]);
   expect(judge({ kind: 'deleted' })).toEqual([expect.stringMatching(/^error: .*deleted/)]);
 });
 
@@ -22,7 +27,55 @@ test('a project that the harvest does not show is only pointed out, since not ev
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
 });
 
+test('a project that only its small letters keep from being found is refused', () => {
+  const elements = { projekt: { id: 'c-202400101', text: '' } };
+  const lookupProject = (ident: string): ProjectLookup => (ident === 'C-202400101' ? SURVEY : { kind: 'unknown' });
+  const findings = PROJECT_RULES.flatMap((rule) => rule.judge(elements, { today: '2024-06-01', lookupProject }));
+  expect(findings).toEqual([{ element: 'projekt', message: expect.stringContaining('Write C-202400101.') }]);
+});
+
 test('nothing is said where nothing is known', () => {
   expect(judge({ kind: 'not-harvested' })).toEqual([]);
   expect(judge({ kind: 'hidden' })).toEqual([]);
+  expect(judge({ ...SURVEY, stav: null, organisation: '' }, { role: 'archaeologist', organisation: 'Muzeum' })).toEqual([]);
+});
+
+describe('the state of a project', () => {
+  test.each([3, 4])('%i takes finds', (stav) => {
+    for (const role of ['researcher', 'archaeologist', 'archivist']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
+  });
+
+  test.each([-1, 0, 1, 2])('%i may have moved on since the harvest, so it is pointed out', (stav) => {
+    expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^warning: .*harvest-vocab/)]);
+  });
+
+  test.each([
+    [5, 'closed'],
+    [6, 'archived'],
+    [8, 'cancelled'],
+  ])('%i is over: an archaeologist is refused, an archivist is not', (stav, name) => {
+    for (const role of ['B', 'Researcher', 'archaeologist']) {
+      expect(judge({ ...SURVEY, stav }, { role })).toEqual([expect.stringMatching(new RegExp(`^error: .*${name}`))]);
+    }
+    for (const role of ['D', 'archivist', 'Administrátor']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
+  });
+
+  test('is only pointed out where the account has not said its role', () => {
+    expect(judge({ ...SURVEY, stav: 5 })).toEqual([expect.stringMatching(/^warning: /)]);
+  });
+});
+
+describe('the organisation of a project', () => {
+  const elsewhere = { organisation: 'Archeologický ústav' };
+
+  test('that is another one than the archaeologist’s is pointed out: only cooperation opens it', () => {
+    const [finding, ...others] = judge(SURVEY, { role: 'archaeologist', ...elsewhere });
+    expect(finding).toMatch(/^warning: .*Muzeum Kutnohorska.*Archeologický ústav/);
+    expect(others).toEqual([]);
+  });
+
+  test('is no matter to a researcher or an archivist, nor where it is the same', () => {
+    for (const role of ['researcher', 'archivist', 'administrator']) expect(judge(SURVEY, { role, ...elsewhere })).toEqual([]);
+    expect(judge(SURVEY, { role: 'archaeologist', organisation: 'Muzeum Kutnohorska' })).toEqual([]);
+  });
 });

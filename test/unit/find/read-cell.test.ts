@@ -52,12 +52,44 @@ describe('whole numbers', () => {
     ['25,0', 25],
     ['25.00', 25],
     ['-5', -5],
+    ['0,000', 0],
+    ['1000,000', 1000],
+    ['25,0000', 25],
   ])('%s is %d', (cell, value) => {
     expect(readInteger(cell)).toEqual({ value });
   });
 
   test.each([
+    ['1,000', '1 or 1000'],
+    ['2.000', '2 or 2000'],
+    ['-1.000', '-1 or -1000'],
+    ['125,000', '125 or 125000'],
+    ['1,500', '1.5 or 1500'],
+    ['1.250 cm', '1.25 or 1250'],
+  ])('%s can be two numbers, and both are said', (cell, readings) => {
+    expect(readInteger(cell)).toMatchObject({
+      rule: 'integer',
+      problem: expect.stringContaining(`"${cell}" can mean ${readings}`),
+    });
+  });
+
+  test('three digits behind a separator are never read as thousands or as decimals by guess', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 999 }),
+        fc.constantFrom(',', '.'),
+        fc.stringMatching(/^\d{3}$/),
+        (whole, mark, digits) => {
+          expect(problemOf(readInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
+        },
+      ),
+    );
+  });
+
+  test.each([
     ['12,5', 'whole centimetres'],
+    ['1,5', 'whole centimetres'],
+    ['0,500', 'whole centimetres'],
     ['25 cm', 'without a unit'],
     ['0x19', 'digits only'],
     ['1e2', 'digits only'],

@@ -138,6 +138,7 @@ describe('values', () => {
     [{ obdobi: { id: 'HES-777777', text: '' } }, 'vocabulary', 'obdobi'],
     [{ nalezce: { id: 'OS-777777', text: '' } }, 'vocabulary', 'nalezce'],
     [{ predano_organizace: { id: 'ORG-777777', text: '' } }, 'vocabulary', 'predano_organizace'],
+    [{ predano_organizace: { id: 'Muzeum', text: '' } }, 'vocabulary', 'predano_organizace'],
   ] as const)('%j breaks %s', (overrides, rule, element) => {
     expect(judge(overrides)).toEqual([[rule, element, 'error']]);
   });
@@ -149,6 +150,14 @@ describe('values', () => {
     { poznamka: 'tab\ta nový\r\nřádek, 🏺' },
   ])('%j is fine', (overrides) => {
     expect(judge(overrides)).toEqual([]);
+  });
+
+  test('a label is no identifier: the right one is named', () => {
+    expect(messageOf({ predano_organizace: { id: 'Muzeum', text: '' } })).toContain('Write ORG-000091 (Muzeum).');
+  });
+
+  test('a second comma in a new finder’s name is doubted: the service makes a person of whatever stands behind the first', () => {
+    expect(judge({ nalezce: { id: ':tba', text: 'Novák, Jan, ml.' } })).toEqual([['finder-name', 'nalezce', 'warning']]);
   });
 
   test('a date in the future or in the deep past is doubted, not refused', () => {

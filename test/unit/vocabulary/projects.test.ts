@@ -7,7 +7,7 @@ import { parseXml } from '../../../src/xml/parse.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const projectXml = (ident: string, type: string): string =>
-  `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
+  `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<organizace id="ORG-000091" xml:lang="cs">Muzeum</organizace><oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
 
 function project(ident: string, type: string) {
   const draft = readTerm(parseXml(Buffer.from(projectXml(ident, type))).root, 'projekt');
@@ -24,8 +24,8 @@ test('a project is known as a survey by its type', () => {
     aTerm('HES-000001', 'spona'),
   );
   const lookup = makeProjectLookup(vocabulary);
-  expect(lookup('C-202400101')).toEqual({ kind: 'found', survey: true, type: 'průzkum', stav: 3 });
-  expect(lookup('C-202400102')).toEqual({ kind: 'found', survey: false, type: 'záchranný', stav: 3 });
+  expect(lookup('C-202400101')).toEqual({ kind: 'found', survey: true, type: 'průzkum', stav: 3, organisation: 'Muzeum' });
+  expect(lookup('C-202400102')).toEqual({ kind: 'found', survey: false, type: 'záchranný', stav: 3, organisation: 'Muzeum' });
   expect([lookup('C-202400999'), lookup('HES-000001')]).toEqual([{ kind: 'not-harvested' }, { kind: 'not-harvested' }]);
 });
 

@@ -103,6 +103,8 @@ describe('bytes and encodings', () => {
 
   test('a fault is told by its byte, also behind letters of several bytes', () => {
     expect(failure('<a>žž\n&</a>')).toMatchObject({ byte: 8, line: 2 });
+    expect(failure('<a>x\r\ny\r\n&</a>')).toMatchObject({ byte: 9, line: 3 });
+    expect(failure('<a b="x\r\n&"/>')).toMatchObject({ byte: 9, line: 2 });
     expect(failure('\ufeff<a>ž&</a>').byte).toBe(8);
   });
 });

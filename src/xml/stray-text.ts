@@ -1,0 +1,36 @@
+import { t } from '../base/language.ts';
+import { startTagAt } from './declarations.ts';
+import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
+
+/** Text that stands between the children of an element, where nothing reads it. */
+type StrayText = { readonly element: XmlElement; readonly text: string; readonly line: number };
+
+/** Comments and instructions, which are no text, and what encloses a section, whose content is. */
+const MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[|\]\]>/g;
+
+const LONGEST = 60;
+
+/** Each piece of text directly in an element that has children, in document order. */
+export function* strayTextsIn({ source }: XmlDocument, element: XmlElement): Generator<StrayText> {
+  const { children } = element;
+  if (children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
+  let from = element.start + startTagAt(source, element.start).length;
+  for (const child of [...children, undefined]) {
+    const to = child?.start ?? source.lastIndexOf('</', element.end);
+    const between = source.slice(from, to).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
+    const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
+    const line = lineAt(source, from + between.search(/[^ \t\r\n]/));
+    if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, line };
+    from = child?.end ?? to;
+  }
+}
+
+/** The same of an element and everything in it, an element's own text before that of its children. */
+export function* strayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
+  yield* strayTextsIn(document, element);
+  for (const child of element.children) yield* strayTextsWithin(document, child);
+}
+
+export function strayTextMessage({ element: { name }, text }: StrayText): string {
+  return t`The text "${text}" stands between the elements of ${name}. Put it into one of them, or take it out.`;
+}

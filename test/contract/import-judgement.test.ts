@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest';
+import { useMock } from '../support/contract-import.ts';
+import { JUDGED_FINDS } from '../support/judged-finds.ts';
+
+const { send, finds } = useMock();
+
+describe('Import: documents typed by hand (contract, Find import document; facts 4.3, 4.5)', () => {
+  test.each(JUDGED_FINDS.map(({ title, status, content }) => [title, status, content] as const))(
+    '%s answers %i',
+    async (_, status, content) => {
+      const before = await finds();
+      const answer = await send(content);
+      expect(answer.status, answer.text).toBe(status);
+      expect(await finds()).toBe(status === 201 ? before + 1 : before);
+    },
+  );
+});

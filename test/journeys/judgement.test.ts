@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentOf } from '../support/contract-find.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../support/judged-finds.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
+
+type Judged = { file: string; severity: string; element: string | null; line: number | null; message: string };
+
+let service: MockProcess;
+let home: Home;
+let issues: readonly Judged[];
+
+beforeAll(async () => {
+  service = await startMockProcess();
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('harvest-vocab', 'projekt'));
+  const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>
+    home.file(fileOf(index), documentOf({ server: service }, content)),
+  );
+  issues = (await home.json<{ issues: readonly Judged[] }>('validate', ...files)).issues;
+});
+afterAll(() => service.stop());
+
+const fileOf = (index: number) => `judged-${index}.xml`;
+
+describe('a document that somebody typed is judged without a network as the service judges it', () => {
+  test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
+    '%s, where the service answers %i',
+    (_, status, index) => {
+      const errors = issues.filter(({ file, severity }) => severity === 'error' && file.endsWith(`/${fileOf(index)}`));
+      expect(errors.length > 0, errors.map(({ message }) => message).join('\n')).toBe(status !== 201);
+    },
+  );
+});
+
+test.each(DOUBTFUL_PROJECTS.map(({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const))(
+  '%s, where the service answers %i, is pointed out',
+  (_, __, index) => {
+    const ofFile = issues.filter(({ file }) => file.endsWith(`/${fileOf(index)}`));
+    expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
+  },
+);
+
+describe('a table for a project that takes no finds', () => {
+  const rows = (project: string) =>
+    home.file(
+      'rows.csv',
+      `local_id;projekt;stav;geom_system;pristupnost\nP-1;${project};1;4326;HES-000866\nP-2;${project};1;4326;HES-000866\n`,
+    );
+
+  test('is kept as drafts where that is certain', async () => {
+    const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('C-202300715'), '--dry-run');
+    expect(imported).toMatchObject({
+      drafts: 2,
+      issues: [
+        { rule: 'survey-project', row: 2 },
+        { rule: 'survey-project', row: 3 },
+      ],
+    });
+  });
+
+  test('is told so once where it is not', async () => {
+    const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('M-202300316'), '--dry-run');
+    expect(imported).toMatchObject({ drafts: 0, issues: [{ rule: 'project-organisation', severity: 'warning' }] });
+  });
+
+  test('may write its project in small letters', async () => {
+    expect(await home.json('import', rows('c-202400101'), '--dry-run')).toMatchObject({ drafts: 0, issues: [] });
+  });
+});
+
+test('a find that is added from flags is not saved for a project that takes none', async () => {
+  const run = await home.pas(
+    'add',
+    '--set',
+    'projekt=C-202200058',
+    '--set',
+    'stav=1',
+    '--set',
+    'pristupnost=HES-000866',
+    '--json',
+  );
+  expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 3, stdout: expect.stringContaining('"rule":"project-state"') });
+});
