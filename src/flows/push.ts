@@ -150,7 +150,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
     other.overlapped = true;
     flight.overlapped = true;
   }
-  const done = sendOnce(run.context, claimed.entry.kind, request, token, slot)
+  const done = sendOnce(run.context, claimed.entry, request, token, slot)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.
