@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type PushResult, push } from '../../src/flows/push.ts';
 import type { PushContext, PushEvent } from '../../src/flows/push-run.ts';
-import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pace.ts';
 import { entriesOfService } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
@@ -39,10 +39,13 @@ export function scene(clock: ManualClock, reply: (request: Asked, index: number)
     const { method, url, headers } = request;
     const seen = { at: clock.monotonicMs(), method, url, body: text, token: headers?.['authorization'] ?? '' };
     const index = asked.push(seen) - 1;
-    await clock.sleep(LATENCY_MS);
-    const answer = await reply(seen, index);
-    if (answer instanceof Error) throw answer;
-    return answer;
+    const answered = async (): Promise<HttpResponse> => {
+      await clock.sleep(LATENCY_MS);
+      const said = await reply(seen, index);
+      if (said instanceof Error) throw said;
+      return said;
+    };
+    return Promise.race([answered(), stopped(request.signal)]);
   };
   const start = (outbox: ServiceOutbox, more: More = {}): Promise<PushResult> =>
     push({
@@ -71,6 +74,12 @@ export function scene(clock: ManualClock, reply: (request: Asked, index: number)
     return running;
   };
   return { run, start, asked, events, stop, pace };
+}
+
+function stopped(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped while it was under way')));
+  });
 }
 
 export function answer(status: number, headers: Record<string, string> = {}, body: unknown = { detail: 'said' }): HttpResponse {

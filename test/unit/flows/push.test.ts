@@ -14,7 +14,8 @@ test('a slow service does not slow the queue: requests leave every 100 ms while 
   expect(result).toMatchObject({ accepted: 30, requests: 30, throttled: 0, stopCause: undefined });
   const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
-  expect(Math.max(...gaps)).toBeLessThan(120);
+  // The first answer is waited for.
+  expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
 });
 
 test('entries of one record go one after the other, the photograph after its find', async () => {
@@ -144,9 +145,9 @@ describe('a refusal in a word beside another import of the same project', () => 
     queueImport(outbox, 'K-1');
     const alone = scene(clock, () => collision);
     expect(await alone.run(outbox)).toMatchObject({ refused: 1, requests: 1 });
-    for (const name of ['K-2', 'K-3']) queueImport(outbox, name);
-    const both = scene(clock, () => collision);
-    expect(await both.run(outbox)).toMatchObject({ refused: 2, requests: 4 });
+    for (const name of ['K-2', 'K-3', 'K-4']) queueImport(outbox, name);
+    const both = scene(clock, (_request, index) => (index === 0 ? created() : collision));
+    expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 5 });
   });
 });
 
