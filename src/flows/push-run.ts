@@ -77,7 +77,7 @@ export type Flight = {
  * Whether it is the service that answers. Until it has decided something in this push, and after an answer that may not
  * have been its own, one request is under way at a time: `shaken` asks it before anything more is sent, `asked` tries again.
  */
-export type Trust = 'untried' | 'proven' | 'shaken' | 'asked';
+type Trust = 'untried' | 'proven' | 'shaken' | 'asked';
 
 /** What is known while a push goes on. */
 export type PushRun = {

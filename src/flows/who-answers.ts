@@ -58,7 +58,7 @@ export async function forbidden(
   }
   if (cause !== undefined || outcome?.kind === 'unauthorised') {
     if (cause !== undefined && !run.halt.aborted) run.stopCause = cause;
-    return { state: 'queued', reason: t`refused, and nothing said whether the account is: ${detail}`, notBeforeAt: 0 };
+    return { state: 'queued', reason: t`refused, and it is open whether the whole account is: ${detail}`, notBeforeAt: 0 };
   }
   run.accessProven = true;
   return refusal(entry, detail, findings);
