@@ -38,7 +38,6 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
   'write-excel-file': /^src\/find\/export\/write-workbook\.ts$/,
   sharp: /^src\/find\/thumbnail\.ts$/,
-  undici: /^src\/http\/send\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
   'p-retry': /^src\/http\/retry\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,

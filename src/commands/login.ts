@@ -52,6 +52,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     username,
     password,
     send,
+    answerTimeoutMs: profile.answerTimeoutMs,
     keeper: {
       read: () => undefined,
       write: (fresh) => {

@@ -1,13 +1,11 @@
-import { OutboxLeasedError, UnavailableError } from '../base/errors.ts';
+import { ContractError, messageOf, OutboxLeasedError, type PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { PushResult } from '../flows/push.ts';
 import { type Round, type WatchEvent, watch } from '../flows/watch.ts';
-import { NoAnswerError } from '../http/exchange.ts';
+import { reasonToStay } from '../flows/who-answers.ts';
 import { nextDueAt } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import { countQueued } from '../outbox/overview.ts';
-import { accessProbe } from '../pas-api/requests.ts';
-import { authorised } from '../pas-api/session.ts';
 import { printable } from '../ui/terminal.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
 
@@ -62,27 +60,29 @@ async function oneRound(pusher: Pusher, isFirst: boolean): Promise<Round | PushR
     return await pushOnce({ ...pusher, takeOver: pusher.takeOver && isFirst });
   } catch (thrown) {
     if (thrown instanceof OutboxLeasedError && !isFirst) return undefined;
-    // Nobody could be asked for a token.
-    if (thrown instanceof UnavailableError) return { accepted: 0, stopCause: { kind: 'unreachable', reason: thrown.message } };
+    // Nobody could be asked for a token. An address that is wrong from the beginning is said.
+    const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
+    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: messageOf(thrown) } };
     throw thrown;
   }
 }
 
-/** A request that passes every gate of a write and does nothing. */
-async function isOpen({ pace, service, interrupts }: Pusher): Promise<boolean> {
+/** Whether the service itself is there, and not what stands in its place on the way. */
+async function isOpen({ context, pace, service, interrupts }: Pusher): Promise<boolean> {
+  const { answerTimeoutMs } = context.profile();
+  const { stop } = interrupts;
   try {
-    const token = await service.session.token();
-    const slot = await pace.depart(interrupts.stop);
-    try {
-      const probe = { ...accessProbe(service.baseUrl), signal: interrupts.stop, onDeparture: slot.leave };
-      return (await authorised(token, service.send)(probe)).status !== 503;
-    } finally {
-      slot.giveBack();
-    }
+    const token = await service.session.token(stop);
+    return (await reasonToStay({ ...service, answerTimeoutMs, clock: context.clock, pace, stop }, token)) === undefined;
   } catch (thrown) {
-    if (thrown instanceof NoAnswerError || thrown instanceof UnavailableError || interrupts.stop.aborted) return false;
+    if (isAway(thrown) || stop.aborted) return false;
     throw thrown;
   }
+}
+
+/** The service does not answer, or something else does. */
+function isAway(thrown: unknown): thrown is PasError {
+  return thrown instanceof UnavailableError || thrown instanceof ContractError;
 }
 
 /** Programs are told of each wait, people only of a new one. */

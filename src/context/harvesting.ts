@@ -74,7 +74,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
       return { kind: 'none' };
     case 'bearer': {
       const { session } = await openService(context);
-      return { kind: 'bearer', token: () => session.token() };
+      return { kind: 'bearer', ...session };
     }
     case 'basic': {
       const password = passwordOf(context, profile);

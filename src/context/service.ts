@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { send } = await context.connections();
-  const { baseUrl, username } = profile;
+  const { baseUrl, username, answerTimeoutMs } = profile;
   const lent = context.environment['PAS_TOKEN'];
   const keeper =
     lent === undefined
@@ -20,7 +20,8 @@ export async function openService(context: Context): Promise<OpenService> {
         }
       : { read: () => lent, write: () => {} };
   const password = passwordOf(context, profile);
-  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+  const session = openSession({ baseUrl, username, password, send, keeper, answerTimeoutMs });
+  return { baseUrl, send, session, tokenIsLent: lent !== undefined };
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {

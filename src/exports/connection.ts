@@ -48,11 +48,12 @@ export function openConnection(options: ServiceOptions): Connection {
   const store = openPaceStore(options.paceFile ?? placesFrom(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
+  const { answerTimeoutMs = 120_000 } = options;
   return {
     baseUrl,
-    answerTimeoutMs: options.answerTimeoutMs ?? 120_000,
+    answerTimeoutMs,
     send,
-    session: openSession({ baseUrl, username, password, keeper, send }),
+    session: openSession({ baseUrl, username, password, keeper, send, answerTimeoutMs }),
     pace: makePace({
       store,
       clock: systemClock,

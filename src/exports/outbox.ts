@@ -209,7 +209,7 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
   const credentials = {
     none: { kind: 'none' },
     basic: { kind: 'basic', username, password },
-    bearer: { kind: 'bearer', token: () => session.token() },
+    bearer: { kind: 'bearer', ...session },
   } as const;
   const options: OaiClientOptions = {
     oaiBase: checkAddress('oaiBase', oaiBase, service.allowHttp === true),

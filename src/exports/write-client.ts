@@ -9,7 +9,7 @@ import { sha512Of } from '../http/digest.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { importRequest, numberRequest, type Operation, photoRequest } from '../pas-api/requests.ts';
+import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';
@@ -51,16 +51,17 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const stop = new AbortController();
   const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: readRecordIdent };
 
-  const attempt = async (operation: Operation, request: HttpRequest, token: string): Promise<Outcome> => {
+  type Target = Parameters<typeof sendOnce>[1];
+  const attempt = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
     const slot = await pace.depart(stop.signal);
-    const { outcome, departedAtMs } = await sendOnce(context, operation, request, token, slot);
+    const { outcome, departedAtMs } = await sendOnce(context, target, request, token, slot);
     if (outcome.kind === 'throttled') pace.slowDown(departedAtMs, outcome.waitMs);
     return outcome;
   };
-  const send = async (operation: Operation, makeRequest: () => HttpRequest): Promise<Outcome> => {
+  const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
     const token = await session.token();
-    const outcome = await attempt(operation, makeRequest(), token);
-    return outcome.kind === 'unauthorised' ? attempt(operation, makeRequest(), await session.renew(token)) : outcome;
+    const outcome = await attempt(target, makeRequest(), token);
+    return outcome.kind === 'unauthorised' ? attempt(target, makeRequest(), await session.renew(token)) : outcome;
   };
   const paced: Exchange = async (request) => {
     const slot = await pace.depart(stop.signal);
@@ -78,11 +79,11 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     account: () => readAccount({ baseUrl, session, send: paced }),
     importFind: (document) => {
       const bytes = Buffer.from(document);
-      return send('import', () => importRequest(baseUrl, bytes, sha512Of(bytes)));
+      return send({ kind: 'import', identCely: null }, () => importRequest(baseUrl, bytes, sha512Of(bytes)));
     },
     setNumber: async (identCely, value) => {
       if (value.trim() === '') throw new UsageError('The registration number is empty; it cannot be removed, only changed.');
-      return send('number', () => numberRequest(baseUrl, identCely, value.trim()));
+      return send({ kind: 'number', identCely }, () => numberRequest(baseUrl, identCely, value.trim()));
     },
     addPhoto: async (identCely, path) => {
       const { photograph, issues } = await inspectPhotograph(path);
@@ -94,7 +95,9 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         sizeBytes: photograph.sizeBytes,
         link: path,
       };
-      return send('photo', () => photoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }));
+      return send({ kind: 'photo', identCely }, () =>
+        photoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }),
+      );
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -72,6 +73,12 @@ export type Flight = {
   overlapped: boolean;
 };
 
+/**
+ * Whether it is the service that answers. Until it has decided something in this push, and after an answer that may not
+ * have been its own, one request is under way at a time: `shaken` asks it before anything more is sent, `asked` tries again.
+ */
+type Trust = 'untried' | 'proven' | 'shaken' | 'asked';
+
 /** What is known while a push goes on. */
 export type PushRun = {
   readonly context: PushContext;
@@ -79,7 +86,11 @@ export type PushRun = {
   /** Projects in which two imports collided: from then on one at a time. */
   readonly serialProjects: Set<string>;
   readonly counts: { accepted: number; refused: number; requests: number; throttled: number; locked: number };
+  /** Setting it ends every wait for something that is not under way yet. */
   stopCause: StopCause | undefined;
+  /** The push was stopped, or has a cause to end. */
+  readonly halt: AbortSignal;
+  trust: Trust;
   /** What broke while an answer was written down: nothing more is sent, and the push ends with it. */
   failure: { readonly thrown: unknown } | undefined;
   /** Nothing is sent before, after the network failed. */
@@ -96,12 +107,25 @@ export type PushRun = {
 };
 
 export function startRun(context: PushContext): PushRun {
+  const ending = new AbortController();
+  const halt = AbortSignal.any([context.stop, ending.signal]);
+  // One listener for each request under way: that many is no leak.
+  setMaxListeners(0, halt);
+  let stopCause: StopCause | undefined;
   return {
     context,
+    halt,
+    trust: 'untried',
+    get stopCause() {
+      return stopCause;
+    },
+    set stopCause(cause) {
+      stopCause = cause;
+      ending.abort();
+    },
     flights: new Map(),
     serialProjects: new Set(),
     counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
-    stopCause: undefined,
     failure: undefined,
     holdUntilMs: 0,
     connectFailures: 0,
@@ -126,6 +150,15 @@ export function dueQuery(run: PushRun): DueQuery {
   };
 }
 
+/** Whether another request may be under way beside those that are. */
+export function hasRoom(run: PushRun): boolean {
+  return run.flights.size < (run.trust === 'proven' ? run.context.maxInFlight : 1);
+}
+
 export function limitReached(run: PushRun): boolean {
   return run.context.limit !== undefined && run.counts.requests >= run.context.limit;
+}
+
+export function isAbort(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'AbortError';
 }

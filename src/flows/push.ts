@@ -1,7 +1,6 @@
-import { PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { NoAnswerError } from '../http/exchange.ts';
 import type { Slot } from '../http/pace.ts';
+import { LongPauseError } from '../http/retry-after.ts';
 import {
   type Claim,
   claim,
@@ -14,14 +13,22 @@ import {
 } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { attemptsInARow } from '../outbox/journal.ts';
-import type { Outcome } from '../pas-api/outcome.ts';
-import { accessProbe } from '../pas-api/requests.ts';
-import { authorised } from '../pas-api/session.ts';
 import { takeFromOwner } from './change-owner.ts';
-import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
+import {
+  dueQuery,
+  type Flight,
+  hasRoom,
+  isAbort,
+  limitReached,
+  type PushContext,
+  type PushRun,
+  type StopCause,
+  startRun,
+} from './push-run.ts';
+import { renew, signedIn } from './push-sign-in.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
-import { refusal, settlementOf } from './settle-outcome.ts';
+import { settlementOf } from './settle-outcome.ts';
+import { askWhoAnswers, forbidden, noteWhoAnswers } from './who-answers.ts';
 
 export type PushResult = {
   readonly accepted: number;
@@ -38,8 +45,6 @@ export type PushResult = {
 
 /** A queue that must wait longer than this is left for a later push. */
 const MOST_WAIT_MS = 120_000;
-/** A service that refuses every token it gives is not asked for ever. */
-const MOST_RENEWALS = 3;
 
 /**
  * Sends what is due until nothing is: take the oldest entry, wait for its slot, write down that it is being sent, send
@@ -66,7 +71,7 @@ async function sendAll(run: PushRun): Promise<void> {
     if (run.failure !== undefined) throw run.failure.thrown;
     if (stop.aborted) run.stopCause ??= { kind: 'interrupted' };
     const entry = mayStart(run) ? nextDue(outbox, dueQuery(run)) : undefined;
-    if (entry !== undefined) await launch(run, entry);
+    if (entry !== undefined) await (run.trust === 'shaken' ? askWhoAnswers(run) : launch(run, entry));
     else if (!(await waitForMore(run))) return;
   }
 }
@@ -88,15 +93,20 @@ function takeUpUnsettled(run: PushRun): void {
 }
 
 function mayStart(run: PushRun): boolean {
-  const { clock, maxInFlight } = run.context;
-  return run.stopCause === undefined && run.flights.size < maxInFlight && !limitReached(run) && clock.now() >= run.holdUntilMs;
+  return (
+    !run.halt.aborted &&
+    run.failure === undefined &&
+    hasRoom(run) &&
+    !limitReached(run) &&
+    run.context.clock.now() >= run.holdUntilMs
+  );
 }
 
 /** Waits until an answer comes or an entry's time does. False when there is nothing left to wait for. */
 async function waitForMore(run: PushRun): Promise<boolean> {
   const { clock, outbox, stop } = run.context;
   const stopping = run.stopCause !== undefined || limitReached(run);
-  const dueAt = stopping || run.flights.size >= run.context.maxInFlight ? undefined : nextDueAt(outbox, dueQuery(run));
+  const dueAt = stopping || !hasRoom(run) ? undefined : nextDueAt(outbox, dueQuery(run));
   if (dueAt === undefined && run.flights.size === 0) return false;
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
@@ -116,21 +126,30 @@ async function untilAborted(wait: Promise<unknown>): Promise<void> {
   try {
     await wait;
   } catch (thrown) {
-    if (!(thrown instanceof Error && thrown.name === 'AbortError')) throw thrown;
+    if (!isAbort(thrown)) throw thrown;
+  }
+}
+
+/** What the pace gives; undefined where the push ends before that. */
+async function unlessEnding<T>(run: PushRun, wait: Promise<T>): Promise<T | undefined> {
+  try {
+    return await wait;
+  } catch (thrown) {
+    if (thrown instanceof LongPauseError) {
+      run.stopCause ??= { kind: 'waiting', reason: t`the service asked for a long pause`, untilMs: thrown.untilMs };
+    } else if (!isAbort(thrown)) throw thrown;
+    return undefined;
   }
 }
 
 /** Takes the entry's slot and sends it; its answer is waited for elsewhere. */
 async function launch(run: PushRun, entry: Entry): Promise<void> {
-  const { clock, outbox, pace, session, stop } = run.context;
+  const { outbox, pace, session } = run.context;
+  const { halt } = run;
   const pauseMs = await pace.waitMs();
-  if (pauseMs > MOST_WAIT_MS) {
-    run.stopCause = { kind: 'waiting', reason: t`the service asked for a long pause`, untilMs: clock.now() + pauseMs };
-    return;
-  }
-  const token = await session.token();
-  await untilAborted(pace.approach(stop));
-  if (stop.aborted || run.stopCause !== undefined || run.failure !== undefined) return;
+  await unlessEnding(run, pace.approach(halt));
+  const token = await signedIn(run, session.token(halt));
+  if (token === undefined || !mayStart(run)) return;
 
   const claimed = claim(outbox, entry.id, (current) => {
     const { method, url } = requestOf(run.context, current);
@@ -150,7 +169,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
     other.overlapped = true;
     flight.overlapped = true;
   }
-  const done = sendOnce(run.context, claimed.entry.kind, request, token, slot)
+  const done = sendOnce(run.context, claimed.entry, request, token, slot)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.
@@ -161,19 +180,20 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
 }
 
 /** Takes the slot. Stopped before it could leave, the entry is as it was: nobody need wonder what became of it. */
-async function departOrGiveBack({ context }: PushRun, claimed: Claim): Promise<Slot | undefined> {
+async function departOrGiveBack(run: PushRun, claimed: Claim): Promise<Slot | undefined> {
+  let slot: Slot | undefined;
+  let leaves = false;
   try {
-    return await context.pace.depart(context.stop);
-  } catch (thrown) {
-    settle(
-      context.outbox,
-      claimed,
-      { state: 'queued', reason: t`stopped before it was sent`, notBeforeAt: 0 },
-      { outcome: 'never-left' },
-    );
-    if (thrown instanceof Error && thrown.name === 'AbortError') return undefined;
-    throw thrown;
+    slot = await unlessEnding(run, run.context.pace.depart(run.halt));
+    leaves = slot !== undefined && mayStart(run);
+  } finally {
+    const back: Settlement = { state: 'queued', reason: t`stopped before it was sent`, notBeforeAt: 0 };
+    if (!leaves) {
+      slot?.giveBack();
+      settle(run.context.outbox, claimed, back, { outcome: 'never-left' });
+    }
   }
+  return leaves ? slot : undefined;
 }
 
 async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
@@ -187,8 +207,7 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
-  if (sent.outcome.kind === 'uncertain' && sent.outcome.outsideContract) run.oddlyAnswered.add(entry.id);
-  else run.oddlyAnswered.delete(entry.id);
+  noteWhoAnswers(run, entry, sent);
   const settlement = unlessOwned(run, entry, await decide(run, flight, sent));
   settle(run.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
@@ -197,12 +216,13 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
   });
   if (settlement.state === 'accepted' || settlement.state === 'refused') run.counts[settlement.state] += 1;
   reportSettled(run, entry, settlement);
+  if (sent.outcome.kind === 'unauthorised') await renew(run, entry, sent.token);
 }
 
 async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlement> {
   switch (sent.outcome.kind) {
     case 'unauthorised':
-      return renewed(run, flight.entry, sent.token);
+      return { state: 'queued', reason: t`the token had run out`, notBeforeAt: run.context.clock.now() };
     case 'forbidden':
       return forbidden(run, flight.entry, sent.outcome, sent.token);
     default:
@@ -219,54 +239,6 @@ function unlessOwned(run: PushRun, entry: Entry, settlement: Settlement): Settle
   const reason = t`the service gave it the record ${identCely}, which was that of ${owner.localId}: look at the service which of them it has`;
   reportSettled(run, owner, { state: 'uncertain', reason });
   return { state: 'uncertain', reason };
-}
-
-/** The token ran out: the request was not looked at, so it goes back to the queue and is sent with a new one. */
-async function renewed(run: PushRun, entry: Entry, token: string): Promise<Settlement> {
-  const { clock, session } = run.context;
-  const back: Settlement = { state: 'queued', reason: t`the token had run out`, notBeforeAt: clock.now() };
-  try {
-    const next = await session.renew(token);
-    if (next === token || attemptsInARow(run.context.outbox, entry.id, 'unauthorised') >= MOST_RENEWALS) {
-      run.stopCause ??= { kind: 'not-allowed', reason: t`the service refuses the token that it gave` };
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-    run.stopCause ??=
-      thrown.exitReason === 'notAllowed'
-        ? { kind: 'not-allowed', reason: thrown.message }
-        : { kind: 'unreachable', reason: thrown.message };
-  }
-  return back;
-}
-
-/** One record refused, or the whole account? A harmless request that passes the same gates tells. */
-async function forbidden(
-  run: PushRun,
-  entry: Entry,
-  outcome: Extract<Outcome, { kind: 'forbidden' }>,
-  token: string,
-): Promise<Settlement> {
-  if (!run.accessProven && (await refusedAsAWhole(run, token))) {
-    run.stopCause ??= { kind: 'not-allowed', reason: outcome.detail };
-    return { state: 'queued', reason: t`the account is refused: ${outcome.detail}`, notBeforeAt: 0 };
-  }
-  run.accessProven = true;
-  return refusal(entry, outcome.detail, outcome.findings);
-}
-
-async function refusedAsAWhole(run: PushRun, token: string): Promise<boolean> {
-  const { baseUrl, pace, send } = run.context;
-  const slot = await pace.depart();
-  try {
-    const answer = await authorised(token, send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
-    return answer.status === 403;
-  } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return false;
-    throw thrown;
-  } finally {
-    slot.giveBack();
-  }
 }
 
 function reportSettled(run: PushRun, entry: Entry, settlement: Settlement): void {

@@ -2,7 +2,7 @@ import { type HttpRequest, type HttpResponse, NoAnswerError } from '../http/exch
 import type { Slot } from '../http/pace.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../pas-api/outcome.ts';
-import { importRequest, numberRequest, type Operation, photoRequest } from '../pas-api/requests.ts';
+import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
 import { authorised } from '../pas-api/session.ts';
 import type { PushContext } from './push-run.ts';
 
@@ -42,15 +42,19 @@ function required<T>(value: T | null): T {
 
 type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
 
-/** Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does. */
+/**
+ * Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does.
+ * @param entry what the request is about: a number or a photograph goes to the record that it names
+ */
 export async function sendOnce(
   context: SendContext,
-  operation: Operation,
+  entry: Pick<Entry, 'kind' | 'identCely'>,
   request: HttpRequest,
   token: string,
   slot: Slot,
 ): Promise<Sent> {
   const { clock } = context;
+  const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
   let departedAtMs = clock.monotonicMs();
   const onDeparture = () => {
     departedAtMs = clock.monotonicMs();
@@ -66,11 +70,11 @@ export async function sendOnce(
   });
   try {
     const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
-    const outcome = outcomeOf(operation, response, clock.now(), context.readIdentCely);
+    const outcome = outcomeOf(entry.kind, response, clock.now(), context.readIdentCely, addressed);
     return { outcome, ...facts(response) };
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return { outcome: outcomeOfNoAnswer(operation, thrown), ...facts(thrown.head) };
+    return { outcome: outcomeOfNoAnswer(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
   } finally {
     slot.giveBack();
   }

@@ -25,6 +25,8 @@ type WatchOptions = {
 
 const FIRST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 60_000;
+/** A service that is there and leaves entries in doubt is not given new ones every minute of a night. */
+const MOST_DOUBT_PAUSE_MS = 3_600_000;
 /** The outbox is this machine's own: looking into it costs the service nothing. */
 const LOOK_MS = 1000;
 
@@ -36,11 +38,19 @@ const LOOK_MS = 1000;
 export async function watch(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
   let pauseMs = FIRST_PAUSE_MS;
+  let doubtPauseMs = FIRST_PAUSE_MS;
   for (;;) {
     const round = await options.push();
     if (stop.aborted) return { kind: 'interrupted' };
-    if (round !== undefined && round.accepted > 0) pauseMs = FIRST_PAUSE_MS;
+    if (round !== undefined && round.accepted > 0) {
+      pauseMs = FIRST_PAUSE_MS;
+      doubtPauseMs = FIRST_PAUSE_MS;
+    }
     const cause = round?.stopCause;
+    if (cause?.kind === 'in-doubt') {
+      pauseMs = Math.max(pauseMs, doubtPauseMs);
+      doubtPauseMs = Math.min(doubtPauseMs * 2, MOST_DOUBT_PAUSE_MS);
+    }
     switch (cause?.kind) {
       case 'interrupted':
       case 'not-allowed':

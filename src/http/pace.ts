@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { refuseLongPause } from './retry-after.ts';
 
 /** One scope's share of the pace, kept where everybody who shares the scope can see it. Times are the store's. */
 export type PaceState = {
@@ -52,6 +53,7 @@ export type Slot = {
   giveBack(): void;
 };
 
+/** `approach` and `depart` throw a LongPauseError as soon as nobody may leave for so long. */
 export type Pace = {
   /** Resolves shortly before the next slot, so that what must be on disk first does not eat into it. */
   approach(signal?: AbortSignal): Promise<void>;
@@ -123,6 +125,11 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       ),
     }));
 
+  const sleepALittle = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+    refuseLongPause(ms, clock.now());
+    await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
+  };
+
   /** Ends the leaving that `mark` stands for, and no other. */
   const release = (mark: number, departedToo: boolean): void =>
     inPassing(
@@ -161,7 +168,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       for (;;) {
         const remainingMs = (await waitMs()) - LEAD_MS;
         if (remainingMs <= 0) return;
-        await clock.sleep(Math.min(remainingMs, LOOK_UP_MS), signal);
+        await sleepALittle(remainingMs, signal);
       }
     },
     async depart(signal) {
@@ -170,7 +177,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
         const asked = momentOf(clock);
         const found = await tryDepart();
         if ('mark' in found) return takenSlot(found.mark, asked, clock.monotonicMs() - startedMs);
-        await clock.sleep(Math.min(found.waitMs, LOOK_UP_MS), signal);
+        await sleepALittle(found.waitMs, signal);
       }
     },
     slowDown(departedAtMs, retryAfterMs) {

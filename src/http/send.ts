@@ -1,149 +1,171 @@
-import { createRequire } from 'node:module';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
+import { Agent as HttpsAgent, request as overHttps } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type * as undici from 'undici';
-import type { Agent, Dispatcher } from 'undici';
+import { TLSSocket } from 'node:tls';
+import { urlToHttpOptions } from 'node:url';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type NoAnswerReason } from './exchange.ts';
 
+const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** A body of which the network takes nothing for this long is given up. */
 const STALLED_BODY_MS = 60_000;
+/** A long answer may take longer, as over a slow network; one that only drips is over with its time. */
+const LEAST_BYTES_PER_MS = 4;
+/** An idle connection is given up early, because a create that meets the server's own idle limit would end in doubt. */
+const IDLE_MS = 2000;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
-/**
- * The one place where requests leave. Redirects are not followed and nothing is sent twice; an idle connection is
- * given up early, because a create that meets the server's own idle limit would end in doubt.
- */
+/** The one place where requests leave. Redirects are not followed and nothing is sent twice. */
 export function openConnections(options: { readonly maxConnections: number }): Connections {
-  // Alone: whoever asks the service would wait 0.1 s longer for the rest of undici (docs/decisions/0015-one-file-of-undici.md).
-  const Agents = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js') as typeof undici.Agent;
-  const agent = new Agents({
-    connections: options.maxConnections,
-    pipelining: 1,
-    keepAliveTimeout: 2000,
-    keepAliveMaxTimeout: 2000,
-    connect: { timeout: 15_000 },
-  });
+  const shared = { keepAlive: true, maxSockets: options.maxConnections, timeout: IDLE_MS };
+  const [plain, secure] = [new HttpAgent(shared), new HttpsAgent(shared)];
+  const open = (request: HttpRequest): ClientRequest => {
+    const { url, method, headers, body } = request;
+    const form = body === undefined ? {} : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
+    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: { ...headers, ...form } };
+    return target.protocol === 'https:' ? overHttps({ ...target, agent: secure }) : overHttp({ ...target, agent: plain });
+  };
   return {
-    send: (request) => sendOnce(agent, request),
-    close: () => agent.destroy(),
+    send: (request) => new Promise((resolve, reject) => new Sending(request, resolve, reject).start(open)),
+    close: async () => {
+      for (const agent of [plain, secure]) agent.destroy();
+    },
   };
 }
 
-/** @throws NoAnswerError when no whole answer came, saying whether the request may have arrived. */
-function sendOnce(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    const url = new URL(request.url);
-    const body = request.body?.open();
-    const answer = new Answer(request, body, resolve, reject);
-    if (request.signal?.aborted === true) {
-      answer.fail('aborted', t`stopped before it was sent`);
-      return;
-    }
-    agent.dispatch(
-      {
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: request.method,
-        headers: {
-          ...request.headers,
-          ...(request.body === undefined
-            ? {}
-            : { 'content-type': request.body.contentType, 'content-length': String(request.body.lengthBytes) }),
-        },
-        ...(body === undefined ? {} : { body }),
-        headersTimeout: request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
-        bodyTimeout: request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
-      },
-      answer,
-    );
-  });
-}
-
-/** Collects one answer, and knows how far the request got when there is none. */
-class Answer implements Dispatcher.DispatchHandler {
+/** One request under way. Where no whole answer comes, it knows whether the request may have arrived. */
+class Sending {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: NoAnswerError) => void;
-  readonly #onAbort = () => this.fail('aborted', t`stopped while it was under way`);
-  #controller: Dispatcher.DispatchController | undefined;
-  #watchdog: NodeJS.Timeout | undefined;
+  readonly #onAbort = () => this.#fail('aborted', t`stopped while it was under way`);
+  #outgoing: ClientRequest | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #departed = false;
+  #awaited = false;
   #settled = false;
-  #nothingLeft = false;
-  #head: { status: number; headers: Record<string, string> } | undefined;
-  #chunks: Buffer[] = [];
+  #head: Omit<HttpResponse, 'body'> | undefined;
+  readonly #chunks: Buffer[] = [];
   #sizeBytes = 0;
 
-  constructor(
-    request: HttpRequest,
-    body: Readable | Buffer | undefined,
-    resolve: (response: HttpResponse) => void,
-    reject: (error: NoAnswerError) => void,
-  ) {
+  constructor(request: HttpRequest, resolve: (response: HttpResponse) => void, reject: (error: NoAnswerError) => void) {
     this.#request = request;
-    this.#body = body;
+    this.#body = request.body?.open();
     this.#resolve = resolve;
     this.#reject = reject;
-    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#settled) {
-      controller.abort(new Error('no longer wanted'));
+  start(open: (request: HttpRequest) => ClientRequest): void {
+    if (this.#request.signal?.aborted === true) {
+      this.#fail('aborted', t`stopped before it was sent`);
       return;
     }
-    const body = this.#body;
-    if (body === undefined || Buffer.isBuffer(body)) {
-      this.#depart();
+    this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    try {
+      this.#outgoing = open(this.#request);
+    } catch (thrown) {
+      this.#fail('connect', messageOf(thrown), thrown);
       return;
     }
-    // The head of a streamed request leaves with the first piece of its body, which this listener meets first.
-    body.once('data', () => this.#depart());
-    this.#watchBody(body);
+    // What a server says before its answer (1xx) is passed over: RFC 9110, section 15.2.
+    this.#outgoing
+      .on('socket', (socket) => this.#connect(socket))
+      .on('response', (incoming) => this.#read(incoming))
+      .on('error', (error) => this.#broke(textOf(error), error))
+      .on('close', () => this.#head ?? this.#broke(t`the connection was lost`));
   }
 
+  #broke(message: string, cause?: unknown): void {
+    this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
+  }
+
+  #connect(socket: Socket): void {
+    const secure = socket instanceof TLSSocket;
+    const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
+    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', t`it took too long to connect`);
+    if (isConnected) this.#depart();
+    else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart());
+  }
+
+  /** Until something is written to it, nothing of the request leaves, its head included. */
   #depart(): void {
-    if (this.#settled || this.#request.onDeparture?.() !== false) return;
-    this.#nothingLeft = true;
-    this.fail('connect', t`it took too long to connect`);
+    const [outgoing, body] = [this.#outgoing, this.#body];
+    if (this.#settled || outgoing === undefined) return;
+    if (body === undefined || Buffer.isBuffer(body)) {
+      if (!this.#leave()) return;
+      outgoing.end(body);
+      this.#awaitAnswer();
+      return;
+    }
+    const seconds = STALLED_BODY_MS / 1000;
+    this.#failAfter(STALLED_BODY_MS, 'timeout', t`the network took nothing for ${seconds} seconds`);
+    body.once('data', () => this.#leave());
+    body.on('data', () => this.#awaited || this.#timer?.refresh());
+    body.on('error', (error) => this.#fail('body', messageOf(error), error));
+    body.once('end', () => this.#awaitAnswer());
+    body.pipe(outgoing);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Dispatcher.ResponseData['headers']): void {
-    if (status < 200) return;
-    this.#head = { status, headers: flatten(headers) };
+  #leave(): boolean {
+    if (this.#settled) return false;
+    this.#departed = this.#request.onDeparture?.() !== false;
+    if (!this.#departed) this.#fail('connect', t`it took too long to connect`);
+    return this.#departed;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  #awaitAnswer(): void {
+    if (this.#settled || this.#awaited) return;
+    this.#awaited = true;
+    const limitMs = this.#request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS;
+    const seconds = limitMs / 1000;
+    this.#failAfter(limitMs, 'timeout', t`the answer took longer than ${seconds} seconds`);
+  }
+
+  #read(incoming: IncomingMessage): void {
+    this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
+    // It may come before the last byte of the request has left.
+    this.#awaitAnswer();
+    incoming
+      .on('data', (chunk: Buffer) => this.#take(chunk))
+      .on('end', () => this.#finish())
+      .on('error', (error) => this.#broke(messageOf(error), error));
+  }
+
+  #take(chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
     const mostBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    if (this.#sizeBytes > mostBytes) {
-      this.fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
-      return;
-    }
-    this.#chunks.push(chunk);
+    if (this.#sizeBytes > mostBytes) this.#fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
+    else this.#chunks.push(chunk);
   }
 
-  onResponseEnd(): void {
+  #finish(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#end();
+    if (this.#outgoing?.writableFinished === false) this.#giveUp();
     this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.fail(this.#controller === undefined ? 'connect' : reasonOf(error), messageOf(error), error);
+  /** Bytes that come put it off, each by its share. */
+  #failAfter(limitMs: number, reason: NoAnswerReason, message: string, knownBytes = 0): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const more = this.#sizeBytes - knownBytes;
+      if (more < LEAST_BYTES_PER_MS) this.#fail(reason, message);
+      else this.#failAfter(more / LEAST_BYTES_PER_MS, reason, message, this.#sizeBytes);
+    }, limitMs);
   }
 
-  fail(reason: NoAnswerReason, message: string, cause?: unknown): void {
+  #fail(reason: NoAnswerReason, message: string, cause?: unknown): void {
     if (this.#settled) return;
-    const mayHaveArrived = this.#controller !== undefined && !this.#nothingLeft && this.#bodyWasHandedOver();
+    const mayHaveArrived = this.#departed && this.#bodyWasHandedOver();
     this.#end();
-    if (typeof this.#body === 'object' && 'destroy' in this.#body) this.#body.destroy();
-    this.#controller?.abort(new Error(message));
+    this.#giveUp();
     const head = this.#head;
     this.#reject(new NoAnswerError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
@@ -153,33 +175,27 @@ class Answer implements Dispatcher.DispatchHandler {
     return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
   }
 
-  #watchBody(body: Readable): void {
-    this.#watchdog = setTimeout(() => {
-      const seconds = STALLED_BODY_MS / 1000;
-      if (!body.readableEnded) this.fail('timeout', t`the network took nothing for ${seconds} seconds`);
-    }, STALLED_BODY_MS);
-    body.on('data', () => this.#watchdog?.refresh());
-    body.on('error', (error) => this.fail('body', messageOf(error), error));
+  #giveUp(): void {
+    if (this.#body !== undefined && !Buffer.isBuffer(this.#body)) this.#body.destroy();
+    this.#outgoing?.destroy();
   }
 
   #end(): void {
     this.#settled = true;
-    clearTimeout(this.#watchdog);
+    clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
   }
 }
 
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function flatten(headers: IncomingMessage['headers']): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
 }
 
-function reasonOf(error: Error): NoAnswerReason {
-  const code = 'code' in error ? String(error.code) : '';
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'timeout';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'connect';
-  return 'reset';
+/** Where a host has several addresses, what each of them said is inside. */
+function textOf(error: Error): string {
+  return error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message;
 }

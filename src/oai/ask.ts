@@ -14,7 +14,12 @@ import { followRedirects } from './redirect.ts';
 export type OaiCredentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
-  | { readonly kind: 'bearer'; readonly token: () => Promise<string> };
+  | {
+      readonly kind: 'bearer';
+      readonly token: (signal?: AbortSignal) => Promise<string>;
+      /** A token in place of one that was refused; without it a refusal is final. */
+      readonly renew?: (refused: string, signal?: AbortSignal) => Promise<string>;
+    };
 
 export type AskOptions = {
   /** Address that the verbs are added to. */
@@ -57,14 +62,13 @@ export function makeAsk(options: AskOptions): Ask {
   const get = followRedirects(endpoint, exchange);
   return async (verb, given, signal, onToken) => {
     checkArguments(verb, given);
-    const authorization = await authorizationOf(credentials);
-    const response = await answered(endpoint, signal, () =>
+    const send = (authorization: string | undefined): Promise<HttpResponse> =>
       get(queryOf(verb, given), authorization, {
         maxAnswerBytes,
         ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
-      }),
-    );
+      });
+    const response = await answered(endpoint, signal, () => signedIn(credentials, send, signal));
     refuseStatus(endpoint, response);
     const body = unpacked(endpoint, response, maxAnswerBytes);
     const token = onToken === undefined ? undefined : tokenAtEnd(body);
@@ -76,14 +80,24 @@ export function makeAsk(options: AskOptions): Ask {
   };
 }
 
-async function authorizationOf(credentials: OaiCredentials): Promise<string | undefined> {
+/** A token may run out between two requests; the one that is refused for it is sent once more, with a new one. */
+async function signedIn(
+  credentials: OaiCredentials,
+  send: (authorization: string | undefined) => Promise<HttpResponse>,
+  signal: AbortSignal | undefined,
+): Promise<HttpResponse> {
   switch (credentials.kind) {
     case 'none':
-      return undefined;
+      return send(undefined);
     case 'basic':
-      return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`;
-    case 'bearer':
-      return `Bearer ${await credentials.token()}`;
+      return send(`Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`);
+    case 'bearer': {
+      const token = await credentials.token(signal);
+      const response = await send(`Bearer ${token}`);
+      if (response.status !== 401 || credentials.renew === undefined) return response;
+      const next = await credentials.renew(token, signal);
+      return next === token ? response : send(`Bearer ${next}`);
+    }
   }
 }
 

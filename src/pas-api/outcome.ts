@@ -28,64 +28,116 @@ export type Outcome =
 /** Reads an identifier out of a success document; passed in, so that this module needs no XML. */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
 
-const SUCCESS_STATUS: Readonly<Record<Operation, number>> = { import: 201, number: 200, photo: 201 };
+/** What a status says of the operation: a refusal means that it was not carried out. */
+type Meaning =
+  | 'success'
+  | 'refused'
+  | 'already-current'
+  | 'unauthorised'
+  | 'forbidden'
+  | 'too-many'
+  | 'closed'
+  | 'failed'
+  | 'outside-contract';
+
+type Meanings = { readonly [operation in Operation]?: Meaning };
+
+type AnswerHead = Pick<HttpResponse, 'status' | 'headers'>;
+
+const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
+
+/**
+ * The status decides, whatever stands in the body: a proxy puts its own pages there. From the contract's tables
+ * ("Errors"), but for 405, 406, 413 and 415: those belong to gates that stand before the operation (A7).
+ */
+const MEANINGS: Readonly<Record<number, Meanings>> = {
+  200: { number: 'success' },
+  201: { import: 'success', photo: 'success' },
+  400: forAll('refused'),
+  401: forAll('unauthorised'),
+  403: forAll('forbidden'),
+  404: forAll('refused'),
+  405: forAll('refused'),
+  406: forAll('refused'),
+  413: forAll('refused'),
+  415: forAll('refused'),
+  422: { import: 'refused', number: 'already-current', photo: 'refused' },
+  429: forAll('too-many'),
+  500: forAll('failed'),
+  503: forAll('closed'),
+};
+
+/** Of any other status nobody knows who gave it, or when. A redirect of a write is one: 303 follows what was done. */
+function meaningOf(operation: Operation, status: number): Meaning {
+  return MEANINGS[status]?.[operation] ?? 'outside-contract';
+}
 
 /** Identifiers hold letters, digits and hyphens only; anything else in the header is not believed. */
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
-export function outcomeOf(operation: Operation, response: HttpResponse, nowMs: number, readIdentCely: ReadIdentCely): Outcome {
-  if (response.status === SUCCESS_STATUS[operation]) return successOf(response, readIdentCely);
+/** @param addressed the record that a number or a photograph was sent to */
+export function outcomeOf(
+  operation: Operation,
+  response: HttpResponse,
+  nowMs: number,
+  readIdentCely: ReadIdentCely,
+  addressed?: string,
+): Outcome {
+  const meaning = meaningOf(operation, response.status);
+  if (meaning === 'success') return successOf(response, readIdentCely, addressed);
   const body = readErrorBody(response);
-  const detail = detailOf(response.status, body);
+  const detail = detailOf(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
-  // A body that is not the service's own may be a proxy's, and says nothing about what happened behind it, but
-  // for 413: the proxy took no more of the request.
-  if (response.status === 413) return { kind: 'refused', detail, findings };
-  // Whoever asks to sign in has done nothing else.
-  if (response.status === 401) return { kind: 'unauthorised', detail };
-  if (body.kind === 'other' && response.status !== 429) return { kind: 'uncertain', detail, outsideContract: true };
-  switch (response.status) {
-    case 403:
-      return { kind: 'forbidden', detail, findings };
-    case 422:
-      if (operation === 'number') return { kind: 'already-current', detail };
-      return operation === 'import' && body.kind === 'detail'
+  switch (meaning) {
+    case 'refused':
+      return operation === 'import' && response.status === 422 && body.kind === 'detail'
         ? { kind: 'refused-in-a-word', detail }
         : { kind: 'refused', detail, findings };
-    case 429:
+    case 'already-current':
+      // That the record has it is believed of the service alone.
+      return body.kind === 'detail' ? { kind: 'already-current', detail } : { kind: 'refused', detail, findings };
+    case 'unauthorised':
+      return { kind: 'unauthorised', detail };
+    case 'forbidden':
+      return { kind: 'forbidden', detail, findings };
+    case 'too-many':
       return tooMany(operation, response, nowMs);
-    case 503:
+    case 'closed':
       return { kind: 'closed', detail };
-    case 500:
+    case 'failed':
       return { kind: 'uncertain', detail, outsideContract: false };
-    default:
-      return response.status >= 400 && response.status < 500
-        ? { kind: 'refused', detail, findings }
-        : { kind: 'uncertain', detail, outsideContract: true };
+    case 'outside-contract':
+      return { kind: 'uncertain', detail, outsideContract: true };
   }
 }
 
-/** The outcome where no whole answer came. A cut success still names the record in its head. */
-export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError): Outcome {
+/** The outcome where no whole answer came. */
+export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, nowMs: number, addressed?: string): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'file-changed' };
+  const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
+  if (told !== undefined && told.kind !== 'uncertain') return told;
   if (!error.mayHaveArrived) return { kind: 'never-arrived', detail: error.message };
-  const identCely = error.head?.headers['x-record-id'];
-  if (error.head?.status === SUCCESS_STATUS[operation] && identCely !== undefined && IDENT_CELY.test(identCely)) {
-    return { kind: 'accepted', identCely };
-  }
-  return { kind: 'uncertain', detail: t`no whole answer came (${error.message})`, outsideContract: false };
+  return told ?? { kind: 'uncertain', detail: t`no whole answer came (${error.message})`, outsideContract: false };
 }
 
-function successOf(response: HttpResponse, readIdentCely: ReadIdentCely): Outcome {
+/** An answer that was cut off in its body had its status and its headers; undefined where those do not tell enough. */
+function outcomeOfHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
+  const meaning = meaningOf(operation, head.status);
+  const needsBody = meaning === 'already-current' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
+  return needsBody ? undefined : outcomeOf(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);
+}
+
+function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, addressed: string | undefined): Outcome {
   const inHeader = response.headers['x-record-id'];
   const inBody = readIdentCely(response.body);
-  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) {
-    const detail = t`the answer names two records, ${inHeader} in its header and ${inBody} in its document`;
-    return { kind: 'uncertain', detail, outsideContract: true };
-  }
   const identCely = inHeader ?? inBody;
-  if (identCely !== undefined && IDENT_CELY.test(identCely)) return { kind: 'accepted', identCely };
-  return { kind: 'uncertain', detail: t`status ${response.status}, but no record is named`, outsideContract: true };
+  const odd = (detail: string): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
+  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(t`status ${response.status}, but no record is named`);
+  if (inBody !== undefined && inBody !== identCely) {
+    return odd(t`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
+  }
+  if (addressed !== undefined && addressed !== identCely) return odd(t`the answer is about ${identCely}, not about ${addressed}`);
+  return { kind: 'accepted', identCely };
 }
 
 /** Only a throttle carries `Retry-After`, but not every throttle does (contract, "Errors", rule 3). */
@@ -95,7 +147,9 @@ function tooMany(operation: Operation, response: HttpResponse, nowMs: number): O
   return { kind: 'throttled', waitMs };
 }
 
-function detailOf(status: number, body: ErrorBody): string {
+function detailOf({ status, headers }: HttpResponse, body: ErrorBody): string {
+  const target = headers['location'];
+  if (status >= 300 && status < 400 && target !== undefined) return t`status ${status}, which sends on to ${target}`;
   switch (body.kind) {
     case 'detail':
       return body.detail;

@@ -10,6 +10,8 @@ import { bytesForm, streamForm } from '../http/multipart.ts';
 export type Operation = 'import' | 'number' | 'photo';
 
 const ACCEPT = '*/*';
+/** A question that changes nothing is answered soon or not at all. */
+export const QUESTION_TIMEOUT_MS = 30_000;
 
 export function tokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
   const bytes = Buffer.from(JSON.stringify({ username, password }));
@@ -18,11 +20,13 @@ export function tokenRequest(baseUrl: string, username: string, password: string
     url: `${baseUrl}/api/token-auth/`,
     headers: { accept: ACCEPT },
     body: { contentType: 'application/json', lengthBytes: bytes.length, open: () => bytes },
+    answerTimeoutMs: QUESTION_TIMEOUT_MS,
   };
 }
 
 export function userInfoRequest(baseUrl: string): HttpRequest {
-  return { method: 'GET', url: `${baseUrl}/api/uzivatel-info/`, headers: { accept: ACCEPT } };
+  const url = `${baseUrl}/api/uzivatel-info/`;
+  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
 }
 
 const IMPORT_PATH = '/api/pas/import-xml';
@@ -74,5 +78,10 @@ export function photoRequest(baseUrl: string, identCely: string, file: PhotoFile
  * account or the address as a whole is refused; any other answer shows that only one record was.
  */
 export function accessProbe(baseUrl: string): HttpRequest {
-  return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT } };
+  return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+}
+
+/** An import without a find, which the service refuses. Whatever stands between it and finds stands between it and this. */
+export function emptyImport(baseUrl: string): HttpRequest {
+  return { ...accessProbe(baseUrl), method: 'POST' };
 }

@@ -1,9 +1,9 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, withoutSecret } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
-import { tokenRequest } from './requests.ts';
+import { QUESTION_TIMEOUT_MS, tokenRequest } from './requests.ts';
 
 /** Where the token is kept between runs. */
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
@@ -14,6 +14,8 @@ type SessionOptions = {
   readonly password: string | undefined;
   readonly keeper: TokenKeeper;
   readonly send: Exchange;
+  /** Where it is less than a sign-in has. */
+  readonly answerTimeoutMs?: number;
 };
 
 /**
@@ -21,17 +23,20 @@ type SessionOptions = {
  * before it was given to us, so a 401 is the only sign that it has run out.
  */
 export type Session = {
-  /** @throws AuthError, UnavailableError, ContractError */
-  token(): Promise<string>;
-  /** Gets a new token in place of `refused`, once for all who wait for it. */
-  renew(refused: string): Promise<string>;
+  /**
+   * @param signal ends the sign-in, where this one begins it
+   * @throws AuthError, UnavailableError, ContractError
+   */
+  token(signal?: AbortSignal): Promise<string>;
+  /** Gets a new token in place of `refused`, once for all who wait for it. From now on nobody is given the old one. */
+  renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
   let renewing: Promise<string> | undefined;
-  const fetchToken = (): Promise<string> => {
-    renewing ??= requestToken(options)
+  const fetchToken = (signal: AbortSignal | undefined): Promise<string> => {
+    renewing ??= requestToken(options, signal)
       .then((token) => {
         current = token;
         options.keeper.write(token);
@@ -43,8 +48,11 @@ export function openSession(options: SessionOptions): Session {
     return renewing;
   };
   return {
-    token: async () => current ?? fetchToken(),
-    renew: async (refused) => (current !== undefined && current !== refused ? current : fetchToken()),
+    token: async (signal) => current ?? fetchToken(signal),
+    renew: async (refused, signal) => {
+      if (current === refused) current = undefined;
+      return current ?? fetchToken(signal);
+    },
   };
 }
 
@@ -56,9 +64,15 @@ export function authorised(token: string, send: Exchange): Exchange {
 
 const LOGIN_HINT = t`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
-async function requestToken({ baseUrl, username, password, send }: SessionOptions): Promise<string> {
+async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
+  const { baseUrl, username, password, send, answerTimeoutMs = QUESTION_TIMEOUT_MS } = options;
   if (username === undefined || password === undefined) throw new AuthError(t`Not signed in.`, { hint: LOGIN_HINT });
-  const response = await answerOrUnavailable(baseUrl, () => send(tokenRequest(baseUrl, username, password)));
+  const request: HttpRequest = {
+    ...tokenRequest(baseUrl, username, password),
+    answerTimeoutMs: Math.min(answerTimeoutMs, QUESTION_TIMEOUT_MS),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const response = await answerOrUnavailable(baseUrl, () => send(request));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   if (response.status === 503) {
     throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`The queue is kept. Try again later.` });

@@ -65,7 +65,7 @@ function watchDepartures(): { readonly env: NodeJS.ProcessEnv; times(): number[]
   const watch = `
     import { subscribe } from 'node:diagnostics_channel';
     import { appendFileSync } from 'node:fs';
-    subscribe('undici:client:sendHeaders', ({ request }) => {
+    subscribe('http.client.request.start', ({ request }) => {
       const at = process.hrtime.bigint();
       if (request.path.startsWith('/api/pas/')) setImmediate(() => appendFileSync(${JSON.stringify(log)}, at + '\\n'));
     });`;

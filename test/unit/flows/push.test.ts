@@ -1,79 +1,9 @@
-import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type PushResult, push } from '../../../src/flows/push.ts';
-import type { PushEvent } from '../../../src/flows/push-run.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { makePace } from '../../../src/http/pace.ts';
-import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
-import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-
-const LATENCY_MS = 400;
-
-type Reply = HttpResponse | Error;
-type Asked = { readonly at: number; readonly method: string; readonly url: string; readonly body: string };
-
-/** A service that answers as it is told, after a while. */
-function scene(clock: ManualClock, reply: (request: Asked, index: number) => Reply | Promise<Reply>) {
-  const asked: Asked[] = [];
-  const events: PushEvent[] = [];
-  const stop = new AbortController();
-  const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
-  const send = async (request: HttpRequest): Promise<HttpResponse> => {
-    request.onDeparture?.();
-    const body = request.body?.open();
-    const text = Buffer.isBuffer(body) ? body.toString() : '';
-    const index = asked.push({ at: clock.monotonicMs(), method: request.method, url: request.url, body: text }) - 1;
-    await clock.sleep(LATENCY_MS);
-    const [seen] = asked.slice(index, index + 1);
-    if (seen === undefined) throw new Error('unreachable');
-    const answer = await reply(seen, index);
-    if (answer instanceof Error) throw answer;
-    return answer;
-  };
-  const run = async (outbox: ServiceOutbox, more: { limit?: number; maxInFlight?: number } = {}): Promise<PushResult> => {
-    const running = push({
-      outbox,
-      accountId: ACCOUNT_ID,
-      anyAccount: false,
-      baseUrl: 'http://service',
-      kinds: ENTRY_KINDS,
-      recordKeys: undefined,
-      limit: more.limit,
-      maxInFlight: more.maxInFlight ?? 16,
-      answerTimeoutMs: 1000,
-      pace,
-      session: { token: async () => 'token', renew: async () => 'fresh' },
-      send,
-      openPhotograph: () => Readable.from([Buffer.from('jpg')]),
-      readIdentCely: () => undefined,
-      clock,
-      report: (event) => events.push(event),
-      stop: stop.signal,
-      abort: new AbortController().signal,
-    });
-    await clock.advance(3_600_000);
-    return running;
-  };
-  return { run, asked, events, stop };
-}
-
-function answer(status: number, headers: Record<string, string> = {}, body: unknown = { detail: 'said' }): HttpResponse {
-  return { status, headers, body: Buffer.from(JSON.stringify(body)) };
-}
-
-let assigned = 0;
-function created(): HttpResponse {
-  assigned += 1;
-  return answer(201, { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` });
-}
-
-function count(outbox: ServiceOutbox, state: EntryState): number {
-  return entriesOfService(outbox, 'state = :state', { state }).length;
-}
+import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { answer, count, created, LATENCY_MS, obeyed, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {
   const clock = manualClock();
@@ -84,7 +14,8 @@ test('a slow service does not slow the queue: requests leave every 100 ms while 
   expect(result).toMatchObject({ accepted: 30, requests: 30, throttled: 0, stopCause: undefined });
   const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
-  expect(Math.max(...gaps)).toBeLessThan(120);
+  // The first answer is waited for.
+  expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
 });
 
 test('entries of one record go one after the other, the photograph after its find', async () => {
@@ -94,9 +25,7 @@ test('entries of one record go one after the other, the photograph after its fin
   const target = { findId, identCely: null };
   addNumber(outbox, target, 'A 1');
   addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 });
-  const { run, asked } = scene(clock, (request) =>
-    request.method === 'PATCH' ? answer(200, { 'x-record-id': 'C-1-N00001' }) : created(),
-  );
+  const { run, asked } = scene(clock, obeyed);
   expect(await run(outbox)).toMatchObject({ accepted: 3 });
   expect(asked.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
   for (const [index, { at }] of asked.slice(1).entries()) expect(at - (asked[index]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
@@ -178,7 +107,7 @@ describe('a lock', () => {
     let locked = true;
     const { run, asked } = scene(clock, (request) => {
       if (request.method === 'POST') return created();
-      const reply = locked ? answer(429) : answer(200, { 'x-record-id': 'C-1-N00001' });
+      const reply = locked ? answer(429) : obeyed(request);
       locked = false;
       return reply;
     });
@@ -191,7 +120,7 @@ describe('a lock', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003']) addNumber(outbox, { findId: null, identCely: ident }, 'A 1');
-    const { run } = scene(clock, (_request, index) => (index < 3 ? answer(429) : answer(200, { 'x-record-id': 'C-1-N00001' })));
+    const { run } = scene(clock, (request, index) => (index < 3 ? answer(429) : obeyed(request)));
     const result = await run(outbox);
     expect(result.throttled).toBeGreaterThan(0);
     expect(result.accepted).toBe(3);
@@ -216,9 +145,9 @@ describe('a refusal in a word beside another import of the same project', () => 
     queueImport(outbox, 'K-1');
     const alone = scene(clock, () => collision);
     expect(await alone.run(outbox)).toMatchObject({ refused: 1, requests: 1 });
-    for (const name of ['K-2', 'K-3']) queueImport(outbox, name);
-    const both = scene(clock, () => collision);
-    expect(await both.run(outbox)).toMatchObject({ refused: 2, requests: 4 });
+    for (const name of ['K-2', 'K-3', 'K-4']) queueImport(outbox, name);
+    const both = scene(clock, (_request, index) => (index === 0 ? created() : collision));
+    expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 5 });
   });
 });
 

@@ -51,6 +51,16 @@ test('pauses go on growing while nothing gets through, and begin anew when somet
   await run.ended;
 });
 
+test('a service that is there, and leaves finds in doubt each time, is left alone for longer and longer', async () => {
+  const doubt: StopCause = { kind: 'in-doubt', reason: 'two in a row' };
+  const run = watching(Array(500).fill(doubt));
+  await run.clock.advance(12 * 3_600_000);
+  expect(run.pushedAt.length).toBeLessThan(30);
+  expect(run.pushedAt.slice(0, 4)).toEqual([0, 1000, 3000, 7000]);
+  run.stop();
+  await run.ended;
+});
+
 test('what another process queues is sent within a second or two, and nothing is asked of the service meanwhile', async () => {
   const run = watching(['sent', 'sent']);
   await run.clock.advance(3_600_000);

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { AuthError, InterruptedError } from '../../../src/base/errors.ts';
+import { NoAnswerError } from '../../../src/http/exchange.ts';
 import type { OaiCredentials } from '../../../src/oai/ask.ts';
+import { openSession } from '../../../src/pas-api/session.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -18,6 +21,75 @@ describe('signing in', () => {
     await client.listRecords(RECORDS);
     await client.listRecords(RECORDS);
     expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+});
+
+describe('a bearer token that runs out', () => {
+  const LIST = listXml('ListRecords', [recordXml('A')], 'T');
+  const unlessOld = (refused: string) => (request: { headers?: Readonly<Record<string, string>> }) =>
+    request.headers?.['authorization'] === `Bearer ${refused}` ? answer('', { status: 401 }) : LIST;
+
+  /** A session of the write interface, at which signing in gives `t1`, `t2`, …, or what is said. */
+  function session(first: string, give: (nth: number) => string = (nth) => `t${nth}`) {
+    let signIns = 0;
+    const opened = openSession({
+      baseUrl: OAI_BASE,
+      username: 'eva@example.org',
+      password: 'password',
+      keeper: { read: () => first, write: () => undefined },
+      send: async () => answer(JSON.stringify({ token: give(++signIns) })),
+    });
+    return { credentials: { kind: 'bearer', ...opened } as const, signIns: () => signIns };
+  }
+
+  test('is renewed where the list is, and the list goes on', async () => {
+    const exchange = scripted(LIST, unlessOld('old'));
+    const { credentials, signIns } = session('old');
+    const client = clientOf(exchange, credentials);
+    const pages = [RECORDS, { resumptionToken: 'T' }, { resumptionToken: 'T' }];
+    for (const page of pages) expect((await client.listRecords(page as typeof RECORDS)).items).toHaveLength(1);
+    expect(signIns()).toBe(1);
+    expect(exchange.requests.map(({ headers }) => headers?.['authorization'])).toEqual([
+      'Bearer old',
+      'Bearer old',
+      'Bearer t1',
+      'Bearer t1',
+    ]);
+  });
+
+  test('is renewed once for requests that are refused at the same time', async () => {
+    const { credentials, signIns } = session('old');
+    const client = clientOf(scripted(unlessOld('old')), credentials);
+    await Promise.all([client.listRecords(RECORDS), client.listRecords(RECORDS), client.listRecords(RECORDS)]);
+    expect(signIns()).toBe(1);
+  });
+
+  test('and is refused anew, or given again as it was, is the account’s fault', async () => {
+    const never = scripted(answer('', { status: 401 }));
+    const other = session('old');
+    await expect(clientOf(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    expect([never.requests.length, other.signIns()]).toEqual([2, 1]);
+    const refusing = scripted(answer('', { status: 401 }));
+    const same = session('old', () => 'old');
+    await expect(clientOf(refusing, same.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    expect(refusing.requests).toHaveLength(1);
+  });
+
+  test('ends a harvest that was stopped meanwhile as one that was stopped', async () => {
+    const stop = new AbortController();
+    const hanging = openSession({
+      baseUrl: OAI_BASE,
+      username: 'eva@example.org',
+      password: 'password',
+      keeper: { read: () => undefined, write: () => undefined },
+      send: (request) =>
+        new Promise((_resolve, reject) => {
+          request.signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped')));
+        }),
+    });
+    const listed = clientOf(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(RECORDS, stop.signal);
+    stop.abort();
+    await expect(listed).rejects.toBeInstanceOf(InterruptedError);
   });
 });
 

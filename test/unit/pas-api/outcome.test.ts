@@ -76,46 +76,169 @@ describe('a refusal in the form of the contract', () => {
   });
 });
 
-describe('an answer that is not the service’s own', () => {
-  test.each([400, 403, 404, 422, 500, 502, 503, 504])('leaves the entry in doubt with status %i', (status) => {
-    expect(outcome('import', answer(status, '<html><body>Bad gateway</body></html>'))).toBe('uncertain');
+/** What may stand behind a status: the service's own words, and what others put in their place. */
+const BODIES: readonly (readonly [string, unknown])[] = [
+  ['a word of the service', { detail: 'no' }],
+  ['findings', { schema_errors: [{ line: 7, column: null, message: 'wrong', error_type: 2 }] }],
+  ['other findings', { validation_errors: [{ line: null, column: null, message: 'wrong', error_type: 1 }] }],
+  ['JSON of another kind', { error: 'no', file: ['missing'] }],
+  ['a page', '<html><head><title>No</title></head><body>No</body></html>'],
+  ['nothing', ''],
+  ['half of a word', '{"detail": "no'],
+  ['bytes', '\u0000\u0001\ufffd'],
+];
+
+const OPERATIONS: readonly Operation[] = ['import', 'number', 'photo'];
+
+describe('the status decides, whatever is said beside it:', () => {
+  test.each<[number, string]>([
+    [400, 'refused'],
+    [401, 'unauthorised'],
+    [403, 'forbidden'],
+    [404, 'refused'],
+    [405, 'refused'],
+    [406, 'refused'],
+    [413, 'refused'],
+    [415, 'refused'],
+    [500, 'uncertain'],
+    [503, 'closed'],
+  ])('%i is %s', (status, kind) => {
+    for (const operation of OPERATIONS)
+      for (const [name, body] of BODIES)
+        expect([operation, name, outcome(operation, answer(status, body))]).toEqual([operation, name, kind]);
   });
 
-  test('refuses with 413, because the proxy took no more of the request', () => {
-    expect(outcome('photo', answer(413, '<html>'))).toBe('refused');
+  test('422 refuses a find and a photograph', () => {
+    for (const [name, body] of BODIES) {
+      expect([name, outcome('import', answer(422, body))]).toEqual([
+        name,
+        name === 'a word of the service' ? 'refused-in-a-word' : 'refused',
+      ]);
+      expect([name, outcome('photo', answer(422, body))]).toEqual([name, 'refused']);
+    }
+  });
+
+  test('422 to a number means that the record has it where the service says so itself, and else that it is refused', () => {
+    expect(outcome('number', answer(422, { detail: 'same value' }))).toBe('already-current');
+    expect(outcome('number', answer(422, '<html>Unprocessable</html>'))).toBe('refused');
+    expect(outcome('number', answer(422, ''))).toBe('refused');
+  });
+
+  test('a failure of the service itself is within the contract, also where it is a page', () => {
+    for (const [, body] of BODIES)
+      expect(outcomeOf('import', answer(500, body), 0, readIdent)).toMatchObject({ kind: 'uncertain', outsideContract: false });
+  });
+
+  test('a refusal by a page says what the page says', () => {
+    expect(outcomeOf('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent)).toMatchObject({
+      detail: 'status 413 with "Request Entity Too Large"',
+    });
+  });
+});
+
+describe('an answer outside the contract', () => {
+  const known = new Set([200, 201, 400, 401, 403, 404, 405, 406, 413, 415, 422, 429, 500, 503]);
+  const strange = fc.integer({ min: 200, max: 599 }).filter((status) => !known.has(status));
+
+  test('leaves the entry in doubt, also where it looks like one of the service', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...OPERATIONS),
+        fc.oneof(
+          fc.constantFrom(202, 204, 301, 302, 303, 307, 308, 402, 408, 409, 410, 418, 425, 451, 499, 502, 504, 511),
+          strange,
+        ),
+        fc.constantFrom(...BODIES.map(([, body]) => body), 'ident:C-1-N00001'),
+        (operation, status, body) => {
+          expect(outcomeOf(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0, readIdent)).toMatchObject({
+            kind: 'uncertain',
+            outsideContract: true,
+          });
+        },
+      ),
+    );
+  });
+
+  test('that sends on says where to, since the address may be wrong', () => {
+    const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
+    expect(outcomeOf('import', moved, 0, readIdent)).toMatchObject({
+      detail: 'status 301, which sends on to https://elsewhere.example/api/pas/import-xml',
+    });
   });
 
   test('never accepts, and never throws, whatever it holds', () => {
     fc.assert(
-      fc.property(
-        fc.constantFrom<Operation>('import', 'number', 'photo'),
-        fc.integer({ min: 200, max: 599 }),
-        fc.string(),
-        (operation, status, body) => {
-          expect(outcomeOf(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
-        },
-      ),
+      fc.property(fc.constantFrom(...OPERATIONS), fc.integer({ min: 200, max: 599 }), fc.string(), (operation, status, body) => {
+        expect(outcomeOf(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
+      }),
     );
+  });
+});
+
+describe('a success that names another record than the one that was written to', () => {
+  const other = { 'x-record-id': 'C-1-N00002' };
+  test.each<[Operation, number]>([
+    ['number', 200],
+    ['photo', 201],
+  ])('is not believed for a %s', (operation, status) => {
+    const said = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
+    for (const response of said)
+      expect(outcomeOf(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
+        kind: 'uncertain',
+        outsideContract: true,
+      });
+    const cut = new NoAnswerError('reset', true, 'cut', { head: { status, headers: other } });
+    expect(outcomeOfNoAnswer(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
+  });
+
+  test('is one where it names the same', () => {
+    const own = { 'x-record-id': 'C-1-N00001' };
+    expect(outcomeOf('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
+    const cut = new NoAnswerError('reset', true, 'cut', { head: { status: 201, headers: own } });
+    expect(outcomeOfNoAnswer('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });
 });
 
 describe('no answer', () => {
   test('is safe to repeat only where the request cannot have arrived whole', () => {
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('connect', false, 'refused')).kind).toBe('never-arrived');
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'reset')).kind).toBe('uncertain');
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('timeout', true, 'late')).kind).toBe('uncertain');
+    expect(outcomeOfNoAnswer('import', new NoAnswerError('connect', false, 'refused'), 0).kind).toBe('never-arrived');
+    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'reset'), 0).kind).toBe('uncertain');
+    expect(outcomeOfNoAnswer('import', new NoAnswerError('timeout', true, 'late'), 0).kind).toBe('uncertain');
   });
 
   test('after the head of a success is a success', () => {
     const head = { status: 201, headers: { 'x-record-id': 'C-202400101-N00001' } };
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'cut', { head }))).toEqual({
+    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'cut', { head }), 0)).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
   });
 
+  test.each<[Operation, number, string]>([
+    ['import', 400, 'refused'],
+    ['import', 401, 'unauthorised'],
+    ['photo', 403, 'forbidden'],
+    ['import', 422, 'refused'],
+    ['import', 429, 'throttled'],
+    ['number', 503, 'closed'],
+    ['import', 500, 'uncertain'],
+    ['import', 502, 'uncertain'],
+    // Sent again, it gets the whole word of the service, and a number may be sent again.
+    ['number', 422, 'uncertain'],
+  ])('to a %s after the head of a %i is %s: the status came whole', (operation, status, kind) => {
+    const cut = new NoAnswerError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
+    expect(outcomeOfNoAnswer(operation, cut, 0).kind).toBe(kind);
+  });
+
+  test('but a refusal in the middle of the request is that refusal, and anything else never arrived', () => {
+    const early = (status: number) => new NoAnswerError('reset', false, 'cut', { head: { status, headers: {} } });
+    expect(outcomeOfNoAnswer('photo', early(413), 0).kind).toBe('refused');
+    expect(outcomeOfNoAnswer('photo', early(503), 0).kind).toBe('closed');
+    for (const status of [201, 302, 500, 502]) expect(outcomeOfNoAnswer('photo', early(status), 0).kind).toBe('never-arrived');
+  });
+
   test('because the photograph changed is a matter for a person', () => {
     const error = new NoAnswerError('body', false, 'changed', { cause: new ChangedFileError() });
-    expect(outcomeOfNoAnswer('photo', error).kind).toBe('file-changed');
+    expect(outcomeOfNoAnswer('photo', error, 0).kind).toBe('file-changed');
   });
 });

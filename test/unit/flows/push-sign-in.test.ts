@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { makePace } from '../../../src/http/pace.ts';
+import { openSession, type Session } from '../../../src/pas-api/session.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { answer, count, created, obeyed, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+/** A session with a token at hand, whose next sign-ins go as `signIn` says. */
+function sessionWith(signIn: (request: HttpRequest, nth: number) => Promise<HttpResponse>, first: 'old' | 'none' = 'old') {
+  const requests: HttpRequest[] = [];
+  const session: Session = openSession({
+    baseUrl: 'http://service',
+    username: 'eva@example.org',
+    password: 'password',
+    keeper: { read: () => (first === 'old' ? first : undefined), write: () => undefined },
+    send: (request) => signIn(request, requests.push(request) - 1),
+  });
+  return { session, requests };
+}
+
+const tokenAnswer = (token: string): HttpResponse => answer(200, {}, { token });
+
+/** A sign-in that never gets an answer, but hears when it is to stop. */
+const hanging = (request: HttpRequest): Promise<HttpResponse> =>
+  new Promise((_resolve, reject) => {
+    const stop = (): void => reject(new NoAnswerError('aborted', true, 'stopped while it was under way'));
+    request.signal?.addEventListener('abort', stop);
+  });
+
+function ranOut(request: { readonly token: string }): boolean {
+  return request.token === 'Bearer old';
+}
+
+describe('a token that ran out', () => {
+  test('puts back what it was refused for before a new one is asked for, and holds the rest back until it is there', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
+    let give = (_answer: HttpResponse): void => {};
+    const { session, requests } = sessionWith(
+      () =>
+        new Promise((resolve) => {
+          give = resolve;
+        }),
+    );
+    let sent = 0;
+    const { start, asked, events } = scene(clock, (request) => {
+      sent += 1;
+      return sent > 4 && ranOut(request) ? answer(401) : obeyed(request);
+    });
+    const running = start(outbox, { session });
+    await clock.advance(600_000);
+    expect([count(outbox, 'sending'), count(outbox, 'accepted'), requests.length]).toEqual([0, 4, 1]);
+    expect(events.filter((event) => event.type === 'settled' && event.state === 'queued').length).toBeGreaterThan(1);
+    const before = asked.length;
+    give(tokenAnswer('new'));
+    await clock.advance(600_000);
+    expect(await running).toMatchObject({ accepted: 12, stopCause: undefined });
+    expect(asked.slice(before).every(({ token }) => token === 'Bearer new')).toBe(true);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('whose renewal hangs does not hold up a person who stops the push', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
+    const { session } = sessionWith(hanging);
+    const { start, stop } = scene(clock, () => answer(401));
+    const running = start(outbox, { session });
+    await clock.advance(60_000);
+    stop.abort();
+    await clock.advance(0);
+    expect(await running).toMatchObject({ stopCause: { kind: 'interrupted' } });
+    expect(count(outbox, 'queued')).toBe(12);
+  });
+
+  test('whose renewal gets no answer ends the push with the queue kept', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
+    const { session } = sessionWith(async () => {
+      await clock.sleep(30_000);
+      throw new NoAnswerError('timeout', true, 'late');
+    });
+    let sent = 0;
+    const { run } = scene(clock, (request) => {
+      sent += 1;
+      return sent > 2 ? answer(401) : obeyed(request);
+    });
+    expect(await run(outbox, { session })).toMatchObject({ accepted: 2, stopCause: { kind: 'unreachable' } });
+    expect([count(outbox, 'queued'), count(outbox, 'uncertain')]).toEqual([10, 0]);
+  });
+
+  test('and that is given again is not asked for without end', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 3; index += 1) queueImport(outbox, `K-${index}`);
+    const { session, requests } = sessionWith(async (_request, nth) => tokenAnswer(`new-${nth}`));
+    const { run } = scene(clock, () => answer(401));
+    expect(await run(outbox, { session })).toMatchObject({ stopCause: { kind: 'not-allowed' } });
+    expect(count(outbox, 'queued')).toBe(3);
+    expect(requests.length).toBeLessThan(10);
+  });
+});
+
+describe('the first sign-in of a push', () => {
+  test('that is refused, or gets no answer, is said as what it is', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const refused = sessionWith(async () => answer(400), 'none');
+    await expect(scene(clock, created).start(outbox, { session: refused.session })).rejects.toThrow(AuthError);
+    const mute = sessionWith(() => Promise.reject(new NoAnswerError('timeout', true, 'late')), 'none');
+    await expect(scene(clock, created).start(outbox, { session: mute.session })).rejects.toThrow(UnavailableError);
+    expect(count(outbox, 'queued')).toBe(1);
+  });
+
+  test('that hangs does not hold up a person who stops the push', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const { session, requests } = sessionWith(hanging, 'none');
+    const { start, stop } = scene(clock, created);
+    const running = start(outbox, { session });
+    await clock.advance(1000);
+    expect(requests).toHaveLength(1);
+    stop.abort();
+    await clock.advance(0);
+    expect(await running).toMatchObject({ stopCause: { kind: 'interrupted' } });
+  });
+});
+
+test('a sign-in has half a minute, or less where less is agreed', async () => {
+  const ways = [
+    { limit: undefined, mostMs: 30_000 },
+    { limit: 120_000, mostMs: 30_000 },
+    { limit: 2000, mostMs: 2000 },
+  ];
+  for (const { limit, mostMs } of ways) {
+    const seen: HttpRequest[] = [];
+    const session = openSession({
+      baseUrl: 'http://service',
+      username: 'eva@example.org',
+      password: 'password',
+      ...(limit === undefined ? {} : { answerTimeoutMs: limit }),
+      keeper: { read: () => undefined, write: () => undefined },
+      send: async (request) => {
+        seen.push(request);
+        return tokenAnswer('new');
+      },
+    });
+    await session.token();
+    expect(seen[0]?.answerTimeoutMs).toBe(mostMs);
+  }
+});
+
+test('a question whether the account is refused as a whole does not hold up a person who stops the push', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
+  const { start, stop, asked } = scene(clock, (request) =>
+    request.method === 'GET' ? new Promise<never>(() => {}) : answer(403),
+  );
+  const running = start(outbox);
+  await clock.advance(60_000);
+  expect(asked.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  stop.abort();
+  await clock.advance(0);
+  expect(await running).toMatchObject({ refused: 0, stopCause: { kind: 'interrupted' } });
+  expect(count(outbox, 'queued')).toBe(4);
+});
+
+describe('a pause of more than two minutes', () => {
+  const hour = { 'retry-after': '3600' };
+
+  test('ends the push that is told of it, as soon as what is under way is answered, and says until when', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
+    const { start } = scene(clock, (request, index) => (index === 8 ? answer(429, hour) : obeyed(request)));
+    let result: Awaited<ReturnType<typeof start>> | undefined;
+    const startedMs = clock.now();
+    void start(outbox).then((ended) => {
+      result = ended;
+    });
+    await clock.advance(10_000);
+    expect(result).toMatchObject({ throttled: 1, stopCause: { kind: 'waiting' } });
+    const until = result?.stopCause?.kind === 'waiting' ? result.stopCause.untilMs - startedMs : 0;
+    expect(until).toBeGreaterThan(3_600_000);
+    expect(until).toBeLessThan(3_610_000);
+    expect([count(outbox, 'sending'), count(outbox, 'uncertain')]).toEqual([0, 0]);
+  });
+
+  test('ends the push of another process that shares the pace', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
+    const store = memoryPaceStore(clock);
+    const paceOf = () => makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
+    const { start } = scene(clock, obeyed);
+    let ended = false;
+    const running = start(outbox, { pace: paceOf() }).then((result) => {
+      ended = true;
+      return result;
+    });
+    await clock.advance(1000);
+    paceOf().slowDown(clock.monotonicMs(), 3_600_000);
+    await clock.advance(10_000);
+    expect(ended).toBe(true);
+    expect(await running).toMatchObject({ stopCause: { kind: 'waiting' } });
+    expect(count(outbox, 'sending')).toBe(0);
+  });
+
+  test('does not keep an entry as being sent while others wait', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
+    const { start } = scene(clock, (request, index) =>
+      index % 7 === 6 ? answer(429, { 'retry-after': '90' }) : obeyed(request),
+    );
+    const running = start(outbox);
+    let waited = 0;
+    for (let second = 0; second < 400; second += 1) {
+      await clock.advance(1000);
+      if (count(outbox, 'sending') > 0) waited += 1;
+    }
+    expect(await running).toMatchObject({ accepted: 30 });
+    expect(waited).toBeLessThan(10);
+  });
+});
