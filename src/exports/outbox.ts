@@ -13,6 +13,7 @@ import type { PushEvent } from '../flows/push-run.ts';
 import { type Harvesting, pushToEnd, reconcileNow } from '../flows/push-to-end.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
+import { noWalls } from '../flows/walls.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
@@ -120,6 +121,7 @@ export type FindOutbox = AsyncDisposable & {
  */
 export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox> {
   const { service, file, photosFolder = join(dirname(file), 'photos'), profile = 'default' } = options;
+  const { settleMs = 600_000 } = service;
   const connection = openConnection(service);
   const raw = openOutbox(file, systemClock);
   const named = { address: connection.baseUrl, username: service.username };
@@ -127,6 +129,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const outbox = openService(raw, named);
   const role = roleNamed(knownAccount(outbox)?.role);
   const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
+  const walls = noWalls();
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const never = new AbortController();
   const sync = {
@@ -165,6 +168,8 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         limit,
         anyAccount: false,
         maxInFlight: service.maxInFlight ?? 16,
+        settleMs: service.settleMs ?? 600_000,
+        walls,
         openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
         readIdentCely: readRecordIdent,
         report: (event) => onEvent?.(event),

@@ -1,6 +1,5 @@
 import { PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { NoAnswerError } from '../http/exchange.ts';
 import type { Slot } from '../http/pace.ts';
 import {
   type Claim,
@@ -8,20 +7,34 @@ import {
   forgetImpossibleWaits,
   nextDue,
   nextDueAt,
+  nextInTime,
   recoverInterrupted,
   type Settlement,
   settle,
 } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
+import { entryText } from '../outbox/entry-words.ts';
 import { attemptsInARow } from '../outbox/journal.ts';
+import { dropOutdated } from '../outbox/latest-number.ts';
+import { againAt } from '../outbox/tries.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { accessProbe } from '../pas-api/requests.ts';
-import { authorised } from '../pas-api/session.ts';
+import { askAccess } from './ask-access.ts';
 import { takeFromOwner } from './change-owner.ts';
-import { dueQuery, type Flight, limitReached, type PushContext, type PushRun, type StopCause, startRun } from './push-run.ts';
+import { isHeld } from './hold-number.ts';
+import {
+  dueQuery,
+  type Flight,
+  limitReached,
+  type PushContext,
+  type PushRun,
+  reportSettled,
+  type StopCause,
+  startRun,
+} from './push-run.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
+import { heedWalls, type LeftOut, leftOutNow, putBack } from './walls.ts';
 
 export type PushResult = {
   readonly accepted: number;
@@ -32,6 +45,8 @@ export type PushResult = {
   readonly elapsedMs: number;
   /** Entries whose last answer was outside the contract. */
   readonly oddlyAnswered: readonly number[];
+  /** What is still queued because something refuses all that is like it. */
+  readonly leftOut: readonly LeftOut[];
   /** Absent when nothing was left to send. */
   readonly stopCause: StopCause | undefined;
 };
@@ -57,7 +72,9 @@ export async function push(context: PushContext): Promise<PushResult> {
     await Promise.allSettled([...run.flights.values()].map(({ done }) => done));
   }
   const elapsedMs = context.clock.monotonicMs() - startedMs;
-  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], stopCause: run.stopCause };
+  const { stopCause } = run;
+  const leftOut = leftOutNow(context.walls, context.clock);
+  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], leftOut, stopCause };
 }
 
 async function sendAll(run: PushRun): Promise<void> {
@@ -66,8 +83,9 @@ async function sendAll(run: PushRun): Promise<void> {
     if (run.failure !== undefined) throw run.failure.thrown;
     if (stop.aborted) run.stopCause ??= { kind: 'interrupted' };
     const entry = mayStart(run) ? nextDue(outbox, dueQuery(run)) : undefined;
-    if (entry !== undefined) await launch(run, entry);
-    else if (!(await waitForMore(run))) return;
+    if (entry !== undefined) {
+      if (!(await isHeld(run, entry))) await launch(run, entry);
+    } else if (!(await waitForMore(run))) return;
   }
 }
 
@@ -81,8 +99,10 @@ function takeUpUnsettled(run: PushRun): void {
   }
   outbox.change(() => {
     forgetImpossibleWaits(outbox);
+    dropOutdated(outbox, outbox.serviceId);
     for (const entry of entriesInState(outbox, 'uncertain')) {
-      if (entry.kind === 'number' && entry.doubt === null) move(outbox, entry, 'queued', { notBeforeAt: 0 });
+      if (entry.kind === 'number' && entry.doubt === null)
+        move(outbox, entry, 'queued', { notBeforeAt: againAt(outbox, entry.id) });
     }
   });
 }
@@ -101,7 +121,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
   if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
-    run.stopCause = { kind: 'waiting', reason: t`the remaining entries must wait`, untilMs };
+    run.stopCause = { kind: 'not-yet', reason: waitingText(nextInTime(outbox, dueQuery(run))), untilMs };
     return false;
   }
   const waiting = new AbortController();
@@ -110,6 +130,12 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   await Promise.race([...[...run.flights.values()].map(({ done }) => done), ...timer]);
   waiting.abort();
   return true;
+}
+
+function waitingText(entry: Entry | undefined): string {
+  if (entry === undefined) return t`the remaining entries must wait`;
+  const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
+  return t`the remaining entries must wait; ${what}: ${reason}`;
 }
 
 async function untilAborted(wait: Promise<unknown>): Promise<void> {
@@ -189,9 +215,9 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
   });
   if (sent.outcome.kind === 'uncertain' && sent.outcome.outsideContract) run.oddlyAnswered.add(entry.id);
   else run.oddlyAnswered.delete(entry.id);
-  const settlement = unlessOwned(run, entry, await decide(run, flight, sent));
+  const settlement = unlessOwned(run, entry, heedWalls(run, entry, sent, await decide(run, flight, sent)));
   settle(run.context.outbox, claimed, settlement, {
-    outcome: sent.outcome.kind,
+    outcome: sent.outcome.kind === 'never-arrived' && sent.outcome.cut ? 'cut' : sent.outcome.kind,
     ...(sent.status === undefined ? {} : { status: sent.status }),
     ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
   });
@@ -249,6 +275,7 @@ async function forbidden(
 ): Promise<Settlement> {
   if (!run.accessProven && (await refusedAsAWhole(run, token))) {
     run.stopCause ??= { kind: 'not-allowed', reason: outcome.detail };
+    for (const [key, row] of run.context.walls.rows) if (row.answer === '403') putBack(run, key, outcome.detail);
     return { state: 'queued', reason: t`the account is refused: ${outcome.detail}`, notBeforeAt: 0 };
   }
   run.accessProven = true;
@@ -256,27 +283,6 @@ async function forbidden(
 }
 
 async function refusedAsAWhole(run: PushRun, token: string): Promise<boolean> {
-  const { baseUrl, pace, send } = run.context;
-  const slot = await pace.depart();
-  try {
-    const answer = await authorised(token, send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
-    return answer.status === 403;
-  } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return false;
-    throw thrown;
-  } finally {
-    slot.giveBack();
-  }
-}
-
-function reportSettled(run: PushRun, entry: Entry, settlement: Settlement): void {
-  run.context.report({
-    type: 'settled',
-    entry: entry.id,
-    kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
-    state: settlement.state,
-    ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
-    reason: settlement.reason ?? null,
-  });
+  const answer = await askAccess(run.context, token);
+  return 'status' in answer && answer.status === 403;
 }

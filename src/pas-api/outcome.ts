@@ -20,7 +20,8 @@ export type Outcome =
   /** 429 without `Retry-After` on a record: its lock, or a throttle that does not say how long. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'closed'; readonly detail: string }
-  | { readonly kind: 'never-arrived'; readonly detail: string }
+  /** `cut`: its beginning left, and the connection was lost before its last byte. */
+  | { readonly kind: 'never-arrived'; readonly detail: string; readonly cut: boolean }
   | { readonly kind: 'file-changed' }
   /** The service may or may not have done it. */
   | { readonly kind: 'uncertain'; readonly detail: string; readonly outsideContract: boolean };
@@ -48,7 +49,8 @@ export function outcomeOf(operation: Operation, response: HttpResponse, nowMs: n
     case 403:
       return { kind: 'forbidden', detail, findings };
     case 422:
-      if (operation === 'number') return { kind: 'already-current', detail };
+      // Empty or too long it cannot be, since that was checked: in the service's own words it is what the record has.
+      if (operation === 'number' && body.kind === 'detail') return { kind: 'already-current', detail };
       return operation === 'import' && body.kind === 'detail'
         ? { kind: 'refused-in-a-word', detail }
         : { kind: 'refused', detail, findings };
@@ -68,7 +70,9 @@ export function outcomeOf(operation: Operation, response: HttpResponse, nowMs: n
 /** The outcome where no whole answer came. A cut success still names the record in its head. */
 export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'file-changed' };
-  if (!error.mayHaveArrived) return { kind: 'never-arrived', detail: error.message };
+  if (!error.mayHaveArrived) {
+    return { kind: 'never-arrived', detail: error.message, cut: error.reason !== 'connect' && error.reason !== 'aborted' };
+  }
   const identCely = error.head?.headers['x-record-id'];
   if (error.head?.status === SUCCESS_STATUS[operation] && identCely !== undefined && IDENT_CELY.test(identCely)) {
     return { kind: 'accepted', identCely };

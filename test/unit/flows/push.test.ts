@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type PushResult, push } from '../../../src/flows/push.ts';
 import type { PushEvent } from '../../../src/flows/push-run.ts';
+import { noWalls } from '../../../src/flows/walls.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
 import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
@@ -45,6 +46,8 @@ function scene(clock: ManualClock, reply: (request: Asked, index: number) => Rep
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,
+      settleMs: 600_000,
+      walls: noWalls(),
       pace,
       session: { token: async () => 'token', renew: async () => 'fresh' },
       send,
