@@ -1,13 +1,13 @@
 import { t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
 import type { Interrupts } from '../context/interrupts.ts';
+import type { Walls } from '../flows/left-out.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { pushToEnd, type SyncContext } from '../flows/push-to-end.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
-import type { Walls } from '../flows/walls.ts';
 import type { Pace } from '../http/pace.ts';
 import type { EntryKind } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';

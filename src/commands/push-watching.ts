@@ -1,7 +1,7 @@
 import { OutboxLeasedError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { leftOutNow } from '../flows/left-out.ts';
 import type { PushResult } from '../flows/push.ts';
-import { leftOutNow } from '../flows/walls.ts';
 import { type Round, type WatchEvent, watch } from '../flows/watch.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import { nextDueAt } from '../outbox/claims.ts';

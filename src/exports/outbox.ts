@@ -7,13 +7,13 @@ import type { Find } from '../find/find.ts';
 import { enqueueNumber, enqueuePhoto, type NumberChange, type PhotoChange, targetOf } from '../flows/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
+import { noWalls } from '../flows/left-out.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { type Harvesting, pushToEnd, reconcileNow } from '../flows/push-to-end.ts';
 import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
-import { noWalls } from '../flows/walls.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
@@ -121,7 +121,6 @@ export type FindOutbox = AsyncDisposable & {
  */
 export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox> {
   const { service, file, photosFolder = join(dirname(file), 'photos'), profile = 'default' } = options;
-  const { settleMs = 600_000 } = service;
   const connection = openConnection(service);
   const raw = openOutbox(file, systemClock);
   const named = { address: connection.baseUrl, username: service.username };

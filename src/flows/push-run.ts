@@ -7,7 +7,7 @@ import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.t
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { ReadIdentCely } from '../pas-api/outcome.ts';
 import type { Session } from '../pas-api/session.ts';
-import { leftOutNow, type Walls } from './walls.ts';
+import { leftOutNow, type Walls } from './left-out.ts';
 
 /** What a push is given. */
 export type PushContext = {

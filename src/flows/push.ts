@@ -22,6 +22,7 @@ import type { Outcome } from '../pas-api/outcome.ts';
 import { askAccess } from './ask-access.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { isHeld } from './hold-number.ts';
+import { type LeftOut, leftOutNow } from './left-out.ts';
 import {
   dueQuery,
   type Flight,
@@ -34,7 +35,7 @@ import {
 } from './push-run.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
 import { refusal, settlementOf } from './settle-outcome.ts';
-import { heedWalls, type LeftOut, leftOutNow, putBack } from './walls.ts';
+import { heedWalls, putBack } from './walls.ts';
 
 export type PushResult = {
   readonly accepted: number;

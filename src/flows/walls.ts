@@ -1,53 +1,16 @@
-import type { Clock } from '../base/clock.ts';
 import { t } from '../base/language.ts';
 import { applySettlement, countOpen, type Settlement, waitBehind } from '../outbox/claims.ts';
 import { entryById, projectOf } from '../outbox/entries.ts';
-import type { Entry, EntryKind } from '../outbox/entry.ts';
+import type { Entry } from '../outbox/entry.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { type LeftOut, leftOutNow } from './left-out.ts';
 import { type PushRun, reportSettled } from './push-run.ts';
 import type { Sent } from './send-entry.ts';
-
-/**
- * What refuses one entry after another in the same way is a wall, and no matter of each of them: a project that the account has no
- * right to, a proxy that lets no upload through, an address that is another service's. What it concerns is left out for a while and
- * stays queued. What it refused before it was noticed is queued again: nothing of its own was wrong, and nothing was created.
- */
-export type Walls = { readonly rows: Map<string, Row>; readonly leftOut: Map<string, LeftOut> };
-
-/** Equal answers in a row about a kind of entries, or about those of one project. */
-type Row = {
-  readonly answer: string;
-  /** What they were about, each once: one record that is refused often is no wall. */
-  readonly about: Set<string>;
-  readonly refused: Set<number>;
-  /** On the monotonic clock. */
-  lastAtMs: number;
-};
-
-export type LeftOut = {
-  readonly kind: EntryKind;
-  /** Only the entries of this project, or all of the kind. */
-  readonly project: string | null;
-  /** Null where no answer came. */
-  readonly status: number | null;
-  readonly reason: string;
-  /** On the monotonic clock. */
-  readonly untilMs: number;
-  readonly pauseMs: number;
-};
 
 /** Fewer may be a coincidence. */
 const FEWEST_EQUAL = 5;
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
-
-export function noWalls(): Walls {
-  return { rows: new Map(), leftOut: new Map() };
-}
-
-export function leftOutNow({ leftOut }: Walls, { monotonicMs }: Clock): LeftOut[] {
-  const nowMs = monotonicMs();
-  return [...leftOut.values()].filter(({ untilMs }) => untilMs > nowMs);
-}
 
 /** What becomes of an entry in view of what became of those before it. To be asked before it is settled. */
 export function heedWalls(run: PushRun, entry: Entry, sent: Sent, settlement: Settlement): Settlement {
@@ -105,15 +68,22 @@ function concernOf(entry: Entry, { outcome, status }: Sent, { state }: Settlemen
   }
 }
 
-/** Whether this answer is one too many. A network that fails once cuts all that is under way: of those, one counts. */
+const SENT_AGAIN: readonly Outcome['kind'][] = ['busy', 'never-arrived'];
+
+/** What makes answers equal: a way that is blocked is blocked, whatever stands there says. */
+function answerOf({ outcome, status }: Sent): string {
+  if (SENT_AGAIN.includes(outcome.kind)) return outcome.kind;
+  return PROJECTS.includes(`${status}`) ? `${status}` : 'way';
+}
+
+/** Whether this answer is one too many. What fails once may fail for all that are under way: of those that are sent again, one counts. */
 function isOneTooMany({ context }: PushRun, key: string, about: string, { id }: Entry, sent: Sent): boolean {
   const { clock, walls } = context;
-  const { departedAtMs, outcome, status } = sent;
   const known = walls.rows.get(key);
-  const answer = `${status}`;
+  const answer = answerOf(sent);
   const row = known?.answer === answer ? known : { answer, about: new Set<string>(), refused: new Set<number>(), lastAtMs: 0 };
   walls.rows.set(key, row);
-  if (outcome.kind === 'never-arrived' && departedAtMs < row.lastAtMs) return false;
+  if (SENT_AGAIN.includes(sent.outcome.kind) && sent.departedAtMs < row.lastAtMs) return false;
   row.about.add(about);
   row.refused.add(id);
   row.lastAtMs = clock.monotonicMs();

@@ -1,5 +1,5 @@
 import type { Issue } from '../base/issue.ts';
-import { entriesInState, entryById, issuesText, move, ofProject, selectEntries } from './entries.ts';
+import { entriesInState, entryById, issuesText, move, selectEntries } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
 import { dropOutdated, IS_OUTDATED } from './latest-number.ts';
@@ -19,6 +19,10 @@ export type DueQuery = {
   /** What is not sent now. */
   readonly leftOut: readonly Part[];
 };
+
+/** What is, or changes, a find of this project. */
+const ofProject = (project: string): string =>
+  `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
 
 const MAY_BE_SENT = `service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
   and kind in (select value from json_each(:kinds)) and (:anyAccount or entries.username in ('', :username))
@@ -145,7 +149,7 @@ export function waitBehind(outbox: ServiceOutbox, { kind, project }: Part, reaso
   outbox
     .sql(
       `update entries set not_before_at = max(not_before_at, :now), reason = :reason
-       where service_id = :serviceId and state = 'queued' and kind = :kind and ${ofProject(':project')}`,
+       where service_id = :serviceId and state = 'queued' and kind = :kind and (${ofProject(':project')})`,
     )
     .run({ now: Math.floor(outbox.clock.now()), reason, serviceId: outbox.serviceId, kind, project });
 }

@@ -92,10 +92,6 @@ export function projectOf(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : projectOfRecord(entry.identCely);
 }
 
-/** The same as a condition, for the project of this name. */
-export const ofProject = (project: string): string =>
-  `(project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N')`;
-
 /** How an entry begins that may be of what was added and sent before an older copy was put back. */
 function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: EntryState; changes?: Changes } {
   const gap = outbox

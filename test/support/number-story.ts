@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { enqueueNumber } from '../../src/flows/enqueue-change.ts';
+import { noWalls } from '../../src/flows/left-out.ts';
 import { type PushResult, push } from '../../src/flows/push.ts';
-import { noWalls } from '../../src/flows/walls.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pace.ts';
 import { manualClock } from './manual-clock.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { noWalls } from '../../src/flows/left-out.ts';
 import { type PushResult, push } from '../../src/flows/push.ts';
 import type { PushContext, PushEvent } from '../../src/flows/push-run.ts';
-import { noWalls } from '../../src/flows/walls.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pace.ts';
 import { entriesOfService } from '../../src/outbox/entries.ts';

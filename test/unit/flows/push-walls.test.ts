@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noWalls } from '../../../src/flows/walls.ts';
+import { noWalls } from '../../../src/flows/left-out.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outbox/entries.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
@@ -113,6 +113,15 @@ describe('a wall on the way', () => {
     expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
     expect(count(outbox, 'queued')).toBe(200);
     expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ kind: 'import', project: null, count: 200 }]);
+  });
+
+  test('that is told now in one way and now in another is one all the same', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 100, 'C-1');
+    const statuses = [405, 400, 415];
+    const { run } = scene(clock, (request, index) => (isCreate(request) ? answer(statuses[index % 3] ?? 0) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ refused: 0, leftOut: [{ kind: 'import', project: null }] });
   });
 
   test('for photographs alone lets the finds through', async () => {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { noWalls } from '../../../src/flows/left-out.ts';
 import { type PushResult, push } from '../../../src/flows/push.ts';
 import type { PushEvent } from '../../../src/flows/push-run.ts';
-import { noWalls } from '../../../src/flows/walls.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
 import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
