@@ -128,7 +128,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^src\//,
     /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|limit 1|collate)\b|= [:?]|_at as /i,
   ],
-  ['SQL', /^src\/outbox\//, /^(kind|state|profile|find_id) (=|<>|in) /],
+  ['SQL', /^src\/outbox\//, /^(kind|state|profile|project|find_id|later\.state) (=|<>|in) /],
   ['XML', /^src\//, /^<\?xml /],
   ['the first bytes of a file', /^src\/(find|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],

@@ -1,6 +1,7 @@
 import { t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
 import type { Interrupts } from '../context/interrupts.ts';
+import type { Walls } from '../flows/left-out.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
@@ -9,7 +10,7 @@ import { readRecordIdent } from '../flows/read-record-ident.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
 import type { Pace } from '../http/pace.ts';
 import type { EntryKind } from '../outbox/entry.ts';
-import { entryText, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
+import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { printable } from '../ui/terminal.ts';
 
 /** What a push needs, opened once however often it pushes. */
@@ -20,17 +21,19 @@ export type Pusher = Omit<SyncContext, 'onLook'> & {
   readonly limit: number | undefined;
   readonly pace: Pace;
   readonly interrupts: Interrupts;
+  /** What stands in the way, from one push to the next. */
+  readonly walls: Walls;
 };
 
 /** One push to its end, shown as it goes. */
 export async function pushOnce({ context, interrupts, ...pusher }: Pusher): Promise<PushResult> {
   const { terminal, places } = context;
-  const { maxInFlight, answerTimeoutMs } = context.profile();
+  const { maxInFlight, answerTimeoutMs, settleMs } = context.profile();
   const [sending, looking] = [terminal.progress(t`Sending`), terminal.progress(t`Looking at the service`)];
   let total = 0;
   return await pushToEnd({
     ...pusher,
-    ...{ maxInFlight, answerTimeoutMs },
+    ...{ maxInFlight, answerTimeoutMs, settleMs },
     openPhotograph: (photograph) => openKeptPhotograph(places.photosFolder, photograph),
     readIdentCely: readRecordIdent,
     report: reporter(context, (done) => sending.update(done, total)),
@@ -68,6 +71,10 @@ function reporter({ terminal }: Context, onSettled: (done: number) => void): (ev
   let done = 0;
   return (event) => {
     terminal.value(event);
+    if (event.type === 'left_out') {
+      terminal.warn(leftOutText(event));
+      return;
+    }
     const what = entryText(event.kind, event.find);
     if (event.type === 'attempt') {
       const answer = event.status ?? t`no answer`;
@@ -83,4 +90,12 @@ function reporter({ terminal }: Context, onSettled: (done: number) => void): (ev
     const [state, reason] = [STATE_WORDS[event.state], printable(event.reason ?? '')];
     if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
   };
+}
+
+function leftOutText({ kind, project, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
+  const [word, said] = [KIND_WORDS[kind], printable(reason)];
+  const answer = status === null ? said : t`${said} (status ${status})`;
+  return project === null
+    ? t`Left out and kept queued: ${word}, ${count} in all. One after another was answered the same: ${answer}`
+    : t`Left out and kept queued: ${word} of project ${project}, ${count} in all. One after another was answered the same: ${answer}`;
 }

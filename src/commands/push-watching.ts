@@ -1,5 +1,6 @@
 import { ContractError, messageOf, OutboxLeasedError, type PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { leftOutNow } from '../flows/left-out.ts';
 import type { PushResult } from '../flows/push.ts';
 import { type Round, type WatchEvent, watch } from '../flows/watch.ts';
 import { reasonToStay } from '../flows/who-answers.ts';
@@ -11,6 +12,8 @@ import { type Pusher, pushOnce } from './push-once.ts';
 
 /** A harvest costs the service more than a probe. */
 const LEAST_LOOK_MS = 60_000;
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** All rounds in one; `atRest`: nothing was under way when it was stopped. */
 type WatchedPush = PushResult & { readonly atRest: boolean };
@@ -42,16 +45,23 @@ export async function pushWatching(pusher: Pusher): Promise<WatchedPush> {
   });
   const elapsedMs = clock.monotonicMs() - startedMs;
   const atRest = stopCause.kind === 'interrupted' && last?.stopCause?.kind !== 'interrupted';
-  return { ...totals, elapsedMs, oddlyAnswered: last?.oddlyAnswered ?? [], stopCause, atRest };
+  return { ...totals, elapsedMs, oddlyAnswered: last?.oddlyAnswered ?? [], leftOut: last?.leftOut ?? [], stopCause, atRest };
 }
 
 /** What is in doubt is looked up again when the service must be done with it. */
-function dueAtMs({ context, outbox, kinds, recordKeys, anyAccount }: Pusher, lookedAtMs: number): number | undefined {
+function dueAtMs({ context, outbox, kinds, recordKeys, anyAccount, walls }: Pusher, lookedAtMs: number): number | undefined {
+  const { clock } = context;
   const { settleMs, oaiBase } = context.profile();
-  const sendAtMs = nextDueAt(outbox, { kinds, anyAccount, recordKeys, busyRecords: [], busyProjects: [] });
+  const leftOut = leftOutNow(walls, clock);
+  const sendAtMs = nextDueAt(outbox, { kinds, anyAccount, recordKeys, busyRecords: [], busyProjects: [], leftOut });
   const inDoubt = oaiBase !== undefined && entriesInState(outbox, 'uncertain').length > 0;
   const lookAtMs = inDoubt ? lookedAtMs + Math.max(settleMs, LEAST_LOOK_MS) : undefined;
-  return sendAtMs === undefined || lookAtMs === undefined ? (sendAtMs ?? lookAtMs) : Math.min(sendAtMs, lookAtMs);
+  const soonestMs = Math.min(
+    sendAtMs ?? NEVER,
+    lookAtMs ?? NEVER,
+    ...leftOut.map(({ untilMs }) => clock.now() + untilMs - clock.monotonicMs()),
+  );
+  return soonestMs === NEVER ? undefined : soonestMs;
 }
 
 /** An outbox that another pas holds from the beginning is refused or taken over; later that pas came after this one, and is waited for. */

@@ -7,8 +7,10 @@ import { watchInterrupts } from '../context/interrupts.ts';
 import { openPace } from '../context/pacing.ts';
 import { announceInstance, confirmProduction } from '../context/service.ts';
 import { queuedByOthers } from '../flows/known-services.ts';
+import { type LeftOut, noWalls } from '../flows/left-out.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
+import { forgetWaits } from '../outbox/claims.ts';
 import { countElsewhere, countEntries } from '../outbox/counts.ts';
 import { entryById } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
@@ -91,7 +93,9 @@ export async function pushCommand(context: Context, names: readonly string[], op
     limit: options.limit,
     pace: await openPace(context, profile),
     interrupts,
+    walls: noWalls(),
   };
+  if (recordKeys !== undefined) forgetWaits(outbox, recordKeys);
   if (options.watch !== true) return summarise(context, outbox, await pushOnce(pusher));
   const { pushWatching } = await import('./push-watching.ts');
   return summarise(context, outbox, await pushWatching(pusher));
@@ -116,7 +120,8 @@ function stopText(cause: StopCause): string {
   switch (cause.kind) {
     case 'interrupted':
       return t`interrupted`;
-    case 'waiting': {
+    case 'waiting':
+    case 'not-yet': {
       const [reason, until] = [printable(cause.reason), new Date(cause.untilMs).toISOString()];
       return t`${reason} (until ${until})`;
     }
@@ -152,9 +157,12 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     requests: result.requests,
     throttled,
     locked,
+    left_out: result.leftOut.map(({ kind, project, status, reason }) => ({ kind, project, status, reason })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain > 0) return 'uncertain';
+  const walls = result.leftOut.map(exitOfWall);
+  if (walls.includes('notAllowed')) return 'notAllowed';
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';
@@ -163,12 +171,20 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     case 'closed':
     case 'unreachable':
     case 'waiting':
+    case 'not-yet':
     case 'in-doubt':
       return 'unavailable';
     case undefined:
-      if (left('refused') > 0) return 'dataRefused';
+      if (walls.includes('unavailable')) return 'unavailable';
+      if (left('refused') > 0 || walls.length > 0) return 'dataRefused';
       return warnOfOddAnswers(context, outbox, result) ? 'outsideContract' : 'done';
   }
+}
+
+/** One project left out is refused; everything is out of reach, unless the service itself says why it is refused. */
+function exitOfWall({ project, status }: LeftOut): ExitReason {
+  if (project !== null || status === 404 || status === 422) return 'dataRefused';
+  return status === 403 ? 'notAllowed' : 'unavailable';
 }
 
 /** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */

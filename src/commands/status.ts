@@ -8,7 +8,7 @@ import { queuedByOthers } from '../flows/known-services.ts';
 import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import { givenUpWithWaiting, needingPerson } from '../outbox/overview.ts';
+import { type Delay, delays, givenUpWithWaiting, needingPerson } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
@@ -41,6 +41,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const waiting = countWaiting(outbox);
   const elsewhere = countElsewhere(outbox);
   const givenUp = waiting.forGivenUp === 0 ? [] : givenUpWithWaiting(outbox);
+  const delayed = delays(outbox, MOST_SHOWN);
   const person = needingPerson(outbox, MOST_LISTED);
 
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
@@ -50,6 +51,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const rows = ENTRY_KINDS.map((each) => [KIND_WORDS[each], ...used.map((state) => String(counts[each][state]))]);
   terminal.table(['', ...used.map((state) => STATE_WORDS[state])], rows);
   printWaiting(context, waiting);
+  printDelays(context, delayed);
   const flag = profileFlag(context);
   for (const step of STEPS) printStep(context, step, person, flag);
   printGivenUp(context, givenUp, flag);
@@ -64,7 +66,12 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   terminal.value({
     finds,
     entries: counts,
-    waiting: { for_import: waiting.forImport, for_given_up: waiting.forGivenUp, for_time: waiting.forTime },
+    waiting: {
+      for_import: waiting.forImport,
+      for_given_up: waiting.forGivenUp,
+      for_time: waiting.forTime,
+      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({ ...delay, not_before: new Date(notBeforeAt).toISOString() })),
+    },
     elsewhere,
     other_accounts: Object.fromEntries(others),
     needs_person: person.map((entry) => ({
@@ -98,6 +105,18 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
         forTime,
       ),
     );
+  }
+}
+
+/** What was tried in vain is named here, or nobody would look for it. */
+function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
+  if (delayed.length === 0) return;
+  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`pas push FIND\` tries one at once:`)}`);
+  for (const { kind, reason, count, find, notBeforeAt } of delayed) {
+    const [word, why] = [KIND_WORDS[kind], printable(terminal.advised(reason))];
+    const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
+    const at = new Date(notBeforeAt).toISOString();
+    terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
   }
 }
 

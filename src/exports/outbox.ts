@@ -7,6 +7,7 @@ import type { Find } from '../find/find.ts';
 import { enqueueNumber, enqueuePhoto, type NumberChange, type PhotoChange, targetOf } from '../flows/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
+import { noWalls } from '../flows/left-out.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
@@ -127,6 +128,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const outbox = openService(raw, named);
   const role = roleNamed(knownAccount(outbox)?.role);
   const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
+  const walls = noWalls();
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const never = new AbortController();
   const sync = {
@@ -165,6 +167,8 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         limit,
         anyAccount: false,
         maxInFlight: service.maxInFlight ?? 16,
+        settleMs: service.settleMs ?? 600_000,
+        walls,
         openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
         readIdentCely: readRecordIdent,
         report: (event) => onEvent?.(event),

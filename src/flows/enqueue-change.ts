@@ -13,6 +13,7 @@ import {
 } from '../outbox/entries.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
+import { lastNumber, mayHaveArrived } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Kept } from './kept-photographs.ts';
 
@@ -42,12 +43,11 @@ export type NumberChange = 'queued' | 'replaced' | 'kept';
 
 /** What queueing this number would come to. */
 export function numberChange(outbox: ServiceOutbox, target: Target, value: string): NumberChange {
-  return changeOf(lastNumber(outbox, target), value);
+  return changeOf(lastHere(outbox, target), value);
 }
 
-function lastNumber(outbox: ServiceOutbox, target: Target): NumberEntry | undefined {
-  const numbers = entriesOf(outbox, target).filter((entry) => entry.kind === 'number');
-  return numbers.filter((entry) => entry.state !== 'dropped').at(-1);
+function lastHere(outbox: ServiceOutbox, target: Target): NumberEntry | undefined {
+  return lastNumber(outbox, asItIsNow(outbox, target), ['dropped']);
 }
 
 function changeOf(last: NumberEntry | undefined, value: string): NumberChange {
@@ -66,10 +66,12 @@ export function enqueueNumber(outbox: ServiceOutbox, target: Target, rawValue: s
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
-    const last = lastNumber(outbox, target);
+    const last = lastHere(outbox, target);
     const change = changeOf(last, value);
-    if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value);
-    if (change === 'queued') addNumber(outbox, asItIsNow(outbox, target), value);
+    // One that may have reached the service is kept, with its value, for as long as it may come to stand there.
+    const isOwn = last?.username === outbox.username;
+    if (change === 'replaced' && isOwn && !mayHaveArrived(outbox, last)) replaceNumber(outbox, last, value);
+    else if (change !== 'kept') addNumber(outbox, asItIsNow(outbox, target), value);
     return change;
   });
 }

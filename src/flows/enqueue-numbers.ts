@@ -4,7 +4,7 @@ import { shellWord } from '../base/shell-word.ts';
 import type { NumberRow } from '../find/read-numbers.ts';
 import { entriesOfFind, entriesOfRecord, numbersThatStand, recordKey, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
-import { latestNumber } from '../outbox/latest-number.ts';
+import { lastNumber } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
@@ -127,10 +127,11 @@ function numberOfFind({ elements }: StoredFind): string | undefined {
 }
 
 /** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
-function currentNumber(outbox: ServiceOutbox, { findId, identCely }: Target): string | undefined {
+function currentNumber(outbox: ServiceOutbox, target: Target): string | undefined {
+  const { findId, identCely } = target;
+  const last = lastNumber(outbox, target, ['dropped', 'refused']);
+  if (last !== undefined) return last.value;
   const entries = findId !== null ? entriesOfFind(outbox, findId) : identCely === null ? [] : entriesOfRecord(outbox, identCely);
-  const set = latestNumber(entries);
-  if (set !== undefined) return set;
   const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;
   const pulled = typeof record === 'object' && record !== null && 'elements' in record ? record.elements : undefined;
   const shown = typeof pulled === 'object' && pulled !== null && 'evidencni_cislo' in pulled ? pulled.evidencni_cislo : undefined;

@@ -3,11 +3,12 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Pace } from '../http/pace.ts';
-import type { DueQuery } from '../outbox/claims.ts';
+import type { DueQuery, Settlement } from '../outbox/claims.ts';
 import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { ReadIdentCely } from '../pas-api/outcome.ts';
 import type { Session } from '../pas-api/session.ts';
+import { leftOutNow, type Walls } from './left-out.ts';
 
 /** What a push is given. */
 export type PushContext = {
@@ -24,6 +25,10 @@ export type PushContext = {
   readonly limit: number | undefined;
   readonly maxInFlight: number;
   readonly answerTimeoutMs: number;
+  /** How long after an attempt without answer the service may still be working on it. */
+  readonly settleMs: number;
+  /** What stood in the way, also of the pushes before this one. */
+  readonly walls: Walls;
   readonly pace: Pace;
   readonly session: Session;
   readonly send: Exchange;
@@ -55,6 +60,19 @@ export type PushEvent =
       readonly state: EntryState;
       readonly ident_cely: string | null;
       readonly reason: string | null;
+    }
+  /** Something that refuses one entry after another: what it concerns stays queued, and is tried again then. */
+  | {
+      readonly type: 'left_out';
+      readonly kind: EntryKind;
+      /** Null where it concerns all of the kind. */
+      readonly project: string | null;
+      /** Of the answers; null where none came. */
+      readonly status: number | null;
+      readonly reason: string;
+      /** How many entries are left out. */
+      readonly count: number;
+      readonly until: string;
     };
 
 /** Why a push ended before everything was sent. */
@@ -63,7 +81,8 @@ export type StopCause =
   | { readonly kind: 'closed'; readonly reason: string }
   | { readonly kind: 'unreachable'; readonly reason: string }
   | { readonly kind: 'not-allowed'; readonly reason: string }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly untilMs: number }
+  /** The service has asked for a pause, or what is left waits for its time. */
+  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: string; readonly untilMs: number }
   | { readonly kind: 'in-doubt'; readonly reason: string };
 
 export type Flight = {
@@ -145,8 +164,12 @@ export function dueQuery(run: PushRun): DueQuery {
     anyAccount: run.context.anyAccount,
     kinds: run.context.kinds,
     recordKeys: run.context.recordKeys,
-    busyRecords: flights.map((flight) => flight.entry.recordKey),
+    busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
+      recordKey,
+      ...(identCely === null ? [] : [identCely]),
+    ]),
     busyProjects: [...run.serialProjects].filter((project) => active.has(project)),
+    leftOut: leftOutNow(run.context.walls, run.context.clock),
   };
 }
 
@@ -161,4 +184,16 @@ export function limitReached(run: PushRun): boolean {
 
 export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
+}
+
+export function reportSettled(run: PushRun, entry: Entry, settlement: Settlement): void {
+  run.context.report({
+    type: 'settled',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    state: settlement.state,
+    ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
+    reason: settlement.reason ?? null,
+  });
 }

@@ -89,6 +89,7 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
 const NOTHING_SENT: PushResult = {
   ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
   oddlyAnswered: [],
+  leftOut: [],
   stopCause: undefined,
 };
 
@@ -123,6 +124,7 @@ function joined(first: PushResult, second: PushResult): PushResult {
     locked: first.locked + second.locked,
     elapsedMs: first.elapsedMs + second.elapsedMs,
     oddlyAnswered: [...first.oddlyAnswered, ...second.oddlyAnswered],
+    leftOut: second.leftOut,
     stopCause: second.stopCause,
   };
 }

@@ -7,13 +7,19 @@ import {
   forgetImpossibleWaits,
   nextDue,
   nextDueAt,
+  nextInTime,
   recoverInterrupted,
   type Settlement,
   settle,
 } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
+import { entryText } from '../outbox/entry-words.ts';
+import { dropOutdated } from '../outbox/latest-number.ts';
+import { againAt } from '../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
+import { isHeld } from './hold-number.ts';
+import { type LeftOut, leftOutNow } from './left-out.ts';
 import {
   dueQuery,
   type Flight,
@@ -22,12 +28,14 @@ import {
   limitReached,
   type PushContext,
   type PushRun,
+  reportSettled,
   type StopCause,
   startRun,
 } from './push-run.ts';
 import { renew, signedIn } from './push-sign-in.ts';
 import { requestOf, type Sent, sendOnce } from './send-entry.ts';
 import { settlementOf } from './settle-outcome.ts';
+import { heedWalls } from './walls.ts';
 import { askWhoAnswers, forbidden, noteWhoAnswers } from './who-answers.ts';
 
 export type PushResult = {
@@ -39,6 +47,8 @@ export type PushResult = {
   readonly elapsedMs: number;
   /** Entries whose last answer was outside the contract. */
   readonly oddlyAnswered: readonly number[];
+  /** What is still queued because something refuses all that is like it. */
+  readonly leftOut: readonly LeftOut[];
   /** Absent when nothing was left to send. */
   readonly stopCause: StopCause | undefined;
 };
@@ -62,7 +72,9 @@ export async function push(context: PushContext): Promise<PushResult> {
     await Promise.allSettled([...run.flights.values()].map(({ done }) => done));
   }
   const elapsedMs = context.clock.monotonicMs() - startedMs;
-  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], stopCause: run.stopCause };
+  const { stopCause } = run;
+  const leftOut = leftOutNow(context.walls, context.clock);
+  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], leftOut, stopCause };
 }
 
 async function sendAll(run: PushRun): Promise<void> {
@@ -71,8 +83,10 @@ async function sendAll(run: PushRun): Promise<void> {
     if (run.failure !== undefined) throw run.failure.thrown;
     if (stop.aborted) run.stopCause ??= { kind: 'interrupted' };
     const entry = mayStart(run) ? nextDue(outbox, dueQuery(run)) : undefined;
-    if (entry !== undefined) await (run.trust === 'shaken' ? askWhoAnswers(run) : launch(run, entry));
-    else if (!(await waitForMore(run))) return;
+    if (entry === undefined) {
+      if (!(await waitForMore(run))) return;
+    } else if (run.trust === 'shaken') await askWhoAnswers(run);
+    else if (!(await isHeld(run, entry))) await launch(run, entry);
   }
 }
 
@@ -86,8 +100,10 @@ function takeUpUnsettled(run: PushRun): void {
   }
   outbox.change(() => {
     forgetImpossibleWaits(outbox);
+    dropOutdated(outbox, outbox.serviceId);
     for (const entry of entriesInState(outbox, 'uncertain')) {
-      if (entry.kind === 'number' && entry.doubt === null) move(outbox, entry, 'queued', { notBeforeAt: 0 });
+      if (entry.kind === 'number' && entry.doubt === null)
+        move(outbox, entry, 'queued', { notBeforeAt: againAt(outbox, entry.id) });
     }
   });
 }
@@ -111,7 +127,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
   if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
-    run.stopCause = { kind: 'waiting', reason: t`the remaining entries must wait`, untilMs };
+    run.stopCause = { kind: 'not-yet', reason: waitingText(nextInTime(outbox, dueQuery(run))), untilMs };
     return false;
   }
   const waiting = new AbortController();
@@ -120,6 +136,12 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   await Promise.race([...[...run.flights.values()].map(({ done }) => done), ...timer]);
   waiting.abort();
   return true;
+}
+
+function waitingText(entry: Entry | undefined): string {
+  if (entry === undefined) return t`the remaining entries must wait`;
+  const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
+  return t`the remaining entries must wait; ${what}: ${reason}`;
 }
 
 async function untilAborted(wait: Promise<unknown>): Promise<void> {
@@ -208,9 +230,9 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
     paced_ms: Math.round(pacedMs),
   });
   noteWhoAnswers(run, entry, sent);
-  const settlement = unlessOwned(run, entry, await decide(run, flight, sent));
+  const settlement = unlessOwned(run, entry, heedWalls(run, entry, sent, await decide(run, flight, sent)));
   settle(run.context.outbox, claimed, settlement, {
-    outcome: sent.outcome.kind,
+    outcome: sent.outcome.kind === 'never-arrived' && sent.outcome.cut ? 'cut' : sent.outcome.kind,
     ...(sent.status === undefined ? {} : { status: sent.status }),
     ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
   });
@@ -239,16 +261,4 @@ function unlessOwned(run: PushRun, entry: Entry, settlement: Settlement): Settle
   const reason = t`the service gave it the record ${identCely}, which was that of ${owner.localId}: look at the service which of them it has`;
   reportSettled(run, owner, { state: 'uncertain', reason });
   return { state: 'uncertain', reason };
-}
-
-function reportSettled(run: PushRun, entry: Entry, settlement: Settlement): void {
-  run.context.report({
-    type: 'settled',
-    entry: entry.id,
-    kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
-    state: settlement.state,
-    ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
-    reason: settlement.reason ?? null,
-  });
 }

@@ -8,6 +8,7 @@ import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entr
 import { recordEvidence } from '../outbox/evidence.ts';
 import { gapsOf, isHeldByGap } from '../outbox/gaps.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { againAt } from '../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
 import { type ImportDoubt, judgeImports } from './judge-doubt.ts';
@@ -59,8 +60,8 @@ function needsEvidence(entry: Entry): entry is PhotoEntry | NumberEntry {
 function requeueNumbers(outbox: ServiceOutbox, entries: readonly Entry[]): void {
   outbox.change(() => {
     for (const entry of entries) {
-      if (entry.kind === 'number' && !needsEvidence(entry))
-        move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a number may be sent again` });
+      if (entry.kind === 'number' && entry.doubt === null)
+        move(outbox, entry, 'queued', { notBeforeAt: againAt(outbox, entry.id), reason: t`a number may be sent again` });
     }
   });
 }
@@ -176,7 +177,7 @@ function apply({ outbox }: LookContext, entry: Entry, verdict: Verdict, serverAt
       if (entry.kind === 'import') takeFromOwner(outbox, entry, verdict.identCely);
       applySettlement(outbox, entry, { state: 'accepted', identCely: verdict.identCely, reason: verdict.reason });
     } else if (verdict.kind === 'absent') {
-      applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: 0 });
+      applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });
     }
   });
 }

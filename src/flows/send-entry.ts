@@ -80,7 +80,7 @@ export async function sendOnce(
   }
 }
 
-function dateOf(header: string | undefined): number | undefined {
+export function dateOf(header: string | undefined): number | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(at) ? undefined : at;
 }

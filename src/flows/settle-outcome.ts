@@ -1,19 +1,19 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { findNumberProblem } from '../find/read-numbers.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { attemptsInARow } from '../outbox/journal.ts';
+import { MOST_TRIES, triesInVain, waitAfter } from '../outbox/tries.ts';
 import type { ServerFinding } from '../pas-api/error-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import type { Flight, PushRun } from './push-run.ts';
 
-const FIRST_LOCK_WAIT_MS = 1000;
-const MOST_LOCK_WAIT_MS = 30_000;
 /** Two answers of unknown cause for different records within this time are a throttle, not two locks. */
 const BUSY_WINDOW_MS = 2000;
-/** A number may be sent again at once, but not for ever against a service that never answers. */
+/** A lock that lasts longer may be a throttle that does not say so. */
+const MOST_QUICK_LOCKS = 3;
+/** A number may be sent again soon, but not for ever against a service that never answers. */
 const MOST_NUMBER_REPEATS = 4;
-const NUMBER_REPEAT_WAIT_MS = 1000;
 const MOST_CONNECT_WAIT_MS = 10_000;
 const MOST_CONNECT_FAILURES = 4;
 const MOST_IN_DOUBT_IN_A_ROW = 5;
@@ -38,7 +38,7 @@ export function settlementOf(
     case 'accepted':
       return { state: 'accepted', identCely: outcome.identCely };
     case 'already-current':
-      return { state: 'accepted', identCely: entry.identCely ?? '', reason: t`the service had this number already` };
+      return alreadyCurrent(entry, outcome.detail);
     case 'refused':
       return refusal(entry, outcome.detail, outcome.findings);
     case 'refused-in-a-word':
@@ -57,6 +57,7 @@ export function settlementOf(
       run.stopCause ??= { kind: 'closed', reason: outcome.detail };
       return { state: 'queued', reason: t`the service is closed`, notBeforeAt: 0 };
     case 'never-arrived':
+      if (outcome.cut) return again(run, entry, t`the request did not reach the service (${outcome.detail})`, now);
       return neverArrived(run, outcome.detail, now);
     case 'uncertain':
       return uncertain(run, entry, outcome.detail, now);
@@ -65,7 +66,7 @@ export function settlementOf(
 
 function noteProgress(run: PushRun, outcome: Outcome): void {
   if (outcome.kind === 'accepted') run.accessProven = true;
-  if (outcome.kind !== 'never-arrived') run.connectFailures = 0;
+  if (outcome.kind !== 'never-arrived' || outcome.cut) run.connectFailures = 0;
   if (outcome.kind !== 'throttled') run.throttledInARow = 0;
   if (outcome.kind === 'uncertain') {
     run.inDoubtInARow += 1;
@@ -75,6 +76,12 @@ function noteProgress(run: PushRun, outcome: Outcome): void {
   } else if (outcome.kind !== 'never-arrived') {
     run.inDoubtInARow = 0;
   }
+}
+
+/** Believed of what the service could refuse for nothing else. */
+function alreadyCurrent(entry: Entry, detail: string): Settlement {
+  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
+  return { state: 'accepted', identCely: entry.identCely ?? '', reason: t`the service had this number already` };
 }
 
 export function refusal(entry: Entry, detail: string, findings: readonly ServerFinding[]): Settlement {
@@ -118,12 +125,19 @@ function busy(run: PushRun, entry: Entry, departedAtMs: number, now: number): Se
     run.context.pace.slowDown(departedAtMs, undefined);
   } else {
     run.counts.locked += 1;
+    if (triesInVain(run.context.outbox, entry.id) >= MOST_QUICK_LOCKS) run.context.pace.slowDown(departedAtMs, undefined);
   }
-  const waitMs = Math.min(FIRST_LOCK_WAIT_MS * 2 ** attemptsInARow(run.context.outbox, entry.id, 'busy'), MOST_LOCK_WAIT_MS);
-  return { state: 'queued', reason: t`another operation on this record is under way at the service`, notBeforeAt: now + waitMs };
+  return again(run, entry, t`another operation on this record is under way at the service`, now);
 }
 
-function neverArrived(run: PushRun, detail: string, now: number): Settlement {
+/** After a pause that is longer the more often it was tried; what never gets through is told apart by how often that was. */
+function again(run: PushRun, entry: Entry, reason: string, now: number): Settlement {
+  const tries = triesInVain(run.context.outbox, entry.id) + 1;
+  const said = tries < MOST_TRIES ? reason : t`${reason} (tried ${tries} times)`;
+  return { state: 'queued', reason: said, notBeforeAt: now + waitAfter(tries) };
+}
+
+export function neverArrived(run: PushRun, detail: string, now: number): Settlement {
   run.connectFailures += 1;
   run.holdUntilMs = now + Math.min(500 * 2 ** run.connectFailures, MOST_CONNECT_WAIT_MS);
   if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: detail };
@@ -131,8 +145,8 @@ function neverArrived(run: PushRun, detail: string, now: number): Settlement {
 }
 
 function uncertain(run: PushRun, entry: Entry, detail: string, now: number): Settlement {
-  if (entry.kind === 'number' && attemptsInARow(run.context.outbox, entry.id, 'uncertain') < MOST_NUMBER_REPEATS) {
-    return { state: 'queued', reason: t`${detail}; a number may be sent again`, notBeforeAt: now + NUMBER_REPEAT_WAIT_MS };
+  if (entry.kind === 'number' && triesInVain(run.context.outbox, entry.id) < MOST_NUMBER_REPEATS) {
+    return again(run, entry, t`${detail}; a number may be sent again`, now);
   }
   return { state: 'uncertain', reason: detail };
 }

@@ -68,6 +68,7 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
         options.report({ type: 'waiting', for: 'time', reason: cause.reason, untilMs: cause.untilMs });
         await pause(options, Math.max(LOOK_MS, Math.min(cause.untilMs - clock.now(), MOST_PAUSE_MS)));
         break;
+      case 'not-yet':
       case undefined:
         await untilDue(options);
     }

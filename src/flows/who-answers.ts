@@ -9,6 +9,7 @@ import type { PushContext, PushRun, StopCause } from './push-run.ts';
 import { signedIn } from './push-sign-in.ts';
 import type { Sent } from './send-entry.ts';
 import { refusal } from './settle-outcome.ts';
+import { putBack } from './walls.ts';
 
 /** Keeps account of whether it is the service that answers ({@link PushRun.trust}). */
 export function noteWhoAnswers(run: PushRun, entry: Entry, { outcome, status }: Sent): void {
@@ -54,6 +55,7 @@ export async function forbidden(
   const cause = outcome === undefined ? undefined : causeToStop(outcome);
   if (outcome?.kind === 'forbidden') {
     run.stopCause ??= { kind: 'not-allowed', reason: detail };
+    for (const [key, row] of run.context.walls.rows) if (row.answer === '403') putBack(run, key, detail);
     return { state: 'queued', reason: t`the account is refused: ${detail}`, notBeforeAt: 0 };
   }
   if (cause !== undefined || outcome?.kind === 'unauthorised') {
@@ -77,7 +79,7 @@ export async function reasonToStay(asker: ClockedAsker, token: string): Promise<
 
 async function ask(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
   const answer = await askAccess(asker, token, question);
-  if (answer instanceof NoAnswerError) return { kind: 'never-arrived', detail: answer.message };
+  if (answer instanceof NoAnswerError) return { kind: 'never-arrived', detail: answer.message, cut: false };
   return outcomeOf('import', answer, asker.clock.now(), () => undefined);
 }
 

@@ -2,7 +2,9 @@ import type { Issue } from '../base/issue.ts';
 import { entriesInState, entryById, issuesText, move, selectEntries } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
+import { dropOutdated, IS_OUTDATED } from './latest-number.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
+import { againAt, LONGEST_WAIT_MS } from './tries.ts';
 
 export type DueQuery = {
   readonly kinds: readonly EntryKind[];
@@ -10,22 +12,28 @@ export type DueQuery = {
   readonly anyAccount: boolean;
   /** Only the entries of these records, by their keys, or all. */
   readonly recordKeys: readonly string[] | undefined;
-  /** Records with a request under way. */
+  /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
   /** Projects of which no further import may start now. */
   readonly busyProjects: readonly string[];
+  /** What is not sent now. */
+  readonly leftOut: readonly Part[];
 };
 
-/** Of two numbers for one record the later is to stay, so it waits until it is known what became of the earlier. */
+/** What is, or changes, a find of this project. */
+const ofProject = (project: string): string =>
+  `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
+
 const MAY_BE_SENT = `service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
   and kind in (select value from json_each(:kinds)) and (:anyAccount or entries.username in ('', :username))
   and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
   and record_key not in (select value from json_each(:busyRecords))
+  and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
   and (project is null or project not in (select value from json_each(:busyProjects)))
-  and (kind <> 'number' or not exists (
-    select 1 from entries as earlier
-    where earlier.find_id is entries.find_id and earlier.service_id = entries.service_id and earlier.record_key = entries.record_key
-      and earlier.kind = 'number' and earlier.state in ('queued', 'sending', 'uncertain') and earlier.id < entries.id))`;
+  and not exists (
+    select 1 from json_each(:leftOut) as wall
+    where wall.value ->> 'kind' = kind and (wall.value ->> 'project' is null or ${ofProject(`(wall.value ->> 'project')`)}))
+  and (kind <> 'number' or not ${IS_OUTDATED})`;
 
 /** The oldest entry that may be sent now. A number or a photograph is due once its record has an identifier. */
 export function nextDue(outbox: ServiceOutbox, query: DueQuery): Entry | undefined {
@@ -35,6 +43,11 @@ export function nextDue(outbox: ServiceOutbox, query: DueQuery): Entry | undefin
     { ...dueValues(outbox, query), now: Math.floor(outbox.clock.now()) },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
+}
+
+/** The first of those that must wait. */
+export function nextInTime(outbox: ServiceOutbox, query: DueQuery): Entry | undefined {
+  return selectEntries(outbox, MAY_BE_SENT, dueValues(outbox, query), 'order by not_before_at, entries.id limit 1').at(0);
 }
 
 /** When the next of those that must wait becomes due; undefined when none waits for time alone. */
@@ -54,6 +67,7 @@ function dueValues({ serviceId, username }: ServiceOutbox, query: DueQuery): Rec
     recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
     busyRecords: JSON.stringify(query.busyRecords),
     busyProjects: JSON.stringify(query.busyProjects),
+    leftOut: JSON.stringify(query.leftOut),
   };
 }
 
@@ -70,6 +84,7 @@ export function claim(outbox: Outbox, id: number, requestLine: (entry: Entry) =>
     const entry = entryById(outbox, id);
     if (entry?.state !== 'queued') return undefined;
     move(outbox, entry, 'sending', { reason: null, issues: null });
+    if (entry.kind === 'number') dropOutdated(outbox, entry.serviceId, entry.identCely ?? '');
     return { entry: { ...entry, state: 'sending' }, attemptId: openAttempt(outbox, id, requestLine(entry)) };
   });
 }
@@ -119,14 +134,45 @@ function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
     .run(identCely, entry.findId, entry.serviceId);
 }
 
-/** Nothing is told to wait longer than some seconds. */
-const LONGEST_WAIT_MS = 10 * 60_000;
-
 /** A time far ahead was set by a clock that ran ahead and was put right since: such entries are due. */
 export function forgetImpossibleWaits(outbox: ServiceOutbox): void {
   outbox
     .sql(`update entries set not_before_at = 0 where service_id = ? and state = 'queued' and not_before_at > ?`)
     .run(outbox.serviceId, Math.floor(outbox.clock.now()) + LONGEST_WAIT_MS);
+}
+
+/** Entries of a kind, or only those of a project. */
+type Part = { readonly kind: EntryKind; readonly project: string | null };
+
+/** Puts what is queued of a part behind everything else. */
+export function waitBehind(outbox: ServiceOutbox, { kind, project }: Part, reason: string): void {
+  outbox
+    .sql(
+      `update entries set not_before_at = max(not_before_at, :now), reason = :reason
+       where service_id = :serviceId and state = 'queued' and kind = :kind and (${ofProject(':project')})`,
+    )
+    .run({ now: Math.floor(outbox.clock.now()), reason, serviceId: outbox.serviceId, kind, project });
+}
+
+/** How much of a part is still to be sent. */
+export function countOpen(outbox: ServiceOutbox, { kind, project }: Part): number {
+  return outbox
+    .sql(
+      `select count(*) from entries
+       where service_id = :serviceId and state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})`,
+    )
+    .pluck()
+    .get({ serviceId: outbox.serviceId, kind, project }) as number;
+}
+
+/** Whoever asks for these records by name wants them tried now. */
+export function forgetWaits(outbox: ServiceOutbox, recordKeys: readonly string[]): void {
+  outbox
+    .sql(
+      `update entries set not_before_at = 0
+       where service_id = ? and state = 'queued' and record_key in (select value from json_each(?))`,
+    )
+    .run(outbox.serviceId, JSON.stringify(recordKeys));
 }
 
 /**
@@ -137,7 +183,7 @@ export function recoverInterrupted(outbox: ServiceOutbox): Entry[] {
   return outbox.change(() =>
     entriesInState(outbox, 'sending').map((entry) => {
       const reason = reasonOfLostAttempt(outbox, entry.id);
-      if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: 0 });
+      if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });
       else move(outbox, entry, 'uncertain', { reason });
       return entry;
     }),

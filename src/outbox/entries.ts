@@ -69,18 +69,27 @@ export function addNumber(outbox: ServiceOutbox, target: Target, value: string):
 }
 
 export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void {
-  move(outbox, entry, readyState(entry), { value, notBeforeAt: 0, reason: null, issues: null });
+  move(outbox, entry, 'queued', { value, notBeforeAt: 0, reason: null, issues: null });
 }
 
 export function addPhoto(outbox: ServiceOutbox, target: Target, photograph: Photograph): number {
-  const held = heldByGap(outbox, projectOf(outbox, target));
+  const held = heldByGap(outbox, projectOfTarget(outbox, target));
   return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(photograph) });
 }
 
-/** The identifier of a find begins with that of its project. */
-function projectOf(outbox: ServiceOutbox, { findId, identCely }: Target): string | null {
+function projectOfTarget(outbox: ServiceOutbox, { findId, identCely }: Target): string | null {
   const made = findId === null ? undefined : importOfFind(outbox, findId);
-  return made?.project ?? identCely?.replace(/-N\d+$/, '') ?? null;
+  return made?.project ?? projectOfRecord(identCely);
+}
+
+/** The identifier of a find begins with that of its project. */
+function projectOfRecord(identCely: string | null): string | null {
+  return identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null;
+}
+
+/** What the entry is, or changes, a find of; null where that cannot be told. */
+export function projectOf(entry: Entry): string | null {
+  return entry.kind === 'import' ? entry.project : projectOfRecord(entry.identCely);
 }
 
 /** How an entry begins that may be of what was added and sent before an older copy was put back. */

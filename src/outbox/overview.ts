@@ -58,3 +58,26 @@ export function wasAcceptedNaming(outbox: ServiceOutbox, text: string): boolean 
     .get(outbox.serviceId, Buffer.from(text));
   return found !== undefined;
 }
+
+/** Why entries that were tried are still queued, and when the first of them may be sent. */
+export type Delay = {
+  readonly kind: EntryKind;
+  readonly reason: string;
+  readonly count: number;
+  /** The first that waits for this reason: local id, or the record that is not kept here. */
+  readonly find: string;
+  readonly notBeforeAt: number;
+};
+
+/** The reasons that most entries have come first. */
+export function delays(outbox: ServiceOutbox, limit: number): Delay[] {
+  return outbox
+    .sql(
+      `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
+         coalesce((select local_id from finds where finds.id = find_id), ident_cely) as find
+       from entries where service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
+         and not_before_at > 0 and reason is not null
+       group by kind, reason order by count desc, min(entries.id) limit :limit`,
+    )
+    .all({ serviceId: outbox.serviceId, limit }) as Delay[];
+}

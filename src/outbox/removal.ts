@@ -1,5 +1,6 @@
 import { entriesOfFind, entriesOfRecord, type Target } from './entries.ts';
 import type { Entry, EntryState } from './entry.ts';
+import { mayHaveArrived } from './latest-number.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 /** States in which the service is certain not to have what the entry would send. */
@@ -19,14 +20,19 @@ export type Removal =
 
 /** What a removal would take away; nothing is changed. */
 export function removable(outbox: ServiceOutbox, target: Target): readonly Entry[] {
-  return ofTarget(outbox, target).filter(({ state }) => NEVER_SENT.includes(state));
+  return ofTarget(outbox, target).filter((entry) => wasNeverSent(outbox, entry));
+}
+
+/** A number that may have arrived, or may yet, is queued all the same: it is simply sent again. */
+function wasNeverSent(outbox: Outbox, entry: Entry): boolean {
+  return NEVER_SENT.includes(entry.state) && !(entry.kind === 'number' && mayHaveArrived(outbox, entry));
 }
 
 /** Takes a find's entries for one service away for good, all or none, and the find where no other service has it. */
 export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
   return outbox.change(() => {
     const entries = ofTarget(outbox, target);
-    const because = entries.find(({ state }) => !NEVER_SENT.includes(state));
+    const because = entries.find((entry) => !wasNeverSent(outbox, entry));
     if (because !== undefined) return { kind: 'kept', because };
     for (const { id } of entries) {
       outbox.sql('delete from attempts where entry_id = ?').run(id);

@@ -22,7 +22,7 @@ const NEAR_MS = 120_000;
 /** No request takes longer. */
 const MOST_TAKEN_MS = 600_000;
 
-type Answered = { readonly startedAt: number; readonly endedAt: number; readonly serverDateAt: number };
+type Answered = { readonly id: number; readonly startedAt: number; readonly endedAt: number; readonly serverDateAt: number };
 
 /**
  * When an attempt began, by the server's clock, from the answers that its service gave before and after it. The order
@@ -54,7 +54,7 @@ export function serverTimeOf(outbox: ServiceOutbox, attempt: Attempt, now: Serve
 }
 
 /** A clock that was set while the request was under way makes its duration meaningless. */
-function beginOf({ startedAt, endedAt, serverDateAt }: Answered): number {
+function beginOf({ startedAt, endedAt, serverDateAt }: Omit<Answered, 'id'>): number {
   return serverDateAt - Math.min(Math.max(0, endedAt - startedAt), MOST_TAKEN_MS);
 }
 
@@ -68,10 +68,20 @@ function neighbour(outbox: ServiceOutbox, id: number, side: keyof typeof SIDES):
   const [condition, order] = SIDES[side];
   return outbox
     .sql(
-      `select started_at as startedAt, ended_at as endedAt, server_date_at as serverDateAt
+      `select attempts.id, started_at as startedAt, ended_at as endedAt, server_date_at as serverDateAt
        from attempts join entries on entries.id = attempts.entry_id
        where server_date_at is not null and ended_at is not null and service_id = :serviceId and ${condition}
        order by attempts.id ${order} limit 1`,
     )
     .get({ serviceId: outbox.serviceId, id }) as Answered | undefined;
+}
+
+/** The last answer of the service that says when it was given. */
+export function lastAnswer(outbox: ServiceOutbox): Answered | undefined {
+  return neighbour(outbox, Number.MAX_SAFE_INTEGER, 'before');
+}
+
+/** By the server's clock alone: when the attempt had been made at the latest. Undefined where it has said nothing since. */
+export function madeBeforeMs(outbox: ServiceOutbox, { id, serverDateAt }: Attempt): number | undefined {
+  return serverDateAt ?? neighbour(outbox, id, 'after')?.serverDateAt;
 }

@@ -20,7 +20,8 @@ export type Outcome =
   /** 429 without `Retry-After` on a record: its lock, or a throttle that does not say how long. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'closed'; readonly detail: string }
-  | { readonly kind: 'never-arrived'; readonly detail: string }
+  /** `cut`: its beginning left, and the connection was lost before its last byte. */
+  | { readonly kind: 'never-arrived'; readonly detail: string; readonly cut: boolean }
   | { readonly kind: 'file-changed' }
   /** The service may or may not have done it. */
   | { readonly kind: 'uncertain'; readonly detail: string; readonly outsideContract: boolean };
@@ -116,7 +117,9 @@ export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, no
   if (error.cause instanceof ChangedFileError) return { kind: 'file-changed' };
   const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
   if (told !== undefined && told.kind !== 'uncertain') return told;
-  if (!error.mayHaveArrived) return { kind: 'never-arrived', detail: error.message };
+  if (!error.mayHaveArrived) {
+    return { kind: 'never-arrived', detail: error.message, cut: error.reason !== 'connect' && error.reason !== 'aborted' };
+  }
   return told ?? { kind: 'uncertain', detail: t`no whole answer came (${error.message})`, outsideContract: false };
 }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { noWalls } from '../../src/flows/left-out.ts';
 import { type PushResult, push } from '../../src/flows/push.ts';
 import type { PushContext, PushEvent } from '../../src/flows/push-run.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
@@ -21,7 +22,7 @@ export type Asked = {
   readonly token: string;
 };
 
-type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace'>> & {
+type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'walls'>> & {
   /** How long the push is watched. */
   readonly forMs?: number;
 };
@@ -31,6 +32,7 @@ export function scene(clock: ManualClock, reply: (request: Asked, index: number)
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
+  const walls = noWalls();
   const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     request.onDeparture?.();
@@ -58,6 +60,8 @@ export function scene(clock: ManualClock, reply: (request: Asked, index: number)
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,
+      settleMs: 600_000,
+      walls: more.walls ?? walls,
       pace: more.pace ?? pace,
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
       send,

@@ -1,16 +1,18 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { enqueueNumber, enqueuePhoto, targetOf } from '../../../src/flows/enqueue-change.ts';
+import { enqueueNumbers } from '../../../src/flows/enqueue-numbers.ts';
 import { applySettlement, claim, nextDue, settle } from '../../../src/outbox/claims.ts';
-import { entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
+import { addNumber, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const PHOTOGRAPH: Photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
 
 function due(outbox: ServiceOutbox) {
-  return nextDue(outbox, { kinds: ENTRY_KINDS, anyAccount: false, recordKeys: undefined, busyRecords: [], busyProjects: [] });
+  const all = { kinds: ENTRY_KINDS, anyAccount: false, recordKeys: undefined };
+  return nextDue(outbox, { ...all, busyRecords: [], busyProjects: [], leftOut: [] });
 }
 
 function claimNext(outbox: ServiceOutbox) {
@@ -48,4 +50,42 @@ test('a photograph of unknown end is not queued a second time', () => {
   applySettlement(outbox, claimNext(outbox).entry, { state: 'uncertain', reason: 'no answer' });
   expect(enqueuePhoto(outbox, target, PHOTOGRAPH)).toBe('kept');
   expect(due(outbox)).toBeUndefined();
+});
+
+describe('a number that is set', () => {
+  const target = { findId: null, identCely: IDENT };
+  const accept = (outbox: ServiceOutbox, value: string): void => {
+    const id = addNumber(outbox, target, value);
+    const claimed = claim(outbox, id, () => ({ method: 'PATCH', path: '/', accountId: ACCOUNT_ID }));
+    if (claimed !== undefined) settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  };
+  const row = { localId: '', identCely: IDENT, value: 'A 1', place: { file: 'numbers.csv', row: 2 } };
+
+  test('for a find is sent again where another one was set by its identifier since', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-1');
+    settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(enqueueNumber(outbox, targetOf(outbox, 'K-1'), 'A 1')).toBe('queued');
+    settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(enqueueNumbers(outbox, [row], { dryRun: true }).numbers).toMatchObject([{ change: 'current' }]);
+    accept(outbox, 'A 2');
+    expect(enqueueNumbers(outbox, [row], { dryRun: false }).numbers).toMatchObject([{ change: 'queued' }]);
+    expect(due(outbox)).toMatchObject({ kind: 'number', value: 'A 1' });
+  });
+
+  test('in place of one that another account has queued is this account’s, and the other one is not sent after it', () => {
+    using outbox = tempOutbox();
+    enqueueNumber(asSeenBy(outbox, { username: 'office@example.org' }), target, 'A 1');
+    expect(enqueueNumber(outbox, target, 'A 2')).toBe('replaced');
+    const { entry, attemptId } = claimNext(outbox);
+    expect(entry).toMatchObject({ value: 'A 2' });
+    settle(outbox, { entry, attemptId }, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(due(asSeenBy(outbox, { username: 'office@example.org' }))).toBeUndefined();
+  });
+
+  test('may have 255 characters, counted as the service counts them', () => {
+    using outbox = tempOutbox();
+    expect(enqueueNumber(outbox, target, '\u{1f3fa}'.repeat(255))).toBe('queued');
+    expect(() => enqueueNumber(outbox, target, 'a'.repeat(256))).toThrow(/256 characters/);
+  });
 });

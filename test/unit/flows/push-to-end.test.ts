@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { noWalls } from '../../../src/flows/left-out.ts';
 import { pushToEnd } from '../../../src/flows/push-to-end.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
@@ -36,7 +37,7 @@ async function pushed(outbox: ServiceOutbox, service: AskedService, clock: Manua
       limit: undefined,
       anyAccount: more.anyAccount ?? false,
     },
-    ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000 },
+    ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, walls: noWalls() },
     pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
     openPhotograph: () => Readable.from([Buffer.from('jpg')]),
     readIdentCely: () => undefined,

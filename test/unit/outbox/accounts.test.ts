@@ -79,7 +79,8 @@ describe('a user name', () => {
 
 describe('what an account queued', () => {
   const due = (outbox: ServiceOutbox, anyAccount: boolean) =>
-    nextDue(outbox, { kinds: ENTRY_KINDS, anyAccount, recordKeys: undefined, busyRecords: [], busyProjects: [] })?.localId;
+    nextDue(outbox, { kinds: ENTRY_KINDS, anyAccount, recordKeys: undefined, busyRecords: [], busyProjects: [], leftOut: [] })
+      ?.localId;
 
   test('is sent by it, or by another account of the service that is told to', () => {
     using outbox = tempOutbox();

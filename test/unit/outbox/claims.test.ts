@@ -13,9 +13,11 @@ import {
 import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
+import { dropOutdated } from '../../../src/outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { removeTarget } from '../../../src/outbox/removal.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const ALL: DueQuery = {
   kinds: ['import', 'number', 'photo'],
@@ -23,6 +25,7 @@ const ALL: DueQuery = {
   recordKeys: undefined,
   busyRecords: [],
   busyProjects: [],
+  leftOut: [],
 };
 const POST = { method: 'POST', path: '/api/pas/import-xml', accountId: ACCOUNT_ID };
 const IDENT = 'C-202400101-N00001';
@@ -98,29 +101,55 @@ describe('what is due', () => {
 describe('of two numbers for one record', () => {
   const target = { findId: null, identCely: IDENT };
 
-  test('the later waits while the earlier must wait, so that it is the one that stays', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    addNumber(outbox, target, 'A 1');
-    const first = claimed(outbox);
+  test('the last one alone is sent, and the ones before it are given up when it is', () => {
+    using outbox = tempOutbox();
+    const earlier = addNumber(outbox, target, 'A 1');
+    settle(outbox, claimed(outbox), { state: 'queued', reason: 'lock', notBeforeAt: 0 }, { outcome: 'busy' });
     const later = addNumber(outbox, target, 'A 2');
-    expect(nextDue(outbox, ALL)).toBeUndefined();
-    const untilMs = clock.now() + 1000;
-    settle(outbox, first, { state: 'queued', reason: 'lock', notBeforeAt: untilMs }, { outcome: 'busy' });
-    expect(nextDue(outbox, ALL)).toBeUndefined();
-    expect(nextDueAt(outbox, ALL)).toBe(untilMs);
-    await clock.advance(1000);
-    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
     expect(due(outbox).id).toBe(later);
+    expect(state(outbox, earlier)).toBe('queued');
+    claimed(outbox);
+    expect([state(outbox, earlier), state(outbox, later)]).toEqual(['dropped', 'sending']);
   });
 
-  test('the later goes when the earlier was refused', () => {
+  test('the earlier is sent where a person gave the later up', () => {
+    using outbox = tempOutbox();
+    const earlier = addNumber(outbox, target, 'A 1');
+    const later = addNumber(outbox, target, 'A 2');
+    const entry = entryById(outbox, later);
+    if (entry !== undefined) move(outbox, entry, 'dropped');
+    expect(due(outbox).id).toBe(earlier);
+  });
+
+  test('only one is under way at a time, also where one was set for the find and one for its identifier', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-1');
+    const find = claimed(outbox);
+    settle(outbox, find, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1');
+    const { entry } = claimed(outbox);
+    addNumber(outbox, target, 'A 2');
+    expect(nextDue(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
+  });
+
+  test('one that may have arrived is not taken away, so that it is known what may still come to stand', () => {
     using outbox = tempOutbox();
     addNumber(outbox, target, 'A 1');
-    const first = claimed(outbox);
-    const later = addNumber(outbox, target, 'A 2');
-    settle(outbox, first, { state: 'refused', reason: 'no', issues: [] }, { outcome: 'refused' });
-    expect(due(outbox).id).toBe(later);
+    settle(outbox, claimed(outbox), { state: 'queued', reason: 'no answer', notBeforeAt: 0 }, { outcome: 'uncertain' });
+    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
+  });
+
+  test('one that another account sent later is not undone by an earlier one', () => {
+    using outbox = tempOutbox();
+    const earlier = addNumber(outbox, target, 'A 1');
+    const office = asSeenBy(outbox, { username: 'office@example.org' });
+    const later = addNumber(office, target, 'A 2');
+    expect(due(outbox).id).toBe(earlier);
+    settle(outbox, claimed(office), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(state(outbox, later)).toBe('accepted');
+    expect(nextDue(outbox, ALL)).toBeUndefined();
+    dropOutdated(outbox, outbox.serviceId);
+    expect(state(outbox, earlier)).toBe('dropped');
   });
 });
 

@@ -119,7 +119,14 @@ describe('a profile that is gone', () => {
     expect(serviceOf(outbox, 'gone')).toMatchObject({ address: null, profiles: ['gone'], entries: 6, accepted: 1 });
     expect(allEntries(outbox)).toEqual([]);
     expect(
-      nextDue(outbox, { kinds: ENTRY_KINDS, anyAccount: true, recordKeys: undefined, busyRecords: [], busyProjects: [] }),
+      nextDue(outbox, {
+        kinds: ENTRY_KINDS,
+        anyAccount: true,
+        recordKeys: undefined,
+        busyRecords: [],
+        busyProjects: [],
+        leftOut: [],
+      }),
     ).toBe(undefined);
   });
 
