@@ -155,9 +155,13 @@ create table gaps_of_services (
   -- Null until a harvest has shown in which projects there are such records; then one row for each of them.
   project text,
   from_at integer not null,
-  until_at integer not null
+  until_at integer not null,
+  -- Whose records a harvest has left open; null: those of every account but the ones that have looked, a JSON list of user names.
+  username text,
+  looked text not null default '[]' check (json_valid(looked))
 ) strict;
-insert into gaps_of_services select services.id, project, from_at, until_at from gaps join services on services.known_as = gaps.profile;
+insert into gaps_of_services (service_id, project, from_at, until_at)
+  select services.id, project, from_at, until_at from gaps join services on services.known_as = gaps.profile;
 drop table gaps;
 alter table gaps_of_services rename to gaps;
 

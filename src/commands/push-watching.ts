@@ -112,9 +112,9 @@ function sayOnce(pusher: Pusher, hasAsked: () => boolean): (event: WatchEvent) =
 }
 
 /** Without a request nobody knows whether the service is there, and nothing was sent. */
-function restingText({ outbox, kinds, recordKeys }: Pusher, hasAsked: boolean): string {
+function restingText({ outbox, kinds, ...which }: Pusher, hasAsked: boolean): string {
   if (hasAsked) return t`All that can be sent is sent. Waiting for more.`;
-  const counts = countQueued(outbox, recordKeys);
+  const counts = countQueued(outbox, which);
   const isEmpty = kinds.every((kind) => counts[kind] === 0);
   return isEmpty
     ? t`Nothing is queued. Waiting for what is queued later.`

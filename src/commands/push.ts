@@ -76,7 +76,9 @@ export async function pushCommand(context: Context, names: readonly string[], op
   }
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
   const only = options.only ?? ENTRY_KINDS;
-  if (dry) return dryRun(context, outbox, only, recordKeys);
+  // Who names a find wants it sent, whoever queued it.
+  const anyAccount = recordKeys !== undefined || options.anyAccount === true;
+  if (dry) return dryRun(context, outbox, only, { recordKeys, anyAccount });
   await confirmProduction(context, options.yes === true);
 
   const interrupts = watchInterrupts(() =>
@@ -88,8 +90,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
     context,
     kinds: only,
     recordKeys,
-    // Who names a find wants it sent, whoever queued it.
-    anyAccount: recordKeys !== undefined || options.anyAccount === true,
+    anyAccount,
     limit: options.limit,
     pace: await openPace(context, profile),
     interrupts,
@@ -105,9 +106,9 @@ function dryRun(
   { terminal }: Context,
   outbox: ServiceOutbox,
   only: readonly EntryKind[],
-  recordKeys: readonly string[] | undefined,
+  which: Parameters<typeof countQueued>[1],
 ): ExitReason {
-  const counts = countQueued(outbox, recordKeys);
+  const counts = countQueued(outbox, which);
   for (const kind of only) {
     const [word, count] = [KIND_WORDS[kind], counts[kind]];
     terminal.line(t`${word}: ${count} would be sent`);

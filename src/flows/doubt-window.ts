@@ -40,12 +40,13 @@ export function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: num
   return { fromMs: fromMs + Math.min(0, offsetMs), untilMs: untilMs + offsetMs, sure: true, bounded: true };
 }
 
-/** What was sent without this outbox knowing was sent by the account that the profile has, as far as anybody knows. */
+/** What was sent without this outbox knowing was sent by the account that queued it, as far as anybody knows. */
 function accountsOf(outbox: ServiceOutbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
   const tried = attemptsOf(outbox, entry.id).map(({ account }) => account);
-  const all = new Set(entry.doubt === null ? tried : [...tried, user ?? null]);
+  const isOwn = entry.username === '' || entry.username === outbox.username;
+  const all = new Set(entry.doubt === null ? tried : [...tried, (isOwn ? user : undefined) ?? null]);
   const known = [...all].filter((account) => account !== null);
-  return known.length === all.size ? new Set(known) : undefined;
+  return known.length === all.size && all.size > 0 ? new Set(known) : undefined;
 }
 
 /** Whenever it was sent, it was sent before it was first looked for. The server's own time of that look counts. */

@@ -29,12 +29,13 @@ export type Identified = {
  * @throws ConfigError where the user name is another account's than before: most likely another service answers at this address;
  *   what {@link readAccount} throws
  */
-export async function identifyAccount(outbox: ServiceOutbox, service: OpenService): Promise<Identified> {
-  const account = await readAccount(service);
+export async function identifyAccount(outbox: ServiceOutbox, service: OpenService, signal?: AbortSignal): Promise<Identified> {
+  const account = await readAccount(service, signal);
   if (!service.tokenIsLent) refuseOther(outbox, account);
-  const ownName = service.tokenIsLent ? usernameOf(outbox, account.identCely) : outbox.username;
-  const bound = { ...outbox, username: ownName || account.email };
-  return { outbox: bound, accountId: rememberAccount(bound, account), account };
+  const ownName = service.tokenIsLent ? (usernameOf(outbox, account.identCely) ?? '') : outbox.username;
+  // A token alone says nothing of the user name that signs its account in.
+  const accountId = rememberAccount({ ...outbox, username: ownName }, account);
+  return { outbox: { ...outbox, username: ownName || account.email }, accountId, account };
 }
 
 function refuseOther(outbox: ServiceOutbox, { identCely }: KnownAccount): void {

@@ -29,7 +29,7 @@ export function judgeAbsence(window: Window, sight: string, view: View): Verdict
 
 /** An account may see its own records and not those of another, so only its own harvest proves that it did not make one. */
 function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
-  if (accounts === undefined || makers === undefined) return false;
+  if (accounts === undefined || accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }
 

@@ -62,12 +62,17 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
   try {
     let identified: Promise<Identified> | undefined;
     const sendDue = async (): Promise<PushResult> => {
-      const queued = countOf(given);
-      // Without anything to send nobody need be there.
-      if (queued === 0 && !isInterrupted(given.outbox)) return NOTHING_SENT;
-      identified ??= identifyAccount(given.outbox, service);
-      const { outbox, accountId } = await identified;
-      onRound?.(queued);
+      // Without anything to send nobody need be there. Whose a token is that came from outside is open before it is asked.
+      const isIdle = countOf(given.outbox, given, given.anyAccount || service.tokenIsLent) === 0 && !isInterrupted(given.outbox);
+      if (isIdle) return NOTHING_SENT;
+      identified ??= identifyAccount(given.outbox, service, given.stop);
+      const known = await identified.catch((thrown: unknown) => {
+        if (given.stop.aborted) return undefined;
+        throw thrown;
+      });
+      if (known === undefined) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      const { outbox, accountId } = known;
+      onRound?.(countOf(outbox, given, given.anyAccount));
       return push({ ...rest, ...service, outbox, accountId });
     };
     let result = await sendDue();
@@ -93,8 +98,8 @@ const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-function countOf({ outbox, kinds, recordKeys }: PushToEnd): number {
-  const counts = countQueued(outbox, recordKeys);
+function countOf(outbox: ServiceOutbox, { kinds, recordKeys }: PushToEnd, anyAccount: boolean): number {
+  const counts = countQueued(outbox, { recordKeys, anyAccount });
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 

@@ -11,21 +11,24 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
  * Asks the service who the account is (contract, GET /api/uzivatel-info/).
  * @throws AuthError, UnavailableError, ContractError
  */
-export async function readAccount(service: {
-  readonly baseUrl: string;
-  readonly session: Session;
-  readonly send: Exchange;
-}): Promise<Account> {
-  const { baseUrl, session, send } = service;
-  const ask = (token: string): Promise<HttpResponse> =>
-    answerOrUnavailable(baseUrl, () => authorised(token, send)(userInfoRequest(baseUrl)));
-  const token = await session.token();
+export async function readAccount(
+  { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
+  signal?: AbortSignal,
+): Promise<Account> {
+  const question = { ...userInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
+  const ask = (token: string): Promise<HttpResponse> => answerOrUnavailable(baseUrl, () => authorised(token, send)(question));
+  const token = await session.token(signal);
   let response = await ask(token);
-  if (response.status === 401) response = await ask(await session.renew(token));
+  if (response.status === 401) response = await ask(await session.renew(token, signal));
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(t`${baseUrl} refuses this account.`, { hint: t`Run \`pas login\`, or ask the operator of the service.` });
   }
   if (response.status === 503) throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`Try again later.` });
+  if (response.status === 429 || response.status >= 500) {
+    throw new UnavailableError(t`${baseUrl} answered with status ${response.status} when asked who the account is.`, {
+      hint: t`Try again later.`,
+    });
+  }
   if (response.status !== 200) throw notAnAccount(baseUrl, t`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }
@@ -45,7 +48,7 @@ function accountOf(baseUrl: string, body: Buffer): Account {
 function userOf(baseUrl: string, body: Buffer): XmlElement {
   try {
     const user = childOf(parseXml(body).root, 'uzivatel');
-    if (user !== undefined) return user;
+    if (user !== undefined && childText(user, 'ident_cely') !== undefined && childText(user, 'ident_cely') !== '') return user;
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw notAnAccount(baseUrl, t`no XML`, thrown);

@@ -92,14 +92,21 @@ export function projectOf(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : projectOfRecord(entry.identCely);
 }
 
+/** What one account has looked at is open for the others: each sees its own records, and not all of theirs. */
+export const GAP_OF_ACCOUNT = `service_id = :serviceId and (username = :username
+  or (username is null and :username not in (select value from json_each(looked))))`;
+
 /** How an entry begins that may be of what was added and sent before an older copy was put back. */
 function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: EntryState; changes?: Changes } {
   const gap = outbox
     .sql(
       `select min(from_at) as doubtFromAt, max(until_at) as doubtUntilAt from gaps
-       where service_id = ? and (project is null or project is ?)`,
+       where ${GAP_OF_ACCOUNT} and (project is null or project is :project)`,
     )
-    .get(outbox.serviceId, project) as { doubtFromAt: number | null; doubtUntilAt: number | null };
+    .get({ serviceId: outbox.serviceId, username: outbox.username, project }) as {
+    doubtFromAt: number | null;
+    doubtUntilAt: number | null;
+  };
   if (gap.doubtFromAt === null) return {};
   const reason = t`its like may have been sent before the copy of the outbox was put back`;
   return { state: 'uncertain', changes: { ...gap, reason } };

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { entriesInState, move } from './entries.ts';
+import { entriesInState, GAP_OF_ACCOUNT, move } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
 import { recordEvidence } from './evidence.ts';
 import type { ServiceOutbox } from './outbox.ts';
@@ -10,26 +10,36 @@ export type Gap = Doubt & {
   readonly project: string | null;
 };
 
-export function addGap({ sql, serviceId }: Pick<ServiceOutbox, 'sql' | 'serviceId'>, { project, fromMs, untilMs }: Gap): void {
-  sql('insert into gaps (service_id, project, from_at, until_at) values (?, ?, ?, ?)').run(
+/** @param username whose records it concerns; null: those of every account of the service */
+export function addGap(
+  { sql, serviceId }: Pick<ServiceOutbox, 'sql' | 'serviceId'>,
+  { project, fromMs, untilMs }: Gap,
+  username: string | null = null,
+): void {
+  sql('insert into gaps (service_id, project, from_at, until_at, username) values (?, ?, ?, ?, ?)').run(
     serviceId,
     project,
     Math.floor(fromMs),
     Math.ceil(untilMs),
+    username,
   );
 }
 
 export function gapsOf(outbox: ServiceOutbox): Gap[] {
   return outbox
-    .sql('select project, from_at as fromMs, until_at as untilMs from gaps where service_id = ? order by rowid')
-    .all(outbox.serviceId) as Gap[];
+    .sql(`select project, from_at as fromMs, until_at as untilMs from gaps where ${GAP_OF_ACCOUNT} order by rowid`)
+    .all({ serviceId: outbox.serviceId, username: outbox.username }) as Gap[];
 }
 
-/** Puts these in the place of all gaps of the service. */
+/** Puts these in the place of all gaps that concern this account. */
 export function replaceGaps(outbox: ServiceOutbox, gaps: readonly Gap[]): void {
   outbox.change(() => {
-    outbox.sql('delete from gaps where service_id = ?').run(outbox.serviceId);
-    for (const gap of gaps) addGap(outbox, gap);
+    const { serviceId, username } = outbox;
+    outbox.sql('delete from gaps where service_id = ? and username = ?').run(serviceId, username);
+    outbox
+      .sql(`update gaps set looked = json_insert(looked, '$[#]', :username) where ${GAP_OF_ACCOUNT}`)
+      .run({ serviceId, username });
+    for (const gap of gaps) addGap(outbox, gap, username);
   });
 }
 

@@ -7,7 +7,10 @@ import type { Outbox } from './outbox.ts';
 /** Two rows turn out to be one service: all of the first is given to the second. To be called in a transaction. */
 export function mergeServices(outbox: Outbox, from: number, into: number): void {
   for (const { findId, here, there } of importsOfBoth(outbox, from, into)) settleTwo(outbox, findId, here, there);
-  for (const [here, there] of photographsOfBoth(outbox, from, into)) giveUp(outbox, isUnsent(there) ? there : here);
+  for (const [here, there] of photographsOfBoth(outbox, from, into)) {
+    const [stands, other] = ranked(here, there);
+    giveUp(outbox, other, stands);
+  }
   const moved = { from, into };
   outbox.sql('update entries set service_id = :into where service_id = :from').run(moved);
   // What waited for an import that was given up waits for the one that stands.
@@ -19,6 +22,14 @@ export function mergeServices(outbox: Outbox, from: number, into: number): void 
     )
     .run({ into });
   mergeAccounts(outbox, moved);
+  // What a record was shown as last is kept, also where the other profile was not shown it.
+  outbox
+    .sql(
+      `update pulled set (stav, record) = (select stav, record from pulled as other where other.service_id = :from and other.ident_cely = pulled.ident_cely)
+       where service_id = :into and record is null and exists (
+         select 1 from pulled as other where other.service_id = :from and other.ident_cely = pulled.ident_cely and other.record is not null)`,
+    )
+    .run(moved);
   outbox.sql('update or ignore pulled set service_id = :into where service_id = :from').run(moved);
   outbox.sql('delete from pulled where service_id = :from').run({ from });
   outbox.sql('delete from pulls where service_id = :from').run({ from });
@@ -27,11 +38,19 @@ export function mergeServices(outbox: Outbox, from: number, into: number): void 
   outbox.sql('delete from services where id = :from').run({ from });
 }
 
+/** Of two entries for the same, the one stands that the service is nearest to having. */
+const NEAREST: readonly EntryState[] = ['accepted', 'sending', 'uncertain', 'queued', 'refused', 'draft'];
+
 /** In these the service is certain not to have it. */
 const UNSENT: readonly EntryState[] = ['draft', 'queued', 'refused'];
 
 function isUnsent({ state }: Entry): boolean {
   return UNSENT.includes(state);
+}
+
+/** The one that stands first. */
+function ranked(here: Entry, there: Entry): readonly [Entry, Entry] {
+  return NEAREST.indexOf(here.state) < NEAREST.indexOf(there.state) ? [here, there] : [there, here];
 }
 
 function importsOfBoth(outbox: Outbox, from: number, into: number) {
@@ -49,14 +68,15 @@ function importsOfBoth(outbox: Outbox, from: number, into: number) {
   });
 }
 
-/** A find has one import at a service. Where both were sent there are two records, and each is a find of its own from here on. */
+/** A find has one import at a service. Where there are two records, each is a find of its own from here on. */
 function settleTwo(outbox: Outbox, findId: number, here: Entry, there: Entry): void {
-  if (isUnsent(here) || isUnsent(there)) {
-    giveUp(outbox, isUnsent(here) ? here : there);
+  const find = findById(outbox, findId);
+  const areTwo = here.state === 'accepted' && there.state === 'accepted' && here.identCely !== there.identCely;
+  if (!areTwo || find === undefined) {
+    const [stands, other] = ranked(here, there);
+    giveUp(outbox, other, stands);
     return;
   }
-  const find = findById(outbox, findId);
-  if (find === undefined) return;
   const copy = insertFind(outbox, { localId: freeLocalId(outbox, find.localId), elements: find.elements });
   outbox
     .sql('update entries set find_id = :copy, record_key = :key where find_id = :findId and service_id = :serviceId')
@@ -84,10 +104,19 @@ function photographsOfBoth(outbox: Outbox, from: number, into: number): [Entry, 
     });
 }
 
-function giveUp(outbox: Outbox, entry: Entry): void {
+/** What may have come of the one that is given up counts as an attempt of the other, until that is settled. */
+function giveUp(outbox: Outbox, entry: Entry, stands: Entry): void {
   const reason = t`another profile of the same service has it as well`;
   if (isUnsent(entry)) move(outbox, entry, 'dropped', { reason });
   else outbox.sql(`update entries set state = 'dropped', reason = ? where id = ?`).run(reason, entry.id);
+  if (isUnsent(entry) || stands.state === 'accepted') return;
+  outbox.sql('update attempts set entry_id = ? where entry_id = ?').run(stands.id, entry.id);
+  outbox
+    .sql(
+      `update entries set doubt_from_at = min(coalesce(doubt_from_at, :fromMs), :fromMs), doubt_until_at = max(coalesce(doubt_until_at, :untilMs), :untilMs)
+       where id = :id and :fromMs is not null`,
+    )
+    .run({ id: stands.id, fromMs: entry.doubt?.fromMs ?? null, untilMs: entry.doubt?.untilMs ?? null });
 }
 
 function mergeAccounts(outbox: Outbox, moved: { readonly from: number; readonly into: number }): void {
@@ -99,11 +128,19 @@ function mergeAccounts(outbox: Outbox, moved: { readonly from: number; readonly 
          where one.service_id = :from and same.service_id = :into)`,
     )
     .run(moved);
-  outbox
-    .sql(
-      `delete from accounts where service_id = :from and ident_cely in (select ident_cely from accounts where service_id = :into)`,
-    )
-    .run(moved);
+  const ofBoth = `from accounts as one join accounts as same on same.ident_cely = one.ident_cely
+    where one.service_id = :from and same.service_id = :into`;
+  const names = outbox
+    .sql(`select one.id, same.id as sameId, coalesce(same.username, one.username) as username ${ofBoth}`)
+    .all(moved) as {
+    id: number;
+    sameId: number;
+    username: string | null;
+  }[];
+  for (const { id, sameId, username } of names) {
+    outbox.sql('delete from accounts where id = ?').run(id);
+    outbox.sql('update accounts set username = ? where id = ?').run(username, sameId);
+  }
   outbox
     .sql(
       `update accounts set username = null

@@ -5,14 +5,19 @@ import type { ServiceOutbox } from './outbox.ts';
 /** What is queued of each kind, of the records of these keys or of all. */
 export function countQueued(
   outbox: ServiceOutbox,
-  recordKeys: readonly string[] | undefined,
+  { recordKeys, anyAccount }: { readonly recordKeys: readonly string[] | undefined; readonly anyAccount: boolean },
 ): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
       `select kind, count(*) as count from entries where service_id = :serviceId and state = 'queued'
-         and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) group by kind`,
+         and (:anyAccount or username in ('', :username)) and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) group by kind`,
     )
-    .all({ serviceId: outbox.serviceId, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
+    .all({
+      serviceId: outbox.serviceId,
+      username: outbox.username,
+      anyAccount: anyAccount ? 1 : 0,
+      recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys),
+    }) as {
     kind: EntryKind;
     count: number;
   }[];
