@@ -60,7 +60,8 @@ export function numberStory(fates: readonly Fate[], settleMs: number) {
 
   const serve = async (request: HttpRequest): Promise<HttpResponse> => {
     request.onDeparture?.();
-    if (request.method === 'GET') return answer(405);
+    // Questions whether the service is there, which hold nothing.
+    if (request.method !== 'PATCH') return answer(request.method === 'GET' ? 405 : 415);
     const value = new URL(request.url).searchParams.get('evidencni_cislo') ?? '';
     const fate = fates[requests++] ?? 'answered';
     if (typeof fate === 'object') void time.sleep(fate.lateMs).then(() => apply(value));

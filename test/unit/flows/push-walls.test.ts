@@ -204,7 +204,8 @@ test('whatever refuses all there is, few entries stay refused, none is lost, and
         const result = await run(outbox, { maxInFlight });
         expect(result.refused).toBe(count(outbox, 'refused'));
         expect(result.refused).toBeLessThanOrEqual(MOST_REFUSED + 4);
-        expect(count(outbox, 'refused') + count(outbox, 'queued')).toBe(projects.length + photos);
+        expect(count(outbox, 'refused') + count(outbox, 'queued') + count(outbox, 'uncertain')).toBe(projects.length + photos);
+        expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(1);
         expect(asked.length).toBeLessThanOrEqual(2 * (25 + 2 * 16));
       },
     ),
@@ -272,7 +273,8 @@ describe('what never gets through', () => {
     using other = tempOutbox(clock);
     queuePhotos(other, 100);
     let cuts = 16;
-    const blip = scene(clock, (request) => (cuts-- > 0 ? cut() : obeyed(request)));
+    // After the first answer, that is: until then one request at a time is under way.
+    const blip = scene(clock, (request, index) => (index > 0 && cuts-- > 0 ? cut() : obeyed(request)));
     expect(await blip.run(other)).toMatchObject({ accepted: 100, leftOut: [], stopCause: undefined });
   });
 
@@ -282,6 +284,6 @@ describe('what never gets through', () => {
     addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
     const { run, asked } = scene(clock, () => new NoAnswerError('timeout', true, 'late'));
     for (let round = 0; round < 30; round += 1) await run(outbox, { forMs: 600_000 });
-    expect(asked.length).toBeLessThan(17);
+    expect(asked.filter(({ method }) => method === 'PATCH').length).toBeLessThan(17);
   });
 });

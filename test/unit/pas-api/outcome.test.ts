@@ -59,11 +59,11 @@ describe('a refusal in the form of the contract', () => {
     expect(outcome(operation, answer(status, detail))).toBe(kind);
   });
 
-  test('is of a number that the record has already only in the service’s own words: it has no findings for that, and a page is a proxy’s', () => {
+  test('is of a number that the record has already only in the service’s own words: it has no findings for that, and no pages', () => {
     const findings = [{ line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 }];
     expect(outcome('number', answer(422, detail))).toBe('already-current');
     expect(outcome('number', answer(422, { validation_errors: findings }))).toBe('refused');
-    expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('uncertain');
+    expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('refused');
   });
 
   test('keeps every finding with its line', () => {
