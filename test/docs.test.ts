@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/base/errors.ts';
+import { freePort } from './support/free-port.ts';
 import { readYaml } from './support/read-yaml.ts';
-import { freePort, inBash, layOut, runPage } from './support/run-page.ts';
+import { inBash, layOut, runPage } from './support/run-page.ts';
 import { makeHome } from './support/run-pas.ts';
 
 test('the page of exit codes says what the program does', () => {
@@ -62,7 +63,7 @@ describe('the jobs for CI services', () => {
 
   test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
     const home = makeHome();
-    const port = await freePort();
+    const port = String(await freePort());
     layOut(home.folder, port);
     const env = { ...home.env, MOCK_PORT: port };
     await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
@@ -81,7 +82,7 @@ describe('the jobs for CI services', () => {
     const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);
     expect(uploaded).toEqual(['mock.log', 'journal.json']);
 
-    const port = await freePort();
+    const port = String(await freePort());
     const home = makeHome();
     layOut(home.folder, port);
     const lines = steps.flatMap(({ run }) =>

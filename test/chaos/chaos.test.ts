@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 import { playRound } from './round.ts';
@@ -37,15 +38,16 @@ test(`${ROUNDS} rounds of faults and kills end with everything at the service ex
 
 async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }> {
   const data = join(mkdtempSync(join(tmpdir(), 'pas-chaos-')), 'mock.sqlite');
-  const start = (port: string): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
-  let service = await start('0');
+  const port = String(await freePort());
+  const start = (): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
+  let service = await start();
   const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
   await addSecondProfile(service, home);
   const restartService = async (): Promise<void> => {
     const ended = new Promise((resolve) => service.child.once('exit', resolve));
     service.child.kill('SIGKILL');
     await ended;
-    service = await start(new URL(service.base_url).port);
+    service = await start();
   };
   return { stage: { home, service: () => service, restartService }, close: () => service.stop() };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { modeOf } from '../support/hostile-disk.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
@@ -55,7 +56,7 @@ test('what was sent after the backup is found again and nothing is sent twice, w
   const first = await home.pas('push');
   expect(first.code).toBe(6);
   expect((await states())['K-1']).toBe('accepted');
-  await new Promise((resolve) => setTimeout(resolve, 2100));
+  await mock.service.control('POST', '/clock', { advance_ms: 2100 });
   await home.pas('push');
   // K-5 alone was not sent before.
   expect(await states()).toMatchObject({ 'K-3': 'accepted', 'K-4': 'accepted', 'K-5': 'accepted' });
@@ -134,8 +135,8 @@ test('during a push nothing is put back', async () => {
   await expectDone(home.pas('backup', copy));
   await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: 'hang-before-save' });
   const push = home.start('push');
-  while ((await mock.service.journal()).every(({ path }) => !path.includes('import')))
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const imports = async () => (await mock.service.journal()).filter(({ path }) => path.includes('import'));
+  await eventually(imports).toHaveLength(1);
   expect((await home.pas('restore', copy, '--replace')).code).toBe(11);
   push.child.kill('SIGKILL');
   await push.ended;

@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 
-async function arrived(service: MockProcess, count: number): Promise<void> {
-  for (;;) {
-    const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
-    if (writes.length >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+function arrived(service: MockProcess, count: number): Promise<void> {
+  const writes = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
+  return eventually(writes).toBeGreaterThanOrEqual(count);
 }
 
 test.skipIf(!HAS_REDIS)(

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePort } from './free-port.ts';
 import { tempFolder } from './temp-outbox.ts';
 
 /** Whether there is a redis-server; tests that need one are skipped where there is none, and .ci/run installs it. */
@@ -58,13 +58,4 @@ async function launch(port: number, flags: readonly string[]): Promise<ChildProc
     child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${text}`)));
   });
   return child;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

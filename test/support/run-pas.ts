@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { tokenOf } from './contract-requests.ts';
+import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
@@ -32,7 +33,18 @@ export type Home = {
   copy(): Home;
 };
 
-export type Started = { readonly child: ChildProcess; readonly ended: Promise<Run>; stdout(): string; stderr(): string };
+export type Started = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Run>;
+  /**
+   * Waits until what it has written is so.
+   * @throws Error with all that it wrote, where it ends before that, and after a deadline
+   */
+  until(isSo: (written: Written) => boolean): Promise<void>;
+};
+
+/** Whole lines only: the last one may not be finished. */
+export type Written = { readonly stdout: string; readonly stderr: string };
 
 export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
 
@@ -89,16 +101,34 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
 
 function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Started {
   const child = spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<Run>((end) => child.on('close', (code, signal) => end({ code, signal, stdout, stderr })));
-  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  const written = { stdout: '', stderr: '' };
+  const news = makeNews();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+      news.tell();
+    });
+  }
+  let isOver = false;
+  const ended = new Promise<Run>((end) =>
+    child.on('close', (code, signal) => {
+      isOver = true;
+      news.tell();
+      end({ code, signal, ...written });
+    }),
+  );
+  const until = async (isSo: (lines: Written) => boolean): Promise<void> => {
+    await found(news, async () => {
+      const seen = { stdout: wholeLines(written.stdout), stderr: wholeLines(written.stderr) };
+      const lacks = `pas ${args.join(' ')} has not come to ${isSo}:\n${written.stdout}\n${written.stderr}`;
+      return { seen, lacks: isSo(seen) ? undefined : lacks, isOver };
+    });
+  };
+  return { child, ended, until };
+}
+
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
 const signedInHomes = new Map<string, Promise<Home>>();
