@@ -26,15 +26,11 @@ describe('the pages that a reader types along', () => {
     ['README.md', 'Five minutes'],
     ['docs/tutorial-field.md', undefined],
     ['docs/tutorial-museum.md', undefined],
-  ])(
-    '%s says what happens',
-    async (page, heading) => {
-      const blocks = await runPage(page, heading);
-      expect(blocks.length).toBeGreaterThan(0);
-      for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
-    },
-    300_000,
-  );
+  ])('%s says what happens', async (page, heading) => {
+    const blocks = await runPage(page, heading);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
+  });
 
   test('every link between the pages leads to a file', () => {
     const pages = [
@@ -70,7 +66,7 @@ describe('the jobs for CI services', () => {
     expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
       'ended with 7',
     );
-  }, 60_000);
+  });
 
   test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
     const text = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
@@ -99,7 +95,7 @@ describe('the jobs for CI services', () => {
     const script = `set -e\ntrap 'kill $(jobs -p)' EXIT\n${lines.join('\n')}\nls -s ${uploaded.join(' ')}`;
     const here = Object.entries(env).map(([name, value]) => [name, value.replace('8099', port)]);
     await inBash(home.folder, script, { ...home.env, ...Object.fromEntries(here) });
-  }, 60_000);
+  });
 });
 
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, string>> };

@@ -89,9 +89,7 @@ describe.each([
   ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
   ['an SQLite file', 'out.sqlite', (folder: string) => identsInDatabase(join(folder, 'out.sqlite'))],
 ])('a harvest into %s', (_, out, held) => {
-  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', {
-    timeout: 180_000,
-  }, async () => {
+  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', async () => {
     await service.faults(slowly(25));
     let kills = 0;
     for (let run = 0; run < 8; run++) {

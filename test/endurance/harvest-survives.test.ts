@@ -92,7 +92,7 @@ describe('a harvest that must give up', () => {
   });
 });
 
-test('killed at any moment and started again, a harvest ends with everything once', { timeout: 120_000 }, async () => {
+test('killed at any moment and started again, a harvest ends with everything once', async () => {
   await service.faults({ endpoint: 'oai', fault: 'slow', ms: 25 });
   let kills = 0;
   for (let tries = 0; tries < 40; tries++) {

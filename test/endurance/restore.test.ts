@@ -64,7 +64,7 @@ test('what was sent after the backup is found again and nothing is sent twice, w
   // The older number of K-3 is not sent over the newer one: that is for a person.
   const status = await home.json<{ needs_person: { find: string; kind: string; reason: string; command: string }[] }>('status');
   expect(status.needs_person).toMatchObject([{ find: 'K-3', kind: 'number', reason: expect.stringMatching(/sent after/) }]);
-}, 120_000);
+});
 
 test('a person who knows that nothing was sent has the queue back as it was', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
@@ -219,7 +219,7 @@ test('finds and photographs that were added and sent after the backup are not se
   // All that is at the service is known here now: what is added from now on is simply queued.
   await expectDone(home.pas('import', tableOf('E')));
   expect(await states()).toMatchObject({ E: 'queued' });
-}, 60_000);
+});
 
 test('a harvest before anything is added leaves only the projects held that have records which nobody here knows', async () => {
   await restoreWhatDoesNotKnow('B');

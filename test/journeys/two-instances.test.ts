@@ -2,12 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
 let production: MockProcess;
 let training: MockProcess;
+/** The training instance, harvested from production, as the contract has it. */
+let practice: Service;
 let home: Home;
 
 beforeAll(async () => {
@@ -15,12 +17,13 @@ beforeAll(async () => {
     startMockProcess('--min-interval', '10'),
     startMockProcess('--min-interval', '10', '--training'),
   ]);
+  practice = { ...training, oai_base: production.oai_base };
 });
 afterAll(() => Promise.all([production.stop(), training.stop()]));
 beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
-  // `mock` is the training profile; it harvests from production, as the contract has it.
-  home = await signedIn({ ...training, oai_base: production.oai_base }, 'archaeologist', ['--min-interval-ms', '10']);
+  // `mock` is the training profile.
+  home = await signedIn(practice, 'archaeologist', ['--min-interval-ms', '10']);
   await expectDone(
     home.pas(
       ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],

@@ -63,7 +63,7 @@ describe('the examples for programs', () => {
     const third = await stranger.run('node', ['dist/collection.js'], service());
     expect(third.stdout).toBe(again.stdout);
     expect((await mock.state()).finds).toBe(before + COLLECTION_FINDS);
-  }, 180_000);
+  });
 
   test('a Vitest suite tests a client with the mock in its own process', async () => {
     const { code, stdout, stderr } = await stranger.run('vitest', ['run', 'client.test.ts', '--reporter=json']);

@@ -16,7 +16,6 @@ const FINDS = 10;
 
 test.skipIf(!HAS_REDIS)(
   'a replica that is promoted with an older state and another clock, and a clock that jumps afterwards, let nobody leave too early',
-  { timeout: 120_000 },
   async () => {
     await using service = await startMockProcess('--latency', '20');
     await using first = await startRedis();

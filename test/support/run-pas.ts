@@ -131,7 +131,8 @@ function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
-const signedInHomes = new Map<string, Promise<Home>>();
+/** By service: a later one may have got the same address. */
+const signedInHomes = new WeakMap<Service, Map<string, Promise<Home>>>();
 
 /** What is done in a home before tests get their copies of it. */
 export type Preparation = { readonly name: string; prepare(home: Home): Promise<unknown> };
@@ -146,14 +147,16 @@ export async function signedIn(
   more: readonly string[] = [],
   preparation?: Preparation,
 ): Promise<Home> {
-  const kind = JSON.stringify([service.base_url, service.oai_base, user, more, preparation?.name]);
-  const first = signedInHomes.get(kind);
+  const kind = JSON.stringify([user, more, preparation?.name]);
+  const homes = signedInHomes.get(service) ?? new Map<string, Promise<Home>>();
+  signedInHomes.set(service, homes);
+  const first = homes.get(kind);
   if (first === undefined) {
     const made = makeSignedIn(service, user, more).then(async (home) => {
       await preparation?.prepare(home);
       return home;
     });
-    signedInHomes.set(kind, made);
+    homes.set(kind, made);
     return (await made).copy();
   }
   const home = (await first).copy();
