@@ -5,6 +5,7 @@ import { asStranger, type Stranger } from '../support/as-stranger.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
+import { tied } from '../support/tied.ts';
 
 const COLLECTION_FINDS = 12;
 
@@ -39,11 +40,8 @@ describe('the examples for programs', () => {
       { endpoint: 'import', fault: 'hang-after-save', when: { nth: 5 } },
       { endpoint: 'import', fault: 'slow', at: 'save', ms: 250 },
     );
-    const child = spawn(process.execPath, ['dist/collection.js'], {
-      cwd: stranger.folder,
-      env: { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() },
-      stdio: 'ignore',
-    });
+    const env = { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() };
+    const child = tied(spawn(process.execPath, ['dist/collection.js'], { cwd: stranger.folder, env, stdio: 'ignore' }));
     const ended = new Promise((end) => child.once('exit', end));
     await eventually(async () => (await mock.state()).finds).toBeGreaterThanOrEqual(before + 3);
     expect(child.exitCode).toBeNull();

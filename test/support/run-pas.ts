@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { tokenOf } from './contract-requests.ts';
 import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
+import { tied } from './tied.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -100,7 +101,7 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
 }
 
 function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Started {
-  const child = spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = tied(spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] }));
   const written = { stdout: '', stderr: '' };
   const news = makeNews();
   for (const name of ['stdout', 'stderr'] as const) {
