@@ -124,7 +124,7 @@ describe('a data folder', () => {
     await running.until(({ stdout }) => jsonLines(stdout).length >= 4);
     const pas = join(home.folder, 'pas');
     renameSync(pas, `${pas}-away`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await home.pas('status');
     renameSync(`${pas}-away`, pas);
     await running.ended;
     await home.pas('push');

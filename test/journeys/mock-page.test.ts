@@ -146,7 +146,7 @@ describe('the map and the finds', () => {
     const ident = answer.headers.get('x-record-id') ?? '';
     await suite.page().locator(`#find-list button[data-ident="${ident}"]`).click();
     await suite.page().locator('#find-view dd', { hasText: markup }).waitFor();
-    expect(await suite.page().locator('#find-view img').count()).toBe(0);
+    await eventually(() => suite.page().locator('#find-view img').count()).toBe(0);
   });
 });
 
@@ -194,7 +194,7 @@ describe('the journal', () => {
     slow.end('}');
     await answered;
     await eventually(() => rows().first().innerText()).toMatch(/\b400\b/);
-    expect(await rows().filter({ hasText: 'at work' }).count()).toBe(0);
+    await eventually(() => rows().filter({ hasText: 'at work' }).count()).toBe(0);
   });
 });
 
