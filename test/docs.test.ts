@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/base/errors.ts';
+import { freePort } from './support/free-port.ts';
 import { readYaml } from './support/read-yaml.ts';
-import { freePort, inBash, layOut, runPage } from './support/run-page.ts';
+import { inBash, layOut, runPage } from './support/run-page.ts';
 import { makeHome } from './support/run-pas.ts';
 
 test('the page of exit codes says what the program does', () => {
@@ -25,15 +26,11 @@ describe('the pages that a reader types along', () => {
     ['README.md', 'Five minutes'],
     ['docs/tutorial-field.md', undefined],
     ['docs/tutorial-museum.md', undefined],
-  ])(
-    '%s says what happens',
-    async (page, heading) => {
-      const blocks = await runPage(page, heading);
-      expect(blocks.length).toBeGreaterThan(0);
-      for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
-    },
-    300_000,
-  );
+  ])('%s says what happens', async (page, heading) => {
+    const blocks = await runPage(page, heading);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
+  });
 
   test('every link between the pages leads to a file', () => {
     const pages = [
@@ -62,14 +59,14 @@ describe('the jobs for CI services', () => {
 
   test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
     const home = makeHome();
-    const port = await freePort();
+    const port = String(await freePort());
     layOut(home.folder, port);
     const env = { ...home.env, MOCK_PORT: port };
     await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
     expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
       'ended with 7',
     );
-  }, 60_000);
+  });
 
   test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
     const text = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
@@ -81,7 +78,7 @@ describe('the jobs for CI services', () => {
     const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);
     expect(uploaded).toEqual(['mock.log', 'journal.json']);
 
-    const port = await freePort();
+    const port = String(await freePort());
     const home = makeHome();
     layOut(home.folder, port);
     const lines = steps.flatMap(({ run }) =>
@@ -98,7 +95,7 @@ describe('the jobs for CI services', () => {
     const script = `set -e\ntrap 'kill $(jobs -p)' EXIT\n${lines.join('\n')}\nls -s ${uploaded.join(' ')}`;
     const here = Object.entries(env).map(([name, value]) => [name, value.replace('8099', port)]);
     await inBash(home.folder, script, { ...home.env, ...Object.fromEntries(here) });
-  }, 60_000);
+  });
 });
 
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, string>> };

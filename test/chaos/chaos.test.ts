@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 import { playRound } from './round.ts';
@@ -37,8 +38,9 @@ test(`${ROUNDS} rounds of faults and kills end with everything at the service ex
 
 async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }> {
   const data = join(mkdtempSync(join(tmpdir(), 'pas-chaos-')), 'mock.sqlite');
-  const start = (port: string): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
-  let service = await start('0');
+  const port = String(await freePort());
+  const start = (): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
+  let service = await start();
   const other = await startMockProcess();
   const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
   await addSecondProfile(service, home);
@@ -46,7 +48,7 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
     const ended = new Promise((resolve) => service.child.once('exit', resolve));
     service.child.kill('SIGKILL');
     await ended;
-    service = await start(new URL(service.base_url).port);
+    service = await start();
   };
   const close = async (): Promise<void> => void (await Promise.all([service.stop(), other.stop()]));
   return { stage: { home, other, service: () => service, restartService }, close };

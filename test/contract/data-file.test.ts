@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { elementText, importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { eventually } from '../support/eventually.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -98,7 +99,7 @@ describe('SIGKILL at any moment', () => {
       }
     };
     const workers = [work(), work(), work()].map((worker) => worker.catch(() => {}));
-    while (photographed.length < 10) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => photographed.length).toBeGreaterThanOrEqual(10);
     server.child.kill('SIGKILL');
     await Promise.all(workers);
 

@@ -52,8 +52,7 @@ describe('from and until', () => {
 
 describe('every change moves the datestamp', () => {
   test('a changed record comes first, under the time of its change', async () => {
-    await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z' });
-    await mock.control('POST', '/clock', { frozen: true });
+    await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z', frozen: true });
     await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
     const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:obdobi&from=2027-01-02');
     expect(headersOf(text).map(({ ident, datestamp }) => [ident, datestamp])).toEqual([['HES-000253', '2027-01-02T03:04:05Z']]);
@@ -61,21 +60,21 @@ describe('every change moves the datestamp', () => {
   });
 
   test('responseDate follows the mock’s clock', async () => {
-    await mock.control('POST', '/clock', { set: '2030-06-07T08:09:10.500Z' });
-    expect((await ask(mock, 'verb=Identify')).text).toMatch(/<responseDate>2030-06-07T08:09:1\dZ<\/responseDate>/);
+    await mock.control('POST', '/clock', { set: '2030-06-07T08:09:10.500Z', frozen: true });
+    expect((await ask(mock, 'verb=Identify')).text).toContain('<responseDate>2030-06-07T08:09:10Z</responseDate>');
   });
 });
 
 describe('a deleted record', () => {
   test('stays listed with the time of its deletion and without metadata, in both formats and every version', async () => {
-    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z' });
+    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z', frozen: true });
     await mock.control('POST', '/records/OS-001533/delete', {});
     for (const version of ['2.0', '2.1', '2.2']) {
       for (const format of ['oai_dc', 'oai_svc']) {
         const { text } = await ask(mock, `verb=ListRecords&metadataPrefix=${format}&set=osoba&from=2027-05-05`, { version });
         expect(headersOf(text)).toHaveLength(1);
         expect(headersOf(text)[0]).toMatchObject({ ident: 'OS-001533', deleted: true, sets: ['osoba'] });
-        expect(headersOf(text)[0]?.datestamp).toMatch(/^2027-05-05T05:05:0\dZ$/);
+        expect(headersOf(text)[0]?.datestamp).toBe('2027-05-05T05:05:05Z');
         expect(text).not.toContain('<metadata>');
       }
     }

@@ -136,6 +136,7 @@ describe('badResumptionToken, when', () => {
   });
 
   test('it has expired by the mock’s clock', async () => {
+    await mock.control('POST', '/clock', { frozen: true });
     const good = await token(LIST);
     await mock.control('POST', '/clock', { advance_ms: 3_599_000 });
     expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();

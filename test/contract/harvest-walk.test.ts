@@ -56,7 +56,7 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
   });
 
   describe.each(ROLES)('%s', (as) => {
-    test('lists of every set in both formats', { timeout: 120_000 }, async () => {
+    test('lists of every set in both formats', async () => {
       for (const set of await setsOf(version)) {
         for (const format of ['oai_dc', 'oai_svc']) {
           const query = `metadataPrefix=${format}&set=${set}`;
@@ -66,7 +66,7 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
       }
     });
 
-    test('one record of every set, with its formats', { timeout: 120_000 }, async () => {
+    test('one record of every set, with its formats', async () => {
       for (const set of await setsOf(version)) {
         // What an archivist sees first; others may get the refusal in place of it.
         const { text } = await ask(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { version, as: 'archivist' });

@@ -55,7 +55,7 @@ describe('Import: what the states require (facts 4.3, cases 40 to 44)', () => {
 
 describe('Import: saving (facts 4.3, cases 45 to 49)', () => {
   test('case 45: two imports that are given the same number: the loser answers 422 and stores nothing', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 150, at: 'save' }]);
+    await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' }]);
     const answers = await Promise.all([send(smallestFind()), send(smallestFind())]);
     const [won, lost] = answers.sort((a, b) => a.status - b.status);
     expect(won?.status).toBe(201);
@@ -64,7 +64,7 @@ describe('Import: saving (facts 4.3, cases 45 to 49)', () => {
   });
 
   test('case 45: two imports that create the same person: the loser answers 422', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 150, at: 'save' }]);
+    await mock().control('PUT', '/faults', [{ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' }]);
     const nalezce = '<svc:nalezce id=":tba">Souběžná, Anna</svc:nalezce>';
     const other = '<svc:projekt id="M-202400202">x</svc:projekt>';
     const answers = await Promise.all([send(findLines(1, { nalezce })), send(findLines(1, { nalezce, projekt: other }))]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECT } from '../support/run-pas.ts';
+import { tied } from '../support/tied.ts';
 
 const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
 const folder = mkdtempSync(join(tmpdir(), 'pas-mock-command-'));
@@ -17,7 +18,7 @@ type Started = {
 };
 
 async function start(...flags: string[]): Promise<Started> {
-  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }));
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);

@@ -5,6 +5,7 @@ import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, multipart, postFile, type RawAnswer } from '../support/contract-requests.ts';
+import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
 
 const { mock, send, token, finds } = useMock();
@@ -38,6 +39,10 @@ const head = (path: string, fields: Record<string, string | number>) =>
     '',
     '',
   ].join('\r\n');
+
+/** What the server has made of the last request so far. */
+const lastRequest = async () =>
+  ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(-1);
 
 const expectPage = (answer: RawAnswer) => {
   expect(answer.status).toBe(413);
@@ -94,8 +99,9 @@ describe('Bodies that stop half-way', () => {
     const { socket } = await dial();
     socket.write(head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': 'sha-512=:AAAA:' }));
     socket.write(bytes.subarray(0, bytes.length / 2));
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await eventually(lastRequest).toMatchObject({ path: '/api/pas/import-xml', status: null });
     socket.destroy();
+    await eventually(lastRequest).toMatchObject({ status: 0 });
     expect((await send(smallestFind())).status).toBe(201);
     expect(await finds()).toBe(22);
   });
@@ -113,9 +119,9 @@ describe('Bodies that stop half-way', () => {
       `POST ${MINE} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: multipart/form-data; boundary=xYzZY\r\nContent-Length: 1000000\r\n\r\n`,
     );
     socket.write(multipartStart() + 'x'.repeat(200_000));
-    await expect.poll(() => incoming().length).toBe(1);
+    await eventually(incoming).toHaveLength(1);
     socket.destroy();
-    await expect.poll(() => incoming().length).toBe(0);
+    await eventually(incoming).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -194,14 +200,13 @@ function multipartStart(): string {
 }
 
 test('a request whose client was cut off before it was read is over, and makes nothing', async () => {
-  await mock().control('PUT', '/settings', { latency_ms: 900 });
+  await mock().control('PUT', '/settings', { latency_ms: 3000 });
   const before = await finds();
   const body = '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';
   const { socket } = await dial();
   socket.write(head('/api/pas/import-xml', { 'Content-Length': body.length, 'Content-Digest': contentDigest('x') }) + body);
-  const last = async () => ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(-1);
-  await expect.poll(last).toMatchObject({ path: '/api/pas/import-xml', status: null });
+  await eventually(lastRequest).toMatchObject({ path: '/api/pas/import-xml', status: null });
   socket.resetAndDestroy();
-  await expect.poll(last).toMatchObject({ status: 0 });
+  await eventually(lastRequest).toMatchObject({ status: 0 });
   expect(await finds()).toEqual(before);
 });

@@ -121,10 +121,10 @@ describe('a data folder', () => {
   test('that vanishes in the middle of a push and comes back has lost nothing', async () => {
     await expectDone(home.pas('import', writeSeason(home, 20)));
     const running = home.start('push', '--json');
-    while (jsonLines(running.stdout()).length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    await running.until(({ stdout }) => jsonLines(stdout).length >= 4);
     const pas = join(home.folder, 'pas');
     renameSync(pas, `${pas}-away`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await home.pas('status');
     renameSync(`${pas}-away`, pas);
     await running.ended;
     await home.pas('push');

@@ -67,7 +67,6 @@ describe.each([
       expect([...onServer.values()].filter((label) => label.startsWith('změněno'))).not.toEqual([]);
       expect(onServer.size).toBeLessThan(idents.length);
     },
-    120_000,
   );
 });
 

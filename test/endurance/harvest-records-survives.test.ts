@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, PROJECT, type Run, type Started, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
 
 const SET = 'heslo';
@@ -61,7 +62,7 @@ describe('trouble that stays ends the harvest, and the next run goes on', () => 
   ])('with %i: $fault', async (code, { when: _, ...fault }) => {
     await service.faults(slowly(25));
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
-    await reaches(running, 6);
+    await reaches(6);
     await service.faults(fault);
     const run = await running.ended;
     expect([run.code, run.stderr]).toEqual([code, expect.not.stringMatching(/\n\s+at /)]);
@@ -76,11 +77,8 @@ describe('trouble that stays ends the harvest, and the next run goes on', () => 
 });
 
 /** Waits until so many pages were asked for in all. */
-async function reaches(running: Started, asked: number): Promise<void> {
-  while ((await pagesAsked()) < asked) {
-    if (running.child.exitCode !== null) throw new Error(`pas ended too early: ${running.stderr()}`);
-    await pause(5);
-  }
+function reaches(asked: number): Promise<void> {
+  return eventually(pagesAsked).toBeGreaterThanOrEqual(asked);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -91,9 +89,7 @@ describe.each([
   ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
   ['an SQLite file', 'out.sqlite', (folder: string) => identsInDatabase(join(folder, 'out.sqlite'))],
 ])('a harvest into %s', (_, out, held) => {
-  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', {
-    timeout: 180_000,
-  }, async () => {
+  test('that is killed again and again loses nothing, repeats nothing and does not begin anew', async () => {
     await service.faults(slowly(25));
     let kills = 0;
     for (let run = 0; run < 8; run++) {
@@ -130,7 +126,7 @@ describe.each([
   test('that another process is filling is refused with 5, and the other is not disturbed', async () => {
     await service.faults(slowly(250));
     const running = home.start('harvest', SET, '--out', out, '--quiet');
-    await reaches(running, 3);
+    await reaches(3);
     const second = await harvest(out);
     expect([second.code, second.stderr]).toEqual([5, expect.stringMatching(/another program/)]);
     expect((await running.ended).code).toBe(0);
@@ -153,7 +149,7 @@ function identsInDatabase(name: string): string[] {
 test('Ctrl-C leaves whole records behind, and the next run goes on', async () => {
   await service.faults(slowly(25));
   const running = home.start('harvest', SET, '--out', 'out.xml');
-  await reaches(running, 5);
+  await reaches(5);
   running.child.kill('SIGINT');
   expect((await running.ended).code).toBe(130);
   expect(read('out.xml')).toMatch(/<\/harvest>\n$/);
@@ -165,7 +161,7 @@ test('Ctrl-C leaves whole records behind, and the next run goes on', async () =>
 test('tokens that run out by the clock cost only the rest of the list', async () => {
   await service.faults(slowly(25));
   const running = home.start('harvest', SET, '--out', 'out.jsonl');
-  await reaches(running, 10);
+  await reaches(10);
   running.child.kill('SIGKILL');
   await running.ended;
   await service.faults();

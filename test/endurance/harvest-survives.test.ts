@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
@@ -34,6 +35,11 @@ async function listRequests(): Promise<string[]> {
   return (await service.journal()).map(({ path }) => path).filter((path) => path.includes('verb=ListRecords'));
 }
 
+/** Waits until so many pages were asked for in all. */
+function asked(pages: number): Promise<void> {
+  return eventually(async () => (await listRequests()).length).toBeGreaterThanOrEqual(pages);
+}
+
 const oai = (fault: string, more: object = {}) => oaiFault(6, fault, more);
 
 describe('trouble on the way is got over', () => {
@@ -48,7 +54,7 @@ describe('trouble on the way is got over', () => {
   test('resumption tokens that run out by the clock', async () => {
     await service.faults(oai('slow', { ms: 100, times: 1000, when: { every: 1 } }));
     const running = home.start('harvest-vocab', 'heslo', '--json');
-    while ((await listRequests()).length < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+    await asked(4);
     await service.control('POST', '/clock', { advance_ms: 2 * 3_600_000 });
     await service.faults();
     expect((await running.ended).code).toBe(0);
@@ -86,7 +92,7 @@ describe('a harvest that must give up', () => {
   });
 });
 
-test('killed at any moment and started again, a harvest ends with everything once', { timeout: 120_000 }, async () => {
+test('killed at any moment and started again, a harvest ends with everything once', async () => {
   await service.faults({ endpoint: 'oai', fault: 'slow', ms: 25 });
   let kills = 0;
   for (let tries = 0; tries < 40; tries++) {
@@ -110,7 +116,7 @@ test('killed at any moment and started again, a harvest ends with everything onc
 test('Ctrl-C keeps what was harvested, and says so', async () => {
   await service.faults({ endpoint: 'oai', fault: 'slow', ms: 200 });
   const running = home.start('harvest-vocab', 'heslo');
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await asked(3);
   running.child.kill('SIGINT');
   const run = await running.ended;
   expect(run.code).toBe(130);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
+import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -15,7 +16,7 @@ async function homeOfKilledPush(): Promise<Home> {
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
   const made = await countMade(mock.service);
   const running = home.start('push');
-  while ((await made()).finds < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(made).toMatchObject({ finds: 1 });
   running.child.kill('SIGKILL');
   await running.ended;
   await mock.service.faults();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
+import { freePort } from '../support/free-port.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -23,32 +24,31 @@ type Status = { entries: Record<'import' | 'number' | 'photo', Record<string, nu
 const entries = async (home: Home) => (await home.json<Status>('status')).entries;
 
 /** Reconciles and pushes, as a person does who comes back after a while, until nothing more can be sent. */
-async function finish(home: Home): Promise<void> {
+async function finish(home: Home, service = mock.service): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) {
     await home.pas('reconcile');
     const { code } = await home.pas('push');
     if (code === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await service.control('POST', '/clock', { advance_ms: 1100 });
   }
 }
 
 test('a server that is killed in the middle and comes back has every find and photograph once', async () => {
   const data = join(mkdtempSync(join(tmpdir(), 'pas-server-')), 'mock.sqlite');
-  const start = (port: string): Promise<MockProcess> =>
+  const port = String(await freePort());
+  const start = (): Promise<MockProcess> =>
     startMockProcess('--data', data, '--port', port, '--min-interval', '10', '--latency', '80');
-  let server = await start('0');
+  let server = await start();
   const empty = await server.state();
   const home = await homeAt(server, true);
   const running = home.start('push', '--json');
-  while (jsonLines(running.stdout()).filter(({ state }) => state === 'accepted').length < 3) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await running.until(({ stdout }) => jsonLines(stdout).filter(({ state }) => state === 'accepted').length >= 3);
   const gone = new Promise((resolve) => server.child.once('exit', resolve));
   server.child.kill('SIGKILL');
   await gone;
-  server = await start(new URL(server.base_url).port);
+  server = await start();
   await running.ended;
-  await finish(home);
+  await finish(home, server);
   const { finds, photos } = await server.state();
   await server.stop();
   expect({ finds: finds - empty.finds, photos: photos - empty.photos }).toEqual({ finds: FINDS, photos: FINDS });
@@ -106,7 +106,7 @@ describe('a proxy that answers an import in place of the service', () => {
     const home = await homeAt(proxy.service);
     await home.pas('push');
     // The service's clock counts whole seconds, and the attempt must lie behind it.
-    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await mock.service.control('POST', '/clock', { advance_ms: 2100 });
     await expectDone(home.pas('push'));
     expect(await mock.made()).toMatchObject({ finds: FINDS });
     expect((await entries(home)).import).toMatchObject({ accepted: FINDS, queued: 0, uncertain: 0 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
 
@@ -127,7 +128,7 @@ test('Ctrl-C lets what is under way finish, and the rest goes later', async () =
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
   await service.control('PUT', '/settings', { latency_ms: 300 });
   const running = home.start('push', '--json');
-  await untilSent(running, 1);
+  await running.until(({ stdout }) => jsonLines(stdout).some(({ type }) => type === 'attempt'));
   running.child.kill('SIGINT');
   const { code } = await running.ended;
   expect(code).toBe(130);
@@ -147,7 +148,7 @@ test('a second Ctrl-C gives up what is under way and says so', async () => {
   const running = home.start('push', '--json');
   await untilRequests(3);
   running.child.kill('SIGINT');
-  await until(() => running.stderr().includes('Ctrl-C'));
+  await running.until(({ stderr }) => stderr.includes('Ctrl-C'));
   running.child.kill('SIGINT');
   const { code } = await running.ended;
   expect(code).toBe(6);
@@ -178,15 +179,7 @@ test('a second push of the same outbox is refused with 11 and the holder’s num
   expect(await created()).toBe(FINDS);
 });
 
-async function untilSent(running: ReturnType<Home['start']>, count: number): Promise<void> {
-  await until(() => jsonLines(running.stdout()).filter(({ type }) => type === 'attempt').length >= count);
-}
-
-async function untilRequests(count: number): Promise<void> {
+function untilRequests(count: number): Promise<void> {
   const seen = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
-  while ((await seen()) < count) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+  return eventually(seen).toBeGreaterThanOrEqual(count);
 }

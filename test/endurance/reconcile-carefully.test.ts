@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
+import { freePort } from '../support/free-port.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -225,6 +226,7 @@ describe('a record that was changed at the service', () => {
 
 describe('a service that was put back from a backup', () => {
   let data: string;
+  let start: () => Promise<MockProcess>;
   let restored: MockProcess;
   let made: () => Promise<MockState>;
 
@@ -232,19 +234,20 @@ describe('a service that was put back from a backup', () => {
   async function lose(work: () => Promise<void>): Promise<void> {
     await restored.stop();
     copyFileSync(data, `${data}.backup`);
-    const port = new URL(restored.base_url).port;
-    restored = await startMockProcess('--min-interval', '10', '--data', data, '--port', port);
+    restored = await start();
     await work();
     await restored.stop();
     copyFileSync(`${data}.backup`, data);
-    restored = await startMockProcess('--min-interval', '10', '--data', data, '--port', port);
+    restored = await start();
     await restored.control('POST', '/clock', { advance_ms: 2 * HALF_AN_HOUR });
     made = await countMade(restored);
   }
 
   beforeEach(async () => {
     data = join(makeHome().folder, 'service.sqlite');
-    restored = await startMockProcess('--min-interval', '10', '--data', data);
+    const port = String(await freePort());
+    start = () => startMockProcess('--min-interval', '10', '--data', data, '--port', port);
+    restored = await start();
     home = await signedIn(restored, 'archaeologist', ['--min-interval-ms', '10']);
     await pushed('A');
   });

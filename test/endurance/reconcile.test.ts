@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -16,8 +17,8 @@ type Reconciled = { reconciled: { find: string; kind: string; verdict: string; r
 const states = (): Promise<Record<string, string>> => findStates(home);
 
 /** Lets the time pass in which the service may still be working on a request; its clock shows whole seconds. */
-function settleTime(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2500));
+function settleTime(): Promise<unknown> {
+  return mock.service.control('POST', '/clock', { advance_ms: 2500 });
 }
 
 test('a find that was saved behind a 500 is found at the end of the same push, and what waited for it is sent next', async () => {
@@ -90,7 +91,7 @@ test('what was decided, and from what, is shown with the find', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'hang-after-save' });
   const running = home.start('push');
-  while ((await mock.made()).finds < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(mock.made).toMatchObject({ finds: 2 });
   running.child.kill('SIGKILL');
   await running.ended;
   await mock.service.faults();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { modeOf } from '../support/hostile-disk.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
@@ -55,7 +56,7 @@ test('what was sent after the backup is found again and nothing is sent twice, w
   const first = await home.pas('push');
   expect(first.code).toBe(6);
   expect((await states())['K-1']).toBe('accepted');
-  await new Promise((resolve) => setTimeout(resolve, 2100));
+  await mock.service.control('POST', '/clock', { advance_ms: 2100 });
   await home.pas('push');
   // K-5 alone was not sent before.
   expect(await states()).toMatchObject({ 'K-3': 'accepted', 'K-4': 'accepted', 'K-5': 'accepted' });
@@ -63,7 +64,7 @@ test('what was sent after the backup is found again and nothing is sent twice, w
   // The older number of K-3 is not sent over the newer one: that is for a person.
   const status = await home.json<{ needs_person: { find: string; kind: string; reason: string; command: string }[] }>('status');
   expect(status.needs_person).toMatchObject([{ find: 'K-3', kind: 'number', reason: expect.stringMatching(/sent after/) }]);
-}, 120_000);
+});
 
 test('a person who knows that nothing was sent has the queue back as it was', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
@@ -134,8 +135,8 @@ test('during a push nothing is put back', async () => {
   await expectDone(home.pas('backup', copy));
   await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: 'hang-before-save' });
   const push = home.start('push');
-  while ((await mock.service.journal()).every(({ path }) => !path.includes('import')))
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const imports = async () => (await mock.service.journal()).filter(({ path }) => path.includes('import'));
+  await eventually(imports).toHaveLength(1);
   expect((await home.pas('restore', copy, '--replace')).code).toBe(11);
   push.child.kill('SIGKILL');
   await push.ended;
@@ -218,7 +219,7 @@ test('finds and photographs that were added and sent after the backup are not se
   // All that is at the service is known here now: what is added from now on is simply queued.
   await expectDone(home.pas('import', tableOf('E')));
   expect(await states()).toMatchObject({ E: 'queued' });
-}, 60_000);
+});
 
 test('a harvest before anything is added leaves only the projects held that have records which nobody here knows', async () => {
   await restoreWhatDoesNotKnow('B');

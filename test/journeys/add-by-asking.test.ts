@@ -30,7 +30,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Target state', '2', '❯ 2 submitted');
     await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
     await answer(terminal, 'Date of the find', '31. 2. 2024');
-    await terminal.waitForText('a day that no calendar has');
+    await terminal.expect('a day that no calendar has');
     await terminal.press('C-u');
     await answer(terminal, 'Date of the find', '9. 3. 2024');
     await answer(terminal, 'Accessibility', 'research', '❯ researcher (badatel)');
@@ -39,7 +39,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Period', 'laten', '❯ La Tène Period');
     await answer(terminal, 'Context', 'walking', '❯ field walking');
     await answer(terminal, 'Coordinates', '49.8405 15.1712');
-    await terminal.waitForText('has the latitude first.');
+    await terminal.expect('has the latitude first.');
     await answer(terminal, 'Is this what is meant?');
     await answer(terminal, 'Place in words', 'Field behind the mill');
     await answer(terminal, 'Depth (cm)', '35');
@@ -51,17 +51,15 @@ describe('two finds are entered on a terminal', () => {
     for (const question of ['Object', 'Material', 'Period', 'Context']) await answer(terminal, question, '', '❯');
     home.file('IMG 1.jpg', photoWithGps(49.8406, 15.1713));
     await answer(terminal, 'Coordinates', "'IMG 1.jpg'");
-    await terminal.waitForText('→ 49.84060 N 15.17130 E');
+    await terminal.expect('→ 49.84060 N 15.17130 E');
     await answer(terminal, 'Place in words (Field behind the mill)');
     await answer(terminal, 'Depth (cm)', '40');
     await answer(terminal, 'Save K-018?', '', '❯ Save');
     await answer(terminal, 'Another?', 'n');
-    expect(await terminal.ended()).toBe(0);
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(0);
     // Nothing is wrapped in the middle of a word, nothing is drawn twice.
-    expect((await terminal.history()).split('\n').filter((line) => line.includes('Depth (cm)'))).toEqual([
-      '✔ Depth (cm) 35',
-      '✔ Depth (cm) 40',
-    ]);
+    expect(screen.split('\n').filter((line) => line.includes('Depth (cm)'))).toEqual(['✔ Depth (cm) 35', '✔ Depth (cm) 40']);
     expect(await found('K-018')).toMatchObject({ state: 'queued', elements: { datum_nalezu: '2024-03-09', hloubka: 40 } });
   });
 
@@ -69,22 +67,21 @@ describe('two finds are entered on a terminal', () => {
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['add', '--same-as', 'K-017'], czech);
     await answer(terminal, 'Číslo nálezu', 'C-1');
-    await terminal.waitForText('? Souřadnice');
-    await terminal.type(`49°50'25,8" s. š. 15°10'16" v. d.`);
-    await terminal.press('Enter');
-    await terminal.waitForText('? Hloubka (cm)');
+    await answer(terminal, 'Souřadnice', `49°50'25,8" s. š. 15°10'16" v. d.`);
+    await terminal.expect('? Hloubka (cm)');
     await terminal.press('C-c');
-    expect(await terminal.ended()).toBe(130);
-    expect(await terminal.screen()).toContain('C-1 zůstává uložen jako rozepsaný.');
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(130);
+    expect(screen).toContain('C-1 zůstává uložen jako rozepsaný.');
     expect(await found('C-1')).toMatchObject({ state: 'draft' });
 
     await using resumed = await startTerminal(['add', '--resume'], czech);
     await answer(resumed, 'Hloubka (cm)', 'hluboko');
-    await resumed.waitForText('„hluboko“');
+    await resumed.expect('„hluboko“');
     await resumed.press('C-u');
     await answer(resumed, 'Hloubka (cm)', '35');
     await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
-    expect(await resumed.ended()).toBe(0);
+    expect((await resumed.ended()).code).toBe(0);
     expect(await found('C-1')).toMatchObject({ state: 'queued', elements: { lokalizace: 'Field behind the mill', hloubka: 35 } });
   });
 });
@@ -95,7 +92,7 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   await answer(terminal, 'Coordinates', '49.8405N 15.1712E');
   await answer(terminal, 'Depth (cm)', '35');
   // Complete by now, but nobody has said so.
-  await terminal.waitForText('Save P-1?');
+  await terminal.expect('Save P-1?');
   await terminal.kill();
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
 });
@@ -105,10 +102,11 @@ test('pas edit --ask asks the same questions with the values of today; Ctrl-C ch
   await using left = await startTerminal(['edit', 'K-018', '--ask'], home);
   await answer(left, 'Project', '', '❯ C-202400101');
   await answer(left, 'Target state', '', '❯ 2 submitted');
-  await left.waitForText('? Finder');
+  await left.expect('? Finder');
   await left.press('C-c');
-  expect(await left.ended()).toBe(130);
-  expect(await left.screen()).toContain('Interrupted. Nothing was changed.');
+  const interrupted = await left.ended();
+  expect(interrupted.code).toBe(130);
+  expect(interrupted.screen).toContain('Interrupted. Nothing was changed.');
   expect(await found('K-018')).toEqual(before);
 
   await using terminal = await startTerminal(['edit', 'K-018', '--ask'], home);
@@ -118,8 +116,9 @@ test('pas edit --ask asks the same questions with the values of today; Ctrl-C ch
   await answer(terminal, 'Object', 'buckl', '❯ buckle (přezka)');
   await answer(terminal, 'Material', '>');
   await answer(terminal, 'Save K-018?', '', '❯ Save, ready to be sent');
-  expect(await terminal.ended()).toBe(0);
-  expect(await terminal.screen()).toContain('K-018 is queued. Send it: pas push');
+  const { code, screen } = await terminal.ended();
+  expect(code).toBe(0);
+  expect(screen).toContain('K-018 is queued. Send it: pas push');
   const after = await found('K-018');
   expect(after?.elements).toEqual({ ...before?.elements, druh_nalezu: after?.elements['druh_nalezu'] });
   expect(after?.elements['druh_nalezu']).not.toEqual(before?.elements['druh_nalezu']);

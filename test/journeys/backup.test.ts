@@ -25,8 +25,7 @@ test('a copy made while a push runs is whole, sound and private', async () => {
   await expectDone(home.pas('import', writeSeason(home, 25)));
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
-    while (jsonLines(running.stdout()).length < turn * 8 && running.child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await running.until(({ stdout }) => jsonLines(stdout).length >= turn * 8);
     await expectDone(home.pas('backup', copy, '--force'));
     const database = new Sqlite(copy, { readonly: true });
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');

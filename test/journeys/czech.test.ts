@@ -73,19 +73,22 @@ describe('a Czech pas', () => {
   });
 
   test.each([
-    [1, '1 nález', '1 nález;'],
-    [2, '2 nálezy', '3 nálezy;'],
-    [5, '5 nálezů', '8 nálezů;'],
-  ])('counts %i in Czech: %s', async (count, imported, all) => {
-    const table = home.file(`season-${count}.csv`, season(count * 10, count));
-    expect((await home.pas('import', table)).stdout).toContain(`Importováno ${imported}: ${count} přidáno`);
-    expect((await home.pas('status')).stdout).toContain(`${all} profil muzeum, cvičná instance`);
+    [1, '1 nález'],
+    [3, '3 nálezy'],
+    [8, '8 nálezů'],
+  ])('counts %i in Czech: %s', async (count, counted) => {
+    const counting = home.copy();
+    const run = await counting.pas('import', counting.file('season.csv', season(1, count)));
+    expect(run.stdout).toContain(`Importováno ${counted}: ${count} přidáno`);
+    expect((await counting.pas('status')).stdout).toContain(`${counted}; profil muzeum, cvičná instance`);
   });
 
   test('names states in Czech for people, and by their codes for programs', async () => {
-    const list = await home.pas('list');
+    const listing = home.copy();
+    await listing.pas('import', listing.file('season.csv', season(1, 2)));
+    const list = await listing.pas('list');
     expect(list.stdout).toMatch(/^NÁLEZ +STAV +VE SLUŽBĚ/);
-    const states = await home.json<{ state: string }[]>('list');
+    const states = await listing.json<{ state: string }[]>('list');
     expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['draft']));
     expect(list.stdout).toContain('rozepsáno');
   });

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
@@ -130,7 +130,7 @@ test('an import that is killed has whole batches in the outbox, and goes on wher
   const { child, ended } = killed.start('import', table, '--quiet');
   const outbox = new Sqlite(join(killed.env['PAS_HOME'] ?? '', 'outbox.sqlite'), { readonly: true });
   const count = outbox.prepare('select count(*) from finds').pluck();
-  for (let finds = 0; finds === 0 && child.exitCode === null; finds = count.get() as number) await nextTurn();
+  await eventually(() => count.get()).not.toBe(0);
   child.kill('SIGKILL');
   await ended;
   const kept = count.get() as number;

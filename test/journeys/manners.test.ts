@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { insertFind } from '../../src/outbox/finds.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
@@ -49,7 +49,7 @@ test('a profile is shown in the words of config.toml', async () => {
 
 test('a watch with nothing queued says so, and nothing of a network that is not there', async () => {
   const watch = home.start('push', '--watch');
-  await vi.waitFor(() => expect(watch.stderr()).toContain('Waiting for what'), { timeout: 10_000 });
+  await watch.until(({ stderr }) => stderr.includes('Waiting for what'));
   watch.child.kill('SIGINT');
   const { stderr, code } = await watch.ended;
   expect(stderr).toContain('Nothing is queued. Waiting for what is queued later.');
@@ -88,8 +88,7 @@ test('a narrow terminal without colours gets lines that fit, and commands and pa
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const plain = home.with({ NO_COLOR: '1', PAS_LANG: 'cs' });
   await using terminal = await startTerminal(['doctor', '--offline'], plain, { columns: 60, rows: 60 });
-  await terminal.ended();
-  const screen = await terminal.screen();
+  const { screen } = await terminal.ended();
   expect(screen).toContain('nezkontrolováno, protože je k tomu');
   expect(screen).toContain('`pas doctor`');
   expect(Math.max(...screen.split('\n').map(displayWidth))).toBeLessThanOrEqual(60);

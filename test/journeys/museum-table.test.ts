@@ -97,7 +97,7 @@ describe('the example of a museum', () => {
     expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 0, replaced: 0, unchanged: 12 });
     const status = await home.json<{ entries: { number: Record<string, number> } }>('status');
     expect(status.entries.number).toMatchObject({ accepted: 12 });
-  }, 90_000);
+  });
 
   test('a table of numbers says by its rows what is wrong, and queues the rest', async () => {
     home.file(

@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(made.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
   const [first] = await home.json<{ ident_cely: string }[]>('list');
   ident = first?.ident_cely ?? '';
-}, 60_000);
+});
 
 describe('commands that are advised', () => {
   test('name the profile wherever it is not the one that is used anyway', async () => {

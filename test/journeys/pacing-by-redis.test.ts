@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
@@ -89,9 +89,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password'));
     await expectDone(home.pas('import', writeSeason(home, 40)));
     const push = home.start('push', '--json');
-    await vi.waitFor(() => expect(push.stdout().split('\n').length).toBeGreaterThan(3), { timeout: 20_000, interval: 20 });
+    await push.until(({ stdout }) => jsonLines(stdout).length >= 3);
     redis.pause();
-    await vi.waitFor(() => expect(push.stderr()).toContain('it does not answer'), { timeout: 20_000, interval: 20 });
+    await push.until(({ stderr }) => stderr.includes('it does not answer'));
     push.child.kill('SIGINT');
     const run = await push.ended;
     redis.resume();

@@ -3,7 +3,7 @@ import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
-import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 hostRuns();
 
@@ -41,44 +41,42 @@ async function queued(): Promise<Record<string, string[]>> {
 describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', () => {
   test('in English: the likely ones at once, then a find for each doubtful one', async () => {
     await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
-    const table = await terminal.waitForText('Queue the 1 likely match as well? Otherwise it is asked about.');
-    expect(table).toMatch(/K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/);
-    expect(table).toMatch(/k_01\.jpg +K-1 +sure +named K-1, on its day/);
-    expect(table).toMatch(/IMG_0003\.jpg +K-3 +likely +\d m from it, on its day/);
-    await terminal.press('Enter');
-    await terminal.waitForText('(1/1) K-1 K-2.jpg, named after several: K-1, K-2, on its day. Which find?');
+    await terminal.expect(
+      /IMG_0003\.jpg +K-3 +likely +\d m from it, on its day/,
+      /k_01\.jpg +K-1 +sure +named K-1, on its day/,
+      /K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/,
+    );
+    await answer(terminal, 'Queue the 1 likely match as well? Otherwise it is asked about.');
+    await terminal.expect('(1/1) K-1 K-2.jpg, named after several: K-1, K-2, on its day. Which find?', '❯ K-1');
     await terminal.press('Down', 'Enter');
-    const end = await terminal.waitForText('Queued 3 of 4 files, for 3 finds.');
-    expect(end).toContain('Nothing says which find 1 photograph shows');
-    expect(await terminal.ended()).toBe(0);
+    expect((await terminal.ended()).code).toBe(0);
+    await terminal.expect('Queued 3 of 4 files, for 3 finds.', 'Nothing says which find 1 photograph shows');
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['K-1 K-2.jpg'], 'K-3': ['IMG_0003.jpg'] });
   });
 
   test('v češtině: pravděpodobné se odmítnou, jedna dostane jiný nález a druhá se vynechá', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, { columns: 110 });
-    const table = await terminal.waitForText('Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni zeptám.');
-    expect(table).toMatch(/K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/);
-    await terminal.type('n');
-    await terminal.press('Enter');
-    await terminal.waitForText(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
-    await terminal.type('k-2');
-    await terminal.waitForText(/❯ K-2/);
-    await terminal.press('Enter');
-    await terminal.waitForText('(2/2) K-1 K-2.jpg');
+    await terminal.expect(/K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/);
+    await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni zeptám.', 'n');
+    await terminal.expect(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
+    await answer(terminal, '(1/2) IMG_0003.jpg', 'k-2', '❯ K-2');
+    await terminal.expect('(2/2) K-1 K-2.jpg', '❯ K-1');
     await terminal.press('Down', 'Down', 'Enter');
-    const end = await terminal.waitForText('Do fronty zařazeno: 2 (souborů celkem 4), k 2 nálezům.');
-    expect(end).toContain('Údaje o místě (GPS) byly odstraněny z 1 fotografie.');
-    expect(end).toContain('Zbývá 1 nejistá shoda');
-    expect(await terminal.ended()).toBe(0);
+    expect((await terminal.ended()).code).toBe(0);
+    await terminal.expect(
+      'Do fronty zařazeno: 2 (souborů celkem 4), k 2 nálezům.',
+      'Údaje o místě (GPS) byly odstraněny z 1 fotografie.',
+      'Zbývá 1 nejistá shoda',
+    );
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['IMG_0003.jpg'], 'K-3': [] });
   });
 
   test('and Ctrl-C keeps what was queued before', async () => {
     await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
-    await terminal.waitForText('Queue the 1 likely match');
+    await terminal.expect('? Queue the 1 likely match');
     await terminal.press('C-c');
-    expect(await terminal.ended()).toBe(130);
+    expect((await terminal.ended()).code).toBe(130);
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': [], 'K-3': [] });
   });
 });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readAssets } from '../../src/report/assets.ts';
 import { html, markupOf } from '../../src/report/html.ts';
 import { expectReadable, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
@@ -113,28 +114,28 @@ describe('the page of a report', () => {
   test('is narrowed down by state, period, object type and words, on the maps as well', async () => {
     const all = await shown();
     await page().getByLabel('State').selectOption('confirmed');
-    expect(await shown()).toBe(8);
+    await eventually(shown).toBe(8);
     await page().getByLabel('Object type').selectOption({ label: 'axe (2)' });
-    expect(await shown()).toBe(2);
-    expect(await page().locator('form output').textContent()).toBe(`2 of ${all} finds are shown.`);
-    expect(await page().locator('#map-2 .mark:not(.left-out):not(.member)').count()).toBe(1);
+    await eventually(shown).toBe(2);
+    await eventually(() => page().locator('form output').textContent()).toBe(`2 of ${all} finds are shown.`);
+    await eventually(() => page().locator('#map-2 .mark:not(.left-out):not(.member)').count()).toBe(1);
     await page().getByLabel('Text').fill('KOPYTOVITY klin');
-    expect(await shown()).toBe(1);
+    await eventually(shown).toBe(1);
     await page().getByLabel('Text').fill('nothing like it');
     await page().getByText('No find fits.').waitFor();
     await page().getByRole('button', { name: 'Show all' }).click();
-    await expect.poll(shown).toBe(all);
+    await eventually(shown).toBe(all);
   });
 
   test('leads from a mark to its find, and opens a ring of several first', async () => {
     const map = page().locator('#map-2');
     const ring = map.locator('.stack').first();
     await ring.dispatchEvent('click');
-    await expect.poll(() => map.locator('.stack.open').count()).toBeGreaterThan(0);
+    await eventually(() => map.locator('.stack.open').count()).toBeGreaterThan(0);
     const member = map.locator('.member.open').first();
     const number = await member.getAttribute('data-find');
     await member.dispatchEvent('click');
-    expect(new URL(page().url()).hash).toBe(`#find-${number}`);
+    await eventually(() => new URL(page().url()).hash).toBe(`#find-${number}`);
   });
 
   test('has maps that come closer, move and go back by keyboard', async () => {
@@ -143,13 +144,13 @@ describe('the page of a report', () => {
     await frame.focus();
     const whole = await base.getAttribute('transform');
     await frame.press('+');
+    await eventually(() => base.getAttribute('transform')).not.toBe(whole);
     const closer = await base.getAttribute('transform');
-    expect(closer).not.toBe(whole);
     await frame.press('ArrowRight');
-    expect(await base.getAttribute('transform')).not.toBe(closer);
-    expect(await page().locator('#map-2 .map-position').textContent()).toMatch(/49\.8\d+° N, 15\.\d+° E/);
+    await eventually(() => base.getAttribute('transform')).not.toBe(closer);
+    await eventually(() => page().locator('#map-2 .map-position').textContent()).toMatch(/49\.8\d+° N, 15\.\d+° E/);
     await frame.press('0');
-    expect(await base.getAttribute('transform')).toBe(whole);
+    await eventually(() => base.getAttribute('transform')).toBe(whole);
   });
 
   test('is reached by Tab in order: the way past, the maps, the filters, the records', async () => {
@@ -180,11 +181,11 @@ describe('the page of a report', () => {
 
   test('fits a telephone without scrolling sideways', async () => {
     await page().setViewportSize({ width: 360, height: 740 });
-    expect(await overflow()).toBe(0);
+    await eventually(overflow).toBe(0);
     const picture = page().locator('.photographs img').first();
     await picture.scrollIntoViewIfNeeded();
     await picture.waitFor();
-    expect(await overflow()).toBe(0);
+    await eventually(overflow).toBe(0);
   });
 
   test.each(['light', 'dark'] as const)('is readable on a %s ground', async (colorScheme) => {
@@ -194,7 +195,7 @@ describe('the page of a report', () => {
 
   test('prints on A4 without filters, in light colours', async () => {
     await page().emulateMedia({ media: 'print', colorScheme: 'dark' });
-    expect(await page().locator('.filters input:visible, .map-buttons:visible').count()).toBe(0);
+    await eventually(() => page().locator('.filters input:visible, .map-buttons:visible').count()).toBe(0);
     const pdf = (await page().pdf({ preferCSSPageSize: true })).toString('latin1');
     const [, width, height] = /\/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf) ?? [];
     expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
 let production: MockProcess;
 let training: MockProcess;
+/** The training instance, harvested from production, as the contract has it. */
+let practice: Service;
 let home: Home;
 
 beforeAll(async () => {
@@ -15,12 +17,13 @@ beforeAll(async () => {
     startMockProcess('--min-interval', '10'),
     startMockProcess('--min-interval', '10', '--training'),
   ]);
+  practice = { ...training, oai_base: production.oai_base };
 });
 afterAll(() => Promise.all([production.stop(), training.stop()]));
 beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
-  // `mock` is the training profile; it harvests from production, as the contract has it.
-  home = await signedIn({ ...training, oai_base: production.oai_base }, 'archaeologist', ['--min-interval-ms', '10']);
+  // `mock` is the training profile.
+  home = await signedIn(practice, 'archaeologist', ['--min-interval-ms', '10']);
   await expectDone(
     home.pas(
       ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
@@ -79,24 +82,20 @@ describe('training first', () => {
 });
 
 describe('a push that watches', () => {
-  async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-
   test('sends what is queued later, waits while the service is closed, and ends with 0 when all is sent', async () => {
     const before = await production.state();
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const watching = home.start('push', '--watch', '--yes', '--json');
-    await until(() => watching.stdout().includes('"for":"entries"'));
+    await watching.until(({ stdout }) => stdout.includes('"for":"entries"'));
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 3)));
-    await until(() => watching.stdout().includes('"for":"service"'));
+    await watching.until(({ stdout }) => stdout.includes('"for":"service"'));
     expect((await home.pas('push', '--yes')).code).not.toBe(11);
     await production.control('PUT', '/settings', { access_mode: 'open' });
-    await until(async () => (await production.state()).finds === before.finds + 3);
-    await until(
-      () => jsonLines(watching.stdout()).filter(({ type, state }) => type === 'settled' && state === 'accepted').length === 3,
+    await watching.until(
+      ({ stdout }) => jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted').length === 3,
     );
+    expect((await production.state()).finds).toBe(before.finds + 3);
     watching.child.kill('SIGINT');
     const run = await watching.ended;
     expect(run.code).toBe(0);
@@ -107,7 +106,7 @@ describe('a push that watches', () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const watching = home.start('push', '--watch', '--yes');
-    await until(() => watching.stderr().includes('Waiting for the service'));
+    await watching.until(({ stderr }) => stderr.includes('Waiting for the service'));
     watching.child.kill('SIGINT');
     expect((await watching.ended).code).toBe(130);
     await production.control('PUT', '/settings', { access_mode: 'open' });

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asStranger, type Stranger } from '../support/as-stranger.ts';
+import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
+import { tied } from '../support/tied.ts';
 
 const COLLECTION_FINDS = 12;
 
@@ -33,22 +35,20 @@ describe('the examples for programs', () => {
 
   test('a collection reports each find once, although it is killed in the middle', async () => {
     const before = (await mock.state()).finds;
-    // So that the kill meets requests that the service has, and has not answered.
-    await mock.faults({ endpoint: 'import', fault: 'slow', at: 'save', ms: 250 });
-    const child = spawn(process.execPath, ['dist/collection.js'], {
-      cwd: stranger.folder,
-      env: { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() },
-      stdio: 'ignore',
-    });
+    // So that the kill meets requests that the service has, and has not answered; one of them it never would.
+    await mock.faults(
+      { endpoint: 'import', fault: 'hang-after-save', when: { nth: 5 } },
+      { endpoint: 'import', fault: 'slow', at: 'save', ms: 250 },
+    );
+    const env = { HOME: stranger.folder, XDG_STATE_HOME: join(stranger.folder, 'state'), ...service() };
+    const child = tied(spawn(process.execPath, ['dist/collection.js'], { cwd: stranger.folder, env, stdio: 'ignore' }));
     const ended = new Promise((end) => child.once('exit', end));
-    while ((await mock.state()).finds < before + 3 && child.exitCode === null) await mock.journal();
+    await eventually(async () => (await mock.state()).finds).toBeGreaterThanOrEqual(before + 3);
     expect(child.exitCode).toBeNull();
     child.kill('SIGKILL');
     await ended;
     // What was under way arrives at the service all the same.
-    await expect
-      .poll(async () => (await mock.journal()).filter(({ status }) => status === null), { timeout: 20_000 })
-      .toEqual([]);
+    await eventually(async () => (await mock.journal()).filter(({ status }) => status === null)).toEqual([]);
 
     // A find that was about to leave is proven absent only when the service cannot be working on it any more.
     await mock.faults();
@@ -61,7 +61,7 @@ describe('the examples for programs', () => {
     const third = await stranger.run('node', ['dist/collection.js'], service());
     expect(third.stdout).toBe(again.stdout);
     expect((await mock.state()).finds).toBe(before + COLLECTION_FINDS);
-  }, 180_000);
+  });
 
   test('a Vitest suite tests a client with the mock in its own process', async () => {
     const { code, stdout, stderr } = await stranger.run('vitest', ['run', 'client.test.ts', '--reporter=json']);

@@ -22,7 +22,6 @@ test.skipIf(!HAS_REDIS)(
   'four machines with two accounts share the pace of one address by a Redis, and use it',
   {
     retry: 2,
-    timeout: 120_000,
   },
   async () => {
     await using service = await startMockProcess('--latency', '40');

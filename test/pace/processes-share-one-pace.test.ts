@@ -11,7 +11,6 @@ const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 // machine giving the server its turn, so a round in which it did not may be repeated.
 test('four processes with homes and accounts of their own share the pace of the address, and use it', {
   retry: 2,
-  timeout: 120_000,
 }, async () => {
   await using service = await startMockProcess('--latency', '40');
   await warmUp(service);

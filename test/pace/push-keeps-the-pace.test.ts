@@ -6,7 +6,6 @@ import { expectDone, jsonLines, signedIn } from '../support/run-pas.ts';
 // Again, where the machine itself held the server up for a moment: the gaps are taken when it notices a request.
 test('60 finds with 60 photographs go at the permitted rate to a service that takes 400 ms for each', {
   retry: 2,
-  timeout: 60_000,
 }, async () => {
   await using service = await startMockProcess('--latency', '400');
   const home = await signedIn(service);

@@ -1,21 +1,21 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
 import { measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { startRedisSwitch } from '../support/redis-switch.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 
-async function arrived(service: MockProcess, count: number): Promise<void> {
+function arrived(service: MockProcess, count: number): Promise<void> {
   const writes = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
-  await vi.waitFor(async () => expect(await writes()).toBeGreaterThanOrEqual(count), { timeout: 60_000, interval: 20 });
+  return eventually(writes).toBeGreaterThanOrEqual(count);
 }
 
 const FINDS = 10;
 
 test.skipIf(!HAS_REDIS)(
   'a replica that is promoted with an older state and another clock, and a clock that jumps afterwards, let nobody leave too early',
-  { timeout: 120_000 },
   async () => {
     await using service = await startMockProcess('--latency', '20');
     await using first = await startRedis();
@@ -33,7 +33,7 @@ test.skipIf(!HAS_REDIS)(
 
     const measured = await measurePushes(service, homes, async () => {
       await arrived(service, 3);
-      await vi.waitFor(() => expect(replica.command('dbsize')).toBe('1'), { timeout: 10_000, interval: 20 });
+      await eventually(() => replica.command('dbsize')).toBe('1');
       replica.command('replicaof', 'no', 'one');
       // What is written from here on is lost with the first one.
       await arrived(service, 6);

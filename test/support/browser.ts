@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { PATIENCE_MS } from './eventually.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -55,7 +56,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 async function openPage(context: BrowserContext, address: string): Promise<WatchedPage> {
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const requested: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => void requested.push(request.url()));

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from './browser.ts';
 import { documentOf, type FindLines, findLines } from './contract-find.ts';
 import { importXml, type RawAnswer, tokenOf } from './contract-requests.ts';
+import { eventually } from './eventually.ts';
 import { startMock, type TestMock } from './start-mock.ts';
 
 export type FindView = {
@@ -53,8 +54,8 @@ export function useMockPage(): PageSuite {
   });
   afterEach(async () => {
     const { page, complaints, requested } = present(watched);
+    await eventually(() => complaints).toEqual(expected);
     await page.close();
-    expect(complaints).toEqual(expected);
     expect(requested.filter((address) => !address.startsWith(running().server.control_url))).toEqual([]);
   });
   afterAll(async () => {
@@ -78,13 +79,8 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-/** The page asks once a second; whatever it shall show may take a few of those. */
-export function eventually<T>(find: () => T | Promise<T>) {
-  return expect.poll(find, { timeout: 20_000 });
-}
-
-export async function expectText(place: Locator, text: string): Promise<void> {
-  await eventually(() => place.textContent()).toBe(text);
+export async function expectText(place: Locator, text: string | RegExp): Promise<void> {
+  await eventually(() => place.textContent()).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
 }
 
 /** How wide a picture is by its own data: 0 until it has arrived, or where it is none. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PROJECT } from './run-pas.ts';
+import { tied } from './tied.ts';
 
 /** The mock server as a process of its own, as an integrator runs it. */
 export type MockProcess = AsyncDisposable & {
@@ -27,9 +28,11 @@ export type JournalEntry = {
 };
 
 export async function startMockProcess(...flags: string[]): Promise<MockProcess> {
-  const child = spawn(process.execPath, [join(PROJECT, 'bin', 'pas-mock-server.js'), '--port', '0', '--json', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = tied(
+    spawn(process.execPath, [join(PROJECT, 'bin', 'pas-mock-server.js'), '--port', '0', '--json', ...flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
   const ready = await firstLine(child);
   const { base_url, oai_base, schema_base, control_url } = JSON.parse(ready) as Record<
     'base_url' | 'oai_base' | 'schema_base' | 'control_url',

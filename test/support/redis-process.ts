@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePort } from './free-port.ts';
 import { tempFolder } from './temp-outbox.ts';
+import { tied } from './tied.ts';
 
 /** Whether there is a redis-server; tests that need one are skipped where there is none, and .ci/run installs it. */
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
@@ -44,10 +45,12 @@ export async function startRedis(...flags: string[]): Promise<RedisProcess> {
 }
 
 async function launch(port: number, flags: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(
-    'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tempFolder(), ...flags],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+  const child = tied(
+    spawn(
+      'redis-server',
+      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tempFolder(), ...flags],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    ),
   );
   await new Promise<void>((resolve, reject) => {
     let text = '';
@@ -58,13 +61,4 @@ async function launch(port: number, flags: readonly string[]): Promise<ChildProc
     child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${text}`)));
   });
   return child;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

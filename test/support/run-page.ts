@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { makeHome, PROJECT } from './run-pas.ts';
 
 /** A block of commands with what the page says that they print; undefined where it shows nothing. */
@@ -18,10 +18,10 @@ const TRAINING_PORT_OF_PAGES = '8098';
  * @throws Error when a command fails
  */
 export async function runPage(page: string, heading?: string): Promise<PageBlock[]> {
-  const port = await freePort();
+  const [port, trainingPort] = [String(await freePort()), String(await freePort())];
   const text = sectionOf(readFileSync(join(PROJECT, page), 'utf8'), heading)
     .replaceAll(PORT_OF_PAGES, port)
-    .replaceAll(TRAINING_PORT_OF_PAGES, await freePort());
+    .replaceAll(TRAINING_PORT_OF_PAGES, trainingPort);
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*^```text\n([\s\S]*?)^```$)?/gm)].map(
     ([, commands = '', shown]) => ({
       commands,
@@ -66,15 +66,6 @@ export function inBash(folder: string, script: string, env: NodeJS.ProcessEnv): 
     execFile('bash', ['-c', script], options, (error, stdout, stderr) => {
       if (error === null) done(stdout);
       else fail(new Error(`${error.message}\n${stdout}\n${stderr}`));
-    });
-  });
-}
-
-export function freePort(): Promise<string> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(String(typeof address === 'object' && address !== null ? address.port : 0)));
     });
   });
 }

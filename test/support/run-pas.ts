@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { tokenOf } from './contract-requests.ts';
+import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
+import { tied } from './tied.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -32,7 +34,18 @@ export type Home = {
   copy(): Home;
 };
 
-export type Started = { readonly child: ChildProcess; readonly ended: Promise<Run>; stdout(): string; stderr(): string };
+export type Started = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Run>;
+  /**
+   * Waits until what it has written is so.
+   * @throws Error with all that it wrote, where it ends before that, and after a deadline
+   */
+  until(isSo: (written: Written) => boolean): Promise<void>;
+};
+
+/** Whole lines only: the last one may not be finished. */
+export type Written = { readonly stdout: string; readonly stderr: string };
 
 export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
 
@@ -88,20 +101,39 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
 }
 
 function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Started {
-  const child = spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<Run>((end) => child.on('close', (code, signal) => end({ code, signal, stdout, stderr })));
-  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  const child = tied(spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const written = { stdout: '', stderr: '' };
+  const news = makeNews();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+      news.tell();
+    });
+  }
+  let isOver = false;
+  const ended = new Promise<Run>((end) =>
+    child.on('close', (code, signal) => {
+      isOver = true;
+      news.tell();
+      end({ code, signal, ...written });
+    }),
+  );
+  const until = async (isSo: (lines: Written) => boolean): Promise<void> => {
+    await found(news, async () => {
+      const seen = { stdout: wholeLines(written.stdout), stderr: wholeLines(written.stderr) };
+      const lacks = `pas ${args.join(' ')} has not come to ${isSo}:\n${written.stdout}\n${written.stderr}`;
+      return { seen, lacks: isSo(seen) ? undefined : lacks, isOver };
+    });
+  };
+  return { child, ended, until };
 }
 
-const signedInHomes = new Map<string, Promise<Home>>();
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+/** By service: a later one may have got the same address. */
+const signedInHomes = new WeakMap<Service, Map<string, Promise<Home>>>();
 
 /** What is done in a home before tests get their copies of it. */
 export type Preparation = { readonly name: string; prepare(home: Home): Promise<unknown> };
@@ -116,14 +148,16 @@ export async function signedIn(
   more: readonly string[] = [],
   preparation?: Preparation,
 ): Promise<Home> {
-  const kind = JSON.stringify([service.base_url, service.oai_base, user, more, preparation?.name]);
-  const first = signedInHomes.get(kind);
+  const kind = JSON.stringify([user, more, preparation?.name]);
+  const homes = signedInHomes.get(service) ?? new Map<string, Promise<Home>>();
+  signedInHomes.set(service, homes);
+  const first = homes.get(kind);
   if (first === undefined) {
     const made = makeSignedIn(service, user, more).then(async (home) => {
       await preparation?.prepare(home);
       return home;
     });
-    signedInHomes.set(kind, made);
+    homes.set(kind, made);
     return (await made).copy();
   }
   const home = (await first).copy();

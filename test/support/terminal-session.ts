@@ -1,40 +1,48 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { found, makeNews, type News } from './eventually.ts';
 import { PROJECT } from './run-pas.ts';
 
 /**
- * A program in a terminal of 80 × 24 that a test types into and reads from, as a person does. Nothing here sleeps: a wait looks at the
- * screen again whenever the program has written to it, and fails when the program has ended or the patience is over.
+ * A program in a terminal of 80 × 24 that a test types into and reads from, as a person does. Nothing here sleeps. A wait is for all
+ * that is expected, to the last of it, and looks again whenever the program has written. The screen itself is handed out only after the
+ * program's end, when nothing more can come.
  *
  *     await using terminal = await startTerminal(['add'], home);
- *     await terminal.waitForText('Number of the find');
+ *     await terminal.expect('? Number of the find');
  *     await terminal.type('K-017');
+ *     await terminal.expect('K-017');
  *     await terminal.press('Enter');
  */
 export type TerminalSession = AsyncDisposable & {
-  /** Text as it stands, without Enter. */
+  /**
+   * Waits until each of these stands behind the one before it, the last as well.
+   * @throws Error with the screen, where the program has ended without them, and after a deadline
+   */
+  expect(...texts: readonly (string | RegExp)[]): Promise<void>;
+  /** Text as it stands, without Enter. Before any keys, what asks for them must have been expected. */
   type(text: string): Promise<void>;
   /** Keys by tmux's names: `Enter`, `Up`, `Down`, `Tab`, `Escape`, `BSpace`, `C-c`. */
   press(...keys: string[]): Promise<void>;
-  /** What is to be seen now, without colours and without blanks at the ends of lines. */
-  screen(): Promise<string>;
-  /** Also what has scrolled out of sight. */
-  history(): Promise<string>;
-  /** The first screen that holds the text; from what was written before the call as well. */
-  waitForText(text: string | RegExp): Promise<string>;
-  /** The program's exit code, once it has ended; 128 and the signal's number where one ended it. */
-  ended(): Promise<number>;
+  /** Waits for the program's end; all that it wrote is on the screen then. */
+  ended(): Promise<Ending>;
   /** Ends the program as a power cut does. */
   kill(): Promise<void>;
   /** Ends everything. Called by `await using`. */
   end(): Promise<void>;
 };
 
-export type TerminalOptions = { readonly columns?: number; readonly rows?: number; readonly patienceMs?: number };
+export type Ending = {
+  /** 128 and the signal's number where one ended it. */
+  readonly code: number;
+  /** With what has scrolled out of sight, without colours and without blanks at the ends of lines. */
+  readonly screen: string;
+};
+
+export type TerminalOptions = { readonly columns?: number; readonly rows?: number };
 
 /** Where `pas` is to run: a home of test/support/run-pas.ts will do. */
 export type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly folder: string };
@@ -46,126 +54,150 @@ const BIN = join(PROJECT, 'bin', 'pas.js');
 const run = promisify(execFile);
 
 /** Starts `pas` with these arguments. */
-export async function startTerminal(
+export function startTerminal(
   args: readonly string[],
-  { env, folder }: Surroundings,
-  { columns = 80, rows = 24, patienceMs = 20_000 }: TerminalOptions = {},
+  surroundings: Surroundings,
+  options: TerminalOptions = {},
 ): Promise<TerminalSession> {
-  // A server of its own, without anybody's settings; the socket's name is all that is shared.
-  const server = `pas-test-${process.pid}-${randomBytes(6).toString('hex')}`;
+  return startProgram([process.execPath, BIN, ...args], surroundings, options);
+}
+
+/** Starts any program. */
+export async function startProgram(
+  program: readonly string[],
+  { env, folder }: Surroundings,
+  { columns = 80, rows = 24 }: TerminalOptions = {},
+): Promise<TerminalSession> {
+  // A server of its own, without anybody's settings.
+  const socket = join(tmpdir(), `tmux-${randomBytes(6).toString('hex')}`);
   const tmux = async (...command: string[]): Promise<string> => {
-    const { stdout } = await run('tmux', ['-u', '-L', server, '-f', '/dev/null', ...command], { env: OWN_ENVIRONMENT });
+    const { stdout } = await run('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...command], { env: OWN_ENVIRONMENT });
     return stdout;
   };
   const variables = Object.entries({ ...env, LC_ALL: 'C.UTF-8', TERM: 'screen-256color' }).map(
     ([name, value]) => `${name}=${value}`,
   );
-  const notes = mkdtempSync(join(tmpdir(), 'pas-terminal-'));
-  const [pidFile, codeFile] = [join(notes, 'pid'), join(notes, 'code')];
-  const program = ['env', '-i', ...variables, process.execPath, BIN, ...args];
   await tmux(
     ...['new-session', '-d', '-s', 'test', '-x', String(columns), '-y', String(rows), '-c', folder],
-    ...['sh', '-c', UNTIL_ITS_END, pidFile, codeFile, server, ...program],
+    ...['sh', '-c', UNTIL_ITS_END, 'sh', 'env', '-i', ...variables, ...program],
     ...[';', 'set-option', '-g', 'window-size', 'manual'],
   );
-  const watcher = watch(server);
-  let isOver = false;
-  const over = tmux('wait-for', 'ended').then(
-    () => {
-      isOver = true;
-    },
-    () => {
-      isOver = true;
-    },
-  );
-  const screen = async (): Promise<string> => trimmed(await tmux('capture-pane', '-p', '-t', 'test'));
+  const watcher = watch(socket);
+  const look = async (): Promise<Screen> => {
+    const shown = await tmux(
+      ...['display-message', '-p', '-t', 'test', '#{pane_title}', ';'],
+      ...['capture-pane', '-p', '-t', 'test', '-S', '-'],
+    );
+    const [title = '', ...lines] = shown.split('\n');
+    const [, word, number] = /^(runs|ended) (\d+)$/.exec(title) ?? [];
+    return {
+      pid: word === 'runs' ? Number(number) : undefined,
+      code: word === 'ended' ? Number(number) : undefined,
+      screen: lines
+        .join('\n')
+        .replace(/[ \t]+$/gm, '')
+        .trimEnd(),
+    };
+  };
+  /** @param lacking what is not there yet, in words; undefined where everything is */
+  const until = (lacking: (seen: Screen) => string | undefined): Promise<Screen> =>
+    found(watcher.news, async () => {
+      const seen = await look();
+      const lacks = lacking(seen);
+      return { seen, lacks: lacks && `${lacks}:\n${seen.screen}`, isOver: seen.code !== undefined };
+    });
+  let isExpected = false;
+  const send = async (...keys: string[]): Promise<void> => {
+    if (!isExpected) throw new Error(`Nothing was expected that asks for ${keys.join(' ')}.`);
+    isExpected = false;
+    await tmux('send-keys', '-t', 'test', ...keys);
+  };
+  const ended = async (): Promise<Ending> => {
+    const { code, screen } = await until(({ code: ending }) => (ending === undefined ? 'it has not ended' : undefined));
+    return { code: code ?? Number.NaN, screen };
+  };
   const end = async (): Promise<void> => {
     watcher.close();
-    // Where it has ended by itself there is nothing to end.
     await tmux('kill-server').catch(() => undefined);
-    await over;
-    rmSync(notes, { recursive: true, force: true });
   };
   return {
-    type: async (text) => void (await tmux('send-keys', '-t', 'test', '-l', '--', text)),
-    press: async (...keys) => void (await tmux('send-keys', '-t', 'test', ...keys)),
-    screen,
-    history: async () => trimmed(await tmux('capture-pane', '-p', '-S', '-', '-t', 'test')),
-    async waitForText(text) {
-      const patience = AbortSignal.timeout(patienceMs);
-      const tired = new Promise<void>((go) => patience.addEventListener('abort', () => go(), { once: true }));
-      for (;;) {
-        const written = watcher.next();
-        const wasOver = isOver;
-        const seen = await screen();
-        if (typeof text === 'string' ? seen.includes(text) : text.test(seen)) return seen;
-        if (wasOver || patience.aborted) {
-          throw new Error(
-            `${wasOver ? 'The program has ended' : 'Waited in vain'}; ${String(text)} is not on the screen:\n${seen}`,
-          );
-        }
-        await Promise.race([written, over, tired]);
-      }
+    expect: async (...texts) => {
+      await until(({ screen }) => firstMissing(screen, texts));
+      isExpected = true;
     },
-    async ended() {
-      await over;
-      return Number(readFileSync(codeFile, 'utf8'));
-    },
-    async kill() {
-      process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-      await over;
+    type: (text) => send('-l', '--', text),
+    press: send,
+    ended,
+    kill: async () => {
+      const { pid = 0 } = await until((seen) => (seen.pid === undefined ? 'it has not begun' : undefined));
+      process.kill(pid, 'SIGKILL');
+      await ended();
     },
     end,
     [Symbol.asyncDispose]: end,
   };
 }
 
+/** The terminal at one moment, and the program then: `pid` while it runs, `code` when it has ended. */
+type Screen = { readonly pid: number | undefined; readonly code: number | undefined; readonly screen: string };
+
+function firstMissing(screen: string, texts: readonly (string | RegExp)[]): string | undefined {
+  let from = 0;
+  for (const text of texts) {
+    const end = endOf(text, screen, from);
+    if (end === undefined)
+      return `${String(text)} is not on the screen${from === 0 ? '' : ', behind what was expected before it'}`;
+    from = end;
+  }
+  return undefined;
+}
+
+function endOf(text: string | RegExp, screen: string, from: number): number | undefined {
+  if (typeof text === 'string') {
+    const start = screen.indexOf(text, from);
+    return start < 0 ? undefined : start + text.length;
+  }
+  const pattern = new RegExp(text, `${text.flags}g`);
+  pattern.lastIndex = from;
+  return pattern.test(screen) ? pattern.lastIndex : undefined;
+}
+
 /**
- * Runs a program, notes its process and its exit code, tells that it is over, and leaves the screen as it is. tmux has notes of its own,
- * but under load not every end of a program reaches it.
+ * Runs a program, and says in the terminal's title that it runs, and at last how it ended. The title goes the way of all output, so
+ * whoever sees it sees what was written before it. The screen stays as it is.
  */
-const UNTIL_ITS_END = `
-pid=$0 code=$1 server=$2
-shift 2
+const UNTIL_ITS_END = String.raw`
 trap : INT
-sh -c 'echo $$ >"$0"; exec "$@"' "$pid" "$@"
-echo $? >"$code"
-tmux -L "$server" wait-for -S ended
+sh -c 'printf "\033]2;runs %d\007" $$; exec "$@"' sh "$@"
+printf '\033]2;ended %d\007' $?
 exec cat`;
 
 /** Tells of whatever the program writes: a client in control mode is sent a line for it. */
-function watch(server: string): { next(): Promise<void>; close(): void } {
-  const client: ChildProcess = spawn('tmux', ['-u', '-L', server, '-C', 'attach-session', '-t', 'test'], {
+function watch(socket: string): { readonly news: News; close(): void } {
+  const client: ChildProcess = spawn('tmux', ['-u', '-S', socket, '-C', 'attach-session', '-t', 'test'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: OWN_ENVIRONMENT,
   });
-  const waiting = new Set<() => void>();
-  const tell = (): void => {
-    for (const go of waiting) go();
-    waiting.clear();
-  };
-  client.stdout?.on('data', tell);
-  client.on('close', tell);
-  return {
-    next: () => new Promise((go) => waiting.add(go)),
-    close: () => client.stdin?.end(),
-  };
+  const news = makeNews();
+  client.stdout?.on('data', news.tell);
+  client.on('close', news.tell);
+  return { news, close: () => client.stdin?.end() };
 }
 
-/** Waits for a question, types, waits for what that brings to the screen, and presses Enter. */
-export async function answer(terminal: TerminalSession, question: string, text = '', seen = text): Promise<void> {
-  await terminal.waitForText(`? ${question}`);
+/**
+ * Answers a question: types, waits for what that brings to the screen, and presses Enter.
+ * @param offer the one that Enter takes, where several are offered
+ */
+export async function answer(terminal: TerminalSession, question: string, text = '', offer = ''): Promise<void> {
+  await terminal.expect(`? ${question}`);
   if (text !== '') await terminal.type(text);
-  if (seen !== '') await terminal.waitForText(seen);
+  // What Enter alone would mean, in brackets, goes with the first letter.
+  await terminal.expect(`? ${text === '' ? question : question.replace(/ \([^)]*\)$/, '')}`, text, offer);
   await terminal.press('Enter');
 }
 
 /** tmux itself must not take this run for one inside another tmux. */
 const OWN_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm-256color' };
-
-function trimmed(screen: string): string {
-  return screen.replace(/[ \t]+$/gm, '').trimEnd();
-}
 
 function reasonAgainst(): string | undefined {
   try {

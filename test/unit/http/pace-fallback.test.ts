@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { makePace, type PaceState, type PaceStore } from '../../../src/http/pace.ts';
 import { openWithFallback } from '../../../src/http/pace-fallback.ts';
 import { PaceStoreError } from '../../../src/http/redis-pace-store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 
@@ -111,10 +112,10 @@ test('it is not gone back to while a request of this machine is about to leave',
   expect(said).toEqual(['lost: away']);
   slot.leave();
   await clock.advance(10);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pace.waitMs();
-    expect(said).toEqual(['lost: away', 'back']);
-  });
+    return said;
+  }).toEqual(['lost: away', 'back']);
   expect(await pace.waitMs()).toBeGreaterThan(90);
 });
 

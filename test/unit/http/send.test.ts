@@ -5,11 +5,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { ChangedFileError, verifiedStream } from '../../../src/http/digest.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -204,7 +205,7 @@ test('a streamed request departs with the first piece of its body, not before', 
       return true;
     },
   });
-  await vi.waitFor(() => expect(body.listenerCount('data')).toBeGreaterThan(1));
+  await eventually(() => body.listenerCount('data')).toBeGreaterThan(1);
   expect(departed).toBe(false);
   body.end('body');
   await answer;

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const SUPPORT = 'support/eventually.ts';
+/** A moment that is drawn by chance, a link's delay: nothing is expected of how long it takes. */
+const MOMENTS = [
+  'chaos/stage.ts',
+  'endurance/harvest-random-stories.test.ts',
+  'endurance/harvest-records-survives.test.ts',
+  'endurance/harvest-survives.test.ts',
+  'endurance/restore.test.ts',
+  'support/delay-proxy.ts',
+];
+
+const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && name !== 'waits.test.ts')
+  .map((name) => ({ name, text: readFileSync(join(import.meta.dirname, name), 'utf8') }));
+
+const thatHold = (pattern: RegExp): string[] => files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+
+test('no test lets time pass until something will probably have happened', () => {
+  expect(thatHold(/\bsetTimeout\(|timers\/promises/).sort()).toEqual(MOMENTS);
+});
+
+test('what another process does is waited for by the one helper, with its one deadline', () => {
+  expect(thatHold(/\bexpect\s*\.poll\(|\bvi\s*\.wait(For|Until)\(/)).toEqual([SUPPORT]);
+});
+
+test('what a page shows while it is used is looked at until it is there, not once', () => {
+  const pages = files.filter(({ name }) => /journeys\/mock-page/.test(name));
+  const once = /expect\(\s*await [^;]*\.(count|textContent|innerText|allInnerTexts|getAttribute|isVisible)\(/;
+  expect(pages.length).toBeGreaterThan(2);
+  expect(pages.filter(({ text }) => once.test(text)).map(({ name }) => name)).toEqual([]);
+});
