@@ -12,7 +12,7 @@ import { photoResolver } from '../find/photo-path.ts';
 import type { Table } from '../find/table.ts';
 import { readConstants, withConstants } from '../find/with-constants.ts';
 import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
-import { knownFind } from '../flows/exported-finds.ts';
+import { knownFind } from '../flows/export-finds.ts';
 import { issuedElsewhere } from '../flows/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { readColumnMapFile } from './column-map-file.ts';
