@@ -33,7 +33,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const wrong = [...unreadable, ...photoIssues, ...adding.check(find).filter(({ element }) => !given.has(element))];
   if (hasErrors(wrong) && options.draft !== true) {
-    printIssues(terminal, foldUnchecked(withNames(wrong)), terminal.json ? () => {} : terminal.line);
+    printIssues(terminal, foldUnchecked(withNames(wrong)));
     terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
     terminal.value({
       find: null,
@@ -47,7 +47,7 @@ export async function addFromFlags(adding: Adding, options: AddOptions): Promise
   }
   const saved = await adding.save(find, options.draft === true ? 'draft' : 'send');
   const issues = withNames([...unreadable, ...saved.issues]);
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, issues);
   terminal.line(terminal.advised(savedText(saved)));
   if (saved.state === 'queued') adviseSending(context);
   terminal.value(savedValue(terminal, adding, { ...saved, issues }));

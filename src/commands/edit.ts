@@ -129,7 +129,7 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   const find = stored.localId;
   const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
   if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
-  printIssues(terminal, issues.map(withoutPlace), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, issues.map(withoutPlace));
   const shown = printable(find);
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);

@@ -5,7 +5,6 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readTableOrInput } from '../context/own-files.ts';
 import { announceInstance } from '../context/service.ts';
-import { readNumbers } from '../find/read-numbers.ts';
 import { enqueueNumbers } from '../flows/enqueue-numbers.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -28,15 +27,11 @@ async function importNumbers(context: Context, file: string, options: NumberImpo
   const { terminal } = context;
   const outbox = await context.outbox();
   const dryRun = options.dryRun === true;
-  const { rows, issues: unreadable } = readNumbers(
-    await readTableOrInput(context, file, options.sheet === undefined ? {} : { sheet: options.sheet }),
-  );
-  const { numbers, issues: found } = enqueueNumbers(outbox, rows, { dryRun });
-  const issues = [...unreadable, ...found];
+  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options.sheet), { dryRun });
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
   if (queued + replaced > 0) announceInstance(context);
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, issues);
   const all = numberCount(numbers.length);
   terminal.line(
     dryRun

@@ -68,7 +68,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
 function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): void {
   if (fates.length === 0) terminal.line(t`There are no files in this folder. To look into the folders in it: --recursive`);
   else for (const line of table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
-  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues));
 }
 
 /** @returns those that are to be asked about one by one */

@@ -83,7 +83,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     if (photograph.isStripped === true) stripped += 1;
   }
   progress.end();
-  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues));
   const all = files.length;
   terminal.line(
     ngettext(

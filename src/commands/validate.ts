@@ -37,7 +37,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   for (const file of files) await validateFile(context, file, verdict);
   if (names.length === 0 || finds.length > 0) await validateFinds(context, finds, verdict);
   const issues = [...foldUnchecked(verdict.issues), ...(names.length === 0 ? await mappingWarnings(context) : [])];
-  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, issues);
   terminal.line(t`${verdict.valid} valid, ${verdict.invalid} not.`);
   terminal.value({ valid: verdict.valid, invalid: verdict.invalid, issues: issueValues(terminal, issues) });
   return verdict.invalid > 0 ? 'dataRefused' : 'done';

@@ -6,7 +6,7 @@ import type { Find, FindElements } from '../find/find.ts';
 import { withMapping } from '../find/mapping.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import { openFindSchema } from '../find/schema.ts';
-import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
+import { type ValidatedFind, validateFind } from '../find/validate.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { StoredFind } from '../outbox/finds.ts';
@@ -16,7 +16,7 @@ import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
 /** All that is known here for validating: the profile's schema, the account's role and organisation, what was harvested. */
-export async function openValidationContext(context: Context): Promise<ValidationContext> {
+export async function openValidationContext(context: Context) {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
   const lookups = await openLookups(context, profile);
@@ -34,6 +34,12 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
 export async function openLookups(context: Context, profile: Profile) {
   const { lookupTerm, ...others } = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
   return { ...others, lookupTerm: withMapping(lookupTerm, readMappingFile(context)) };
+}
+
+/** What entries of vocabularies are offered from, in lines as long as the terminal's. */
+export async function offerSources(context: Context) {
+  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  return { vocabulary, mapping: readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
 }
 
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
