@@ -4,9 +4,9 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { documentProfileOf } from '../context/own-schema.ts';
 import { EXPORT_FORMATS, EXPORT_STATES, exportFinds } from '../flows/export-finds.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { findsNamed } from './named-finds.ts';
 
 type Format = (typeof EXPORT_FORMATS)[number];
 

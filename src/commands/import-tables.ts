@@ -4,15 +4,15 @@ import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput } from '../context/own-files.ts';
-import { foldUnchecked, openValidationContext, photographKeeping, photoRootOf } from '../context/validation.ts';
+import { openValidationContext, photographKeeping, photoRootOf } from '../context/validation.ts';
 import type { ColumnMap } from '../find/column-map/column-rule.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { readMap } from '../flows/column-map.ts';
 import type { Enqueued } from '../flows/enqueue-finds.ts';
+import { foldPlaces, foldUnchecked } from '../flows/fold-issues.ts';
 import { type CopiedRows, importTable } from '../flows/import-table.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { findCount, photographCount } from './counted.ts';
-import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { adviseSending, copyCommand } from './next-command.ts';
 

@@ -21,7 +21,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
 import { wholeNumber } from './list.ts';
-import { recordsNamed } from './named-finds.ts';
+import { recordsNamed } from '../flows/named-finds.ts';
 import { noteOtherAccounts } from './next-command.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
 

@@ -7,10 +7,10 @@ import { profileFlag } from '../context/advice.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount, photographCount } from './counted.ts';
-import { findsNamed } from './named-finds.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
