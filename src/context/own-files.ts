@@ -40,22 +40,15 @@ export function writeMappingFile({ places }: Context, rows: readonly Omit<Mappin
 /** A table of a file, or of standard input where it is called `-`. */
 export async function readTableOrInput(context: Context, file: string, sheet?: string): Promise<Table> {
   const options = sheet === undefined ? {} : { sheet };
-  if (file !== '-') return readTable(file, options);
-  return readTableBytes(STANDARD_INPUT, await readStandardInput(context), options);
+  return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 
 /** Any other file, or standard input, with what it is called in messages. */
-export async function readFileOrInput(context: Context, file: string): Promise<readonly [name: string, bytes: Buffer]> {
-  return file === '-' ? [STANDARD_INPUT, await readStandardInput(context)] : [file, await readInputFile(file)];
-}
-
-/** What a file is called that came by standard input. */
-export const STANDARD_INPUT = t`standard input`;
-
-export async function readStandardInput({ streams }: Context): Promise<Buffer> {
+export async function readFileOrInput({ streams }: Context, file: string): Promise<[name: string, bytes: Buffer]> {
+  if (file !== '-') return [file, await readInputFile(file)];
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return Buffer.concat(chunks);
+  return [t`standard input`, Buffer.concat(chunks)];
 }
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };

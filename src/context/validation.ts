@@ -7,30 +7,24 @@ import { type ValidatedFind, validateFind } from '../find/validate.ts';
 import type { AddingSources } from '../flows/adding.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
-/** All that is known here for validating: the profile's schema, the account's role and organisation, what was harvested. */
+/** All that is known here for validating: the profile's schema, its account, what was harvested, also by the museum's own terms. */
 export async function openValidationContext(context: Context) {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
-  const lookups = await openLookups(context, profile);
+  const lookups = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
+  const lookupTerm = withMapping(lookups.lookupTerm, readMappingFile(context));
   const account = knownAccount(await context.outbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
-  return { schema, ...lookups, today: localDate(context.clock.now()), ...who };
+  return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
 }
 
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
   const known = await openValidationContext(context);
   return (find) => validateFind(find, known);
-}
-
-/** What was harvested, looked up by the museum's own terms as well. */
-export async function openLookups(context: Context, profile: Profile) {
-  const { lookupTerm, ...others } = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
-  return { ...others, lookupTerm: withMapping(lookupTerm, readMappingFile(context)) };
 }
 
 /** What a new find is made from. */

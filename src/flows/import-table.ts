@@ -32,7 +32,7 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
 };
 
-export type ImportReport = EnqueueReport & {
+type ImportReport = EnqueueReport & {
   /** Of the table, also those that were left out. */
   readonly rows: number;
   /** Of the copy; 0 where none was wanted. */
