@@ -54,16 +54,8 @@ async function exportCommand(context: Context, names: readonly string[], options
   const outbox = await context.outbox();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
-  const request = {
-    format,
-    separator: options.separator,
-    documents: documentProfileOf(context.profile()),
-    finds,
-    states: options.state,
-    project: options.project,
-    nowMs: context.clock.now(),
-    onProgress: progress.update,
-  };
+  const documents = documentProfileOf(context.profile());
+  const request = { ...options, format, documents, finds, nowMs: context.clock.now(), onProgress: progress.update };
   const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
   const count = await exportFinds(outbox, request, destination).finally(progress.end);
   if (count === undefined) return 'done';

@@ -75,7 +75,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
 async function openLook(context: Context, file: string, mapFile: string, { sheet, layer, set = [], photos }: ImportOptions) {
   const table = await readTableOrInput(context, file, sheet ?? layer);
   const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
-  return { table, ...lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) }) };
+  return lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) });
 }
 
 async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {

@@ -116,15 +116,8 @@ function recordBaseOf({ kind, baseUrl, oaiBase }: Profile): string | undefined {
 
 /** No page takes the place of what pas lives on. */
 function refuseOwnFile({ places }: Context, target: string): void {
-  const own = [
-    places.configFile,
-    places.outboxFile,
-    places.vocabularyFile,
-    places.mappingFile,
-    places.secretsFile,
-    places.paceFile,
-  ];
-  const isOwn = existsSync(target) && own.some((path) => existsSync(path) && realpathSync(path) === realpathSync(target));
+  const isThere = [target, ...Object.values(places)].filter((path) => existsSync(path));
+  const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
 }
 

@@ -5,7 +5,9 @@ import { shellWord } from '../base/shell-word.ts';
 import { defaultsFor } from '../find/defaults.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import { inOrder } from '../find/settings.ts';
-import { findByLocalId, latestFinds, renameFind } from '../outbox/finds.ts';
+import { importOfFind } from '../outbox/entries.ts';
+import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../outbox/finds.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type Adding, NEW_FIND, type Saved } from './adding.ts';
 import { readAnswer } from './answer.ts';
 import { interview } from './interview.ts';
@@ -102,4 +104,32 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
     await save(last, 'unfinished');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, { hint: t`Go on with it: pas add --resume` });
   }
+}
+
+/**
+ * A find to go on with: the one named, else the last one that was entered by hand and is not finished.
+ * @throws UsageError when there is none, or it was sent already
+ */
+export function findToResume(outbox: ServiceOutbox, named: string | undefined): Find {
+  const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
+  if (stored === undefined) {
+    throw named === undefined
+      ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`pas add\`.` })
+      : new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
+  }
+  const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+  if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
+    throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
+      hint: `pas show ${stored.localId}`,
+    });
+  }
+  return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };
+}
+
+const MOST_LOOKED_AT = 500;
+
+export function lastUnfinished(outbox: ServiceOutbox): StoredFind | undefined {
+  return latestFinds(outbox, MOST_LOOKED_AT).find(
+    ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
+  );
 }

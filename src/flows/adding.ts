@@ -3,27 +3,30 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { readDefaults } from '../find/defaults.ts';
-import type { Find } from '../find/find.ts';
-import type { LookupTerm } from '../find/lookup.ts';
+import type { Find, FindElements } from '../find/find.ts';
+import type { RowContext } from '../find/map-row.ts';
+import { findKeyProblem } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import { readPhotoPosition } from '../find/photo-position.ts';
-import { readPosition } from '../find/read-position.ts';
+import { copiedFrom, elementsOf, questionFor } from '../find/questions.ts';
+import { positionText, readPosition } from '../find/read-position.ts';
+import { isReadable } from '../find/reading.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
-import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
+import { inOrder, POINT_COLUMNS, parseSetting, readSettings, type Setting } from '../find/settings.ts';
+import { type Known, type ValidatedFind, validateFind } from '../find/validate.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import type { EntryState } from '../outbox/entry.ts';
 import { findByLocalId } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import type { AnswerContext } from './answer.ts';
+import { withPosition } from './answer.ts';
 import { enqueueFinds } from './enqueue-finds.ts';
 import { foldUnchecked } from './fold-issues.ts';
 import type { PhotographKeeping } from './kept-photographs.ts';
-import { type Started, type StartOptions, sameAs, startFind } from './start-find.ts';
-import type { SuggestContext } from './suggest-values.ts';
+import { findsNamed } from './named-finds.ts';
 
 export type AddingSources = {
   readonly outbox: ServiceOutbox;
-  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly known: Known;
   readonly keeping: PhotographKeeping;
   /** Where file names start from. */
   readonly folder: string;
@@ -45,19 +48,6 @@ export type Beginning = {
   readonly photo?: readonly string[];
 };
 
-/** What both ways of adding a find share: at once, and by asking. */
-export type Adding = {
-  readonly outbox: ServiceOutbox;
-  readonly answers: AnswerContext;
-  readonly suggestions: SuggestContext;
-  /** Everything that speaks against the find in its target state. */
-  readonly check: (find: Find) => readonly Issue[];
-  /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
-  readonly save: (find: Find, wish: Wish) => Promise<Saved>;
-  /** A find as it begins; only the first one has the point and the photographs that were named. */
-  readonly start: (base: Find, which: 'first' | 'further') => Promise<Started>;
-};
-
 type Wish = 'send' | 'draft' | 'unfinished';
 
 /** Without id and state, nothing was saved. */
@@ -71,64 +61,87 @@ export type Saved = {
 
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
-export function openAdding(sources: AddingSources, beginning: Beginning): Adding {
-  const { outbox, known, keeping, folder, profile, configFile, defaults } = sources;
+/** What both ways of adding a find share: at once, and by asking. */
+export type Adding = ReturnType<typeof openAdding>;
+
+export function openAdding({ outbox, known, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
   const references = { resolveReference: rememberReferences(known.lookupTerm), resolvePhoto: photoResolver(folder) };
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind => validateFind(find, known);
+  const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
+  const { inspectPhotograph } = keeping;
+  const defaults = readDefaults(sources.configFile, sources.defaults);
   return {
     outbox,
-    answers: {
-      ...known,
-      ...references,
-      folder,
-      isTaken: (localId) => findByLocalId(outbox, localId) !== undefined,
-      inspectPhotograph: keeping.inspectPhotograph,
-      readPhotoPosition,
-    },
-    suggestions: {
-      ...references,
-      outbox,
-      profile,
-      defaults: readDefaults(configFile, defaults),
-      today: known.today,
-      enteredNow,
-    },
-    check: (find) => validate(find).issues,
-    save: async (find, wish) => {
-      const { finds, issues, unchecked } = await enqueueFinds([find], {
-        ...keeping,
-        outbox,
-        validate: holding(validate, wish),
-        dryRun: false,
-      });
+    answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
+    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
+    /** Everything that speaks against the find in its target state. */
+    check: (find: Find): readonly Issue[] => validate(find).issues,
+    /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
+    async save(find: Find, wish: Wish): Promise<Saved> {
+      const context = { ...keeping, outbox, validate: holding(validate, wish), dryRun: false };
+      const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (wish !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
-      return {
-        id,
-        find,
-        state: (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft',
-        photosAdded: finds[0]?.photosAdded ?? 0,
-        issues: foldUnchecked(
-          issues.filter(({ rule }) => !HOLDING_RULES.includes(rule)),
-          unchecked,
-        ),
-      };
+      const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
+      const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
+      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: foldUnchecked(told, unchecked) };
     },
-    start: async (base, which) => {
-      const lent = beginning.sameAs === undefined ? {} : sameAs(outbox, beginning.sameAs);
-      const said = which === 'first' ? await startOptions(folder, beginning) : NOTHING_SAID;
-      return startFind({ ...base, elements: { ...lent, ...base.elements } }, said, references);
+    /** A find as it begins; only the first one has the point and the photographs that were named. */
+    start: (base: Find, which: 'first' | 'further') => {
+      const lent = beginning.sameAs === undefined ? {} : elementsLent(outbox, beginning.sameAs);
+      const begun = { ...base, elements: { ...lent, ...base.elements } };
+      return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
     },
   };
 }
 
-const NOTHING_SAID: StartOptions = { set: [], position: undefined, photos: [] };
+/** @throws UsageError when there is no such find */
+function elementsLent(outbox: ServiceOutbox, named: string): FindElements {
+  const [lender] = findsNamed(outbox, [named]);
+  return copiedFrom((lender?.elements ?? {}) as FindElements);
+}
 
-async function startOptions(folder: string, { set = [], point, pointFrom, photo = [] }: Beginning): Promise<StartOptions> {
+/** @param base of a new find: empty, or what it has in common with another one */
+async function startFind(
+  base: Find,
+  { set = [], point, pointFrom, photo = [] }: Beginning,
+  context: RowContext & { readonly folder: string },
+): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
+  const parsed = set.map(parseSetting);
+  const issues: Issue[] = parsed.filter((each) => 'rule' in each);
+  const settings = parsed.filter((each) => 'value' in each);
+  const given = settings.find(({ name }) => name === 'local_id')?.value;
+  const localId = given ?? base.localId;
+  const problem = given === undefined ? undefined : findKeyProblem(given);
+  if (problem !== undefined) issues.push(errorIssue('local-id', problem, { column: 'local_id' }));
+  const others = settings.filter(({ name }) => name !== 'local_id');
+  const settled = readSettings(others, localId, context);
+  issues.push(...settled.issues);
+  const elements = inOrder({ ...withoutNamed(base.elements, settings), ...settled.elements });
+  const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
+  const find: Find = { localId, elements, photos: [...photos] };
   const ofPoint = point === undefined ? undefined : readPosition(point);
-  const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(folder, pointFrom));
-  return { set, position, photos: photo.map((file) => resolve(folder, file)) };
+  const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
+  if (position === undefined) return { find, issues };
+  const where = { find: localId, element: 'geom_wkt' };
+  if (!isReadable(position)) return { find, issues: [...issues, errorIssue(position.rule, position.problem, where)] };
+  const { doubt } = position.value;
+  if (doubt === undefined) return { find: withPosition(find, position.value), issues };
+  const meant = positionText(position.value);
+  return { find, issues: [...issues, errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where)] };
+}
+
+/** What is given anew replaces what was copied, also where it is given as empty; a point is replaced as a whole. */
+function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
+  const named = new Set(
+    settings.flatMap(({ name }) => {
+      if (POINT_COLUMNS.has(name)) return elementsOf('point');
+      const question = questionFor(name);
+      return question === undefined ? [] : elementsOf(question.name);
+    }),
+  );
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !named.has(name as keyof FindElements)));
 }
 
 const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];

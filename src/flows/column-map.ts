@@ -9,7 +9,7 @@ import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import type { Knowledge } from '../find/propose/evidence.ts';
-import { type Preview, previewImport, type StrangeTerm, strangeTerms } from '../find/propose/preview.ts';
+import { previewImport, type StrangeTerm, strangeTerms } from '../find/propose/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../find/propose/propose-columns.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
 import type { RuleContext } from '../find/rule.ts';
@@ -44,32 +44,22 @@ type LookOptions = {
   readonly known: RuleContext & Knowledge;
 };
 
+export type TableLook = ReturnType<typeof lookAtTable>;
+
 /** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
-export type TableLook = {
-  readonly lookupTerm: LookupTerm;
-  readonly proposed: TableProposal;
-  readonly preview: (proposal: TableProposal) => Preview;
-  readonly write: (proposal: TableProposal, termsFile: string, overwrite: boolean) => Promise<WrittenMap>;
-};
-
-type WrittenMap = {
-  /** Terms that have to be mapped before their rows can be read. They are listed in a file of their own. */
-  readonly strange: readonly StrangeTerm[];
-  /** A list of them was there, which somebody may be working on. */
-  readonly termsKept: boolean;
-  readonly problems: readonly Issue[];
-};
-
-export function lookAtTable(table: Table, { mapFile, set, photoFolder, known }: LookOptions): TableLook {
+export function lookAtTable(table: Table, { mapFile, set, photoFolder, known }: LookOptions) {
   const lookupTerm = remembered(known.lookupTerm);
   const context = { lookupTerm, resolvePhoto: photoResolver(photoFolder), check: (find: Find) => checkRules(find, known) };
   return {
+    table,
     lookupTerm,
     proposed: proposeColumns(table, readConstants(set), { ...known, lookupTerm }),
-    preview: (proposal) => previewImport(table, mapOfProposal(mapFile, proposal), context),
-    write: async (proposal, termsFile, overwrite) => {
+    preview: (proposal: TableProposal) => previewImport(table, mapOfProposal(mapFile, proposal), context),
+    /** Terms that have to be mapped before their rows can be read are listed in a file of their own. */
+    async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
       const map = mapOfProposal(mapFile, proposal);
       const strange = strangeTerms(proposal.columns, lookupTerm);
+      // Somebody may be working on the list that is there.
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
       await writeOutputFile(mapFile, [mapText(table.file, map, proposal)], { overwrite });
       if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });

@@ -9,7 +9,7 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { mapTable } from '../find/map-table.ts';
 import { unreadable } from '../find/reading.ts';
 import { settingsOrRefusal } from '../find/settings.ts';
-import { type ValidationContext, validateFind } from '../find/validate.ts';
+import { type Known, validateFind } from '../find/validate.ts';
 import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { addImport, importOfFind, replaceImport, wasGivenUp } from '../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../outbox/entry.ts';
@@ -19,10 +19,7 @@ import { holding } from './adding.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 import type { Interviewed } from './interview-world.ts';
 
-type EditContext = {
-  readonly outbox: ServiceOutbox;
-  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
-};
+type EditContext = { readonly outbox: ServiceOutbox; readonly known: Known };
 
 /** What a line of the find said, and says now; undefined where it said nothing. */
 export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };
@@ -38,19 +35,13 @@ export type Edited =
       readonly issues: readonly Issue[];
     };
 
-/** The ways of giving a find new values. It is queued if it is complete then, and a draft if it is not. */
-export type FindEdit = {
-  readonly find: Find;
-  /** The find as a text to be edited, with what is known to be wrong with it. */
-  text(): string;
-  byText(text: string): Edited;
-  /** @param texts `element=value`; without a value, the element is taken away */
-  bySettings(texts: readonly string[]): Edited;
-  byAnswers(answered: Interviewed): Edited;
-};
+export type FindEdit = ReturnType<typeof openEdit>;
 
-/** @throws UsageError, as each of the edits does, where the find was sent; and where it was changed meanwhile */
-export function openEdit(context: EditContext, stored: StoredFind): FindEdit {
+/**
+ * The ways of giving a find new values. It is queued if it is complete then, and a draft if it is not.
+ * @throws UsageError, as each of the edits does, where the find was sent; and where it was changed meanwhile
+ */
+export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, known } = context;
   recoverAbandoned(outbox);
   editableImport(outbox, stored);
@@ -59,21 +50,24 @@ export function openEdit(context: EditContext, stored: StoredFind): FindEdit {
   const edit = (after: Cells, wish: Interviewed['wish'] = 'send') => editFind(context, stored, before, after, wish);
   return {
     find,
+    /** The find as a text to be edited, with what is known to be wrong with it. */
     text: () => {
       const entry = importOfFind(outbox, stored.id);
       // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
       const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
       return editText(find.localId, before, issues);
     },
-    byText: (text) => {
+    byText: (text: string): Edited => {
       const read = readEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
       const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
       return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
     },
-    bySettings: (texts) => edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
-    byAnswers: (answered) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.wish),
+    /** @param texts `element=value`; without a value, the element is taken away */
+    bySettings: (texts: readonly string[]) =>
+      edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
+    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.wish),
   };
 }
 

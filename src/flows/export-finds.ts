@@ -24,8 +24,8 @@ type ExportRequest = {
   /** Undefined for all of them. */
   readonly finds: readonly StoredFind[] | undefined;
   /** A find that is not queued for the service has none. */
-  readonly states: readonly (typeof EXPORT_STATES)[number][] | undefined;
-  readonly project: string | undefined;
+  readonly state?: readonly (typeof EXPORT_STATES)[number][];
+  readonly project?: string;
   readonly nowMs: number;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -72,12 +72,12 @@ async function render(
   }
 }
 
-function* exportedFinds(outbox: ServiceOutbox, { finds, states, project }: ExportRequest): Generator<ExportedFind> {
+function* exportedFinds(outbox: ServiceOutbox, { finds, state, project }: ExportRequest): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
     const elements = find.elements as FindElements;
-    if (states !== undefined && (sent === undefined || !states.includes(sent.state))) continue;
+    if (state !== undefined && (sent === undefined || !state.includes(sent.state))) continue;
     if (project !== undefined && elements.projekt?.id !== project) continue;
     yield {
       localId: find.localId,

@@ -6,12 +6,11 @@ import { withColumnMap } from '../find/column-map/apply-column-map.ts';
 import type { ColumnMap } from '../find/column-map/column-rule.ts';
 import type { Find } from '../find/find.ts';
 import { issuesCsv, issuesTable, issuesWorkbook } from '../find/issues-table.ts';
-import type { LookupTerm } from '../find/lookup.ts';
 import type { MappedRow } from '../find/map-row.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import type { Table } from '../find/table.ts';
-import { type ValidationContext, validateFind } from '../find/validate.ts';
+import { type Known, validateFind } from '../find/validate.ts';
 import { readConstants, withConstants } from '../find/with-constants.ts';
 import { refuseExisting, writeOutputFile } from '../store/output-file.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
@@ -19,7 +18,7 @@ import { knownFind } from './export-finds.ts';
 import { issuedElsewhere } from './issued-elsewhere.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
-  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly known: Known;
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
   /** What sends finds of other services to this one as well. */

@@ -4,7 +4,7 @@ import { loadImageLibrary, makeThumbnails } from '../find/thumbnail.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { readAssets } from '../report/assets.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from '../report/page.ts';
-import type { Picture, Report } from '../report/report.ts';
+import type { Picture } from '../report/report.ts';
 import { openContentStore } from '../store/content-store.ts';
 import { beginningOf, writeOutputFile } from '../store/output-file.ts';
 import { writeToReader } from '../store/output-stream.ts';
@@ -23,19 +23,11 @@ type Destination =
   | { readonly stream: NodeJS.WriteStream }
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
-type WrittenReport = {
-  readonly report: Report;
-  /** Photographs without a picture. */
-  readonly missing: number;
-  /** Of the page; 0 where a stream took it. */
-  readonly sizeBytes: number;
-};
-
 /**
- * Writes the page, a find at a time.
+ * Writes the page, a find at a time, and says how many photographs have no picture on it.
  * @throws FileError where there is a file that is no report, unless it is to be overwritten
  */
-export async function writeReport(request: PageRequest, to: Destination): Promise<WrittenReport> {
+export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) refuseOtherFile(to);
   const { report, finds } = gatherReport(request);
   let missing = 0;
@@ -43,13 +35,11 @@ export async function writeReport(request: PageRequest, to: Destination): Promis
     missing += 1;
   });
   const pieces = renderPage(report, pictured, readAssets());
-  if ('stream' in to) {
-    await writeToReader(to.stream, pieces);
-    return { report, missing, sizeBytes: 0 };
-  }
   // Findspots are for whoever made the page, until that person hands it on.
   const mode = report.places === 'shown' ? 0o600 : 0o644;
-  const sizeBytes = await writeOutputFile(to.file, pieces, { overwrite: true, mode, signal: to.signal });
+  let sizeBytes = 0;
+  if ('stream' in to) await writeToReader(to.stream, pieces);
+  else sizeBytes = await writeOutputFile(to.file, pieces, { overwrite: true, mode, signal: to.signal });
   return { report, missing, sizeBytes };
 }
 
