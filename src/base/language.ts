@@ -42,6 +42,11 @@ export function decimal(value: number, digits: number): string {
   return spoken?.language === 'cs' ? text.replace('.', ',') : text;
 }
 
+/** `3.4 MB`, `120 kB` */
+export function sizeText(bytes: number): string {
+  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;
+}
+
 /**
  * `--lang`, else `PAS_LANG`, else the locale, else English. An unknown word falls through here; that `--lang` and `PAS_LANG`
  * are sensible is checked where the command line is read.

@@ -1,9 +1,23 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../base/errors.ts';
+import { type ExitReason, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context/context.ts';
-import type { AddOptions } from './adding.ts';
+import { shellWord } from '../base/shell-word.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { addingSources, type KeepingFlags, offerSources } from '../context/validation.ts';
+import type { Find } from '../find/find.ts';
+import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../flows/add-find.ts';
+import { type Adding, type Beginning, NEW_FIND, openAdding, type Saved } from '../flows/adding.ts';
+import { findLine } from '../flows/find-texts.ts';
+import { foldUnchecked } from '../flows/fold-issues.ts';
+import { keysText } from '../flows/interview.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
+import { printable } from '../ui/printable.ts';
+import type { Prompt } from '../ui/prompt.ts';
+import type { Terminal } from '../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
+import { adviseSending } from './next-command.ts';
+
+type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean; readonly resume?: string | true };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,18 +42,82 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
-  const { openAdding } = await import('./adding.ts');
-  const adding = await openAdding(context, options);
-  const says = options.set !== undefined || options.sameAs !== undefined;
-  if (options.set === undefined && context.terminal.interactive) {
-    const { addByAsking } = await import('./add-asking.ts');
-    return addByAsking(adding, options);
-  }
-  if (!says && options.resume === undefined) {
+  const outbox = await context.outbox();
+  const sources = await addingSources(context, options);
+  const adding = openAdding(sources, options);
+  const resumed =
+    options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
+  if (options.set === undefined && context.terminal.interactive)
+    return addByAsking(context, adding, resumed, options.draft === true);
+  if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
     throw new UsageError(t`There is no terminal to ask on.`, {
       hint: t`Say the find with --set element=value, or import a table: pas import FILE.`,
     });
   }
-  const { addFromFlags } = await import('./add-from-flags.ts');
-  return addFromFlags(adding, options);
+  return printAdded(context, await addFind(adding, resumed, options.draft === true));
+}
+
+/** Asks for one find after another, until somebody has had enough. */
+async function addByAsking(context: Context, adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  const say = (text: string): void => terminal.note(printable(text));
+  const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
+  const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
+  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: pas add --resume`);
+  say(keysText());
+  if (resumed !== undefined) say(findLine(resumed));
+  for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
+    const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
+    for (const issue of issues) say(`! ${issue.message}`);
+    const saved = await enterFind(adding, find, isDraft, asking);
+    terminal.line(printable(terminal.advised(savedText(saved))));
+    if (terminal.json || resumed !== undefined) {
+      terminal.value(savedValue(terminal, saved));
+      return 'done';
+    }
+    if (!(await wantsAnother(asking.prompt))) return 'done';
+  }
+}
+
+/** Ctrl-C is as good as no here: the find before is saved. */
+async function wantsAnother(prompt: Prompt): Promise<boolean> {
+  try {
+    return await prompt.confirm(t`Another?`, true);
+  } catch (thrown) {
+    if (thrown instanceof InterruptedError) return false;
+    throw thrown;
+  }
+}
+
+function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
+  const { terminal } = context;
+  // There is one find, and no table: its number says nothing here.
+  const issues = added.issues.map(({ column: _column, find: _find, ...issue }) => issue);
+  printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
+  if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
+  else terminal.line(terminal.advised(savedText(added)));
+  if (added.state === 'queued') adviseSending(context);
+  terminal.value(savedValue(terminal, added.state === null ? added : { ...added, issues }));
+  return added.asWished ? 'done' : 'dataRefused';
+}
+
+/** What became of it, in a line. */
+function savedText({ find: { localId }, state }: Saved): string {
+  const word = shellWord(localId);
+  if (state === 'uncertain')
+    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: pas reconcile`;
+  return state === 'queued'
+    ? t`${localId} is saved, ready to be sent.`
+    : t`${localId} is kept as a draft. To finish it: pas add --resume ${word}`;
+}
+
+function savedValue(terminal: Terminal, { id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+  return {
+    find: id,
+    local_id: find.localId,
+    state,
+    elements: find.elements,
+    photos: photosAdded,
+    issues: issueValues(terminal, issues),
+  };
 }

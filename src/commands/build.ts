@@ -3,12 +3,13 @@ import type { ExitReason } from '../base/errors.ts';
 import { hasErrors } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { asFind, openValidation } from '../context/validation.ts';
+import { openValidation } from '../context/validation.ts';
+import { asFind } from '../flows/enqueue-finds.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { findsNamed } from './named-finds.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

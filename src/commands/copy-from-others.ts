@@ -1,8 +1,8 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
-import { asFind, openValidation } from '../context/validation.ts';
+import { openValidation } from '../context/validation.ts';
 import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
-import { contentOf } from '../flows/enqueue-finds.ts';
+import { asFind, contentOf } from '../flows/enqueue-finds.ts';
 import { countElsewhere } from '../outbox/counts.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';

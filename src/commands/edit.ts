@@ -1,27 +1,26 @@
 import type { Command } from 'commander';
-import type { ExitReason } from '../base/errors.ts';
+import { type ExitReason, InterruptedError, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { asFind, foldUnchecked, openLookups, openValidation } from '../context/validation.ts';
-import { type Cells, cellsOf, editText, readEditText, withChanges } from '../find/edit-text.ts';
-import { FIELDS } from '../find/fields.ts';
-import type { FindElements } from '../find/find.ts';
-import { settingsOrRefusal } from '../find/settings.ts';
-import { type CellChange, type EditContext, type Edited, editableImport, editFind } from '../flows/edit-find.ts';
-import { recoverAbandoned } from '../outbox/abandoned.ts';
-import { importOfFind } from '../outbox/entries.ts';
+import { editFile } from '../context/edit-file.ts';
+import { addingSources, offerSources, openValidationContext } from '../context/validation.ts';
+import { questionsOf } from '../flows/add-find.ts';
+import { openAdding } from '../flows/adding.ts';
+import { askChanges } from '../flows/ask-changes.ts';
+import { type CellChange, type Edited, type FindEdit, openEdit } from '../flows/edit-find.ts';
+import { findLine } from '../flows/find-texts.ts';
+import { foldUnchecked } from '../flows/fold-issues.ts';
+import type { Interviewed } from '../flows/interview-world.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
-import { reasonToHold } from './adding.ts';
 import { collect, defineCommand, type Runner } from './command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
-import { askForChanges } from './edit-asking.ts';
-import { editFile } from './edit-file.ts';
-import { findsNamed } from './named-finds.ts';
 
 type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
 
@@ -39,88 +38,61 @@ export function register(program: Command, run: Runner): void {
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
-  const profile = context.profile();
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  recoverAbandoned(outbox);
-  editableImport(outbox, stored);
-  const { lookupTerm } = await openLookups(context, profile);
-  const given: EditContext = { outbox, lookupTerm, validate: await openValidation(context) };
-  if (options.ask === true && options.set === undefined) return editByAsking(context, given, stored, options);
-  await copyPhotographsToo(context, given, stored);
-  const before = cellsOf(stored.elements as FindElements, lookupTerm);
-  if (options.set !== undefined)
-    return finish(context, stored, editFind(given, stored, before, withChanges(before, cellsSet(options.set))));
-  return editInEditor(context, given, stored, before, options.discard === true);
-}
-
-function cellsSet(texts: readonly string[]): Cells {
-  return new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value]));
-}
-
-/** Aliases would stand beside the element that they mean. */
-function canonicalName(name: string): string {
-  return FIELDS.find((field) => field.alias === name)?.name ?? name;
-}
-
-/** Nothing is copied or stored before the last answer. */
-async function editByAsking(context: Context, given: EditContext, stored: StoredFind, options: EditOptions): Promise<ExitReason> {
-  const { find, wish } = await askForChanges(context, stored, options);
-  await copyPhotographsToo(context, given, stored);
-  const before = cellsOf(stored.elements as FindElements, given.lookupTerm);
-  const after = cellsOf(find.elements, given.lookupTerm);
-  const validate: EditContext['validate'] = (each) => {
-    const validated = given.validate(each);
-    return wish === 'send' ? validated : { ...validated, issues: [...validated.issues, reasonToHold(each, wish)] };
-  };
-  return finish(context, stored, editFind({ ...given, validate }, stored, before, after));
+  const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);
+  if (options.ask === true && options.set === undefined) {
+    const answered = await askForChanges(context, opened);
+    // Nothing is copied or stored before the last answer.
+    await copyPhotographsToo(context, outbox, stored);
+    return finish(context, stored, opened.byAnswers(answered));
+  }
+  await copyPhotographsToo(context, outbox, stored);
+  if (options.set !== undefined) return finish(context, stored, opened.bySettings(options.set));
+  return editInEditor(context, opened, stored, options.discard === true);
 }
 
 /** With its photographs and its number, which an edit alone would leave behind. */
-async function copyPhotographsToo(context: Context, { outbox }: EditContext, { localId }: StoredFind): Promise<void> {
+async function copyPhotographsToo(context: Context, outbox: ServiceOutbox, { localId }: StoredFind): Promise<void> {
   await copyFromOthers(context, outbox, { names: [localId], all: true, dryRun: false });
 }
 
-async function editInEditor(
-  context: Context,
-  given: EditContext,
-  stored: StoredFind,
-  before: Cells,
-  discard: boolean,
-): Promise<ExitReason> {
+/** The questions of `pas add`, with what the find says today as answers. */
+async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
+  const { terminal } = context;
+  if (!terminal.interactive)
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
+  const say = (text: string): void => terminal.note(printable(text));
+  const adding = openAdding(await addingSources(context), {});
+  const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
+  say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
+  say(findLine(find));
+  try {
+    return await askChanges(find, questionsOf(adding, asking));
+  } catch (thrown) {
+    throw thrown instanceof InterruptedError ? new InterruptedError(t`Interrupted. Nothing was changed.`) : thrown;
+  }
+}
+
+async function editInEditor(context: Context, opened: FindEdit, stored: StoredFind, discard: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
-  const entry = importOfFind(given.outbox, stored.id);
-  // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
-  const known = entry?.state === 'refused' ? entry.issues : given.validate(asFind(stored)).issues;
   const find = shellWord(stored.localId);
-  if (file.left === undefined || discard) file.write(editText(stored.localId, before, known));
+  if (file.left === undefined || discard) file.write(opened.text());
   else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
   for (;;) {
-    const read = readEditText(file.open());
-    if (read === undefined) {
-      file.remove();
-      return finish(context, stored, { kind: 'unchanged' });
-    }
-    const edited: Edited =
-      read.issues.length > 0
-        ? { kind: 'unreadable', issues: read.issues }
-        : editFind(given, stored, before, canonicalCells(read.cells));
+    const edited = opened.byText(file.open());
+    const reason = finish(context, stored, edited);
     if (edited.kind !== 'unreadable') {
       file.remove();
-      return finish(context, stored, edited);
+      return reason;
     }
-    finish(context, stored, edited);
     if (!terminal.interactive || !(await (await context.prompt()).confirm(t`Open the editor again?`))) {
       terminal.warn(t`What you wrote is in ${file.path}. Run the command again to go on with it.`);
       return 'dataRefused';
     }
-    if (read.issues.length === 0) file.write(editText(stored.localId, read.cells, edited.issues));
+    if (edited.again !== undefined) file.write(edited.again);
   }
-}
-
-function canonicalCells(cells: Cells): Cells {
-  return new Map([...cells].map(([name, text]) => [canonicalName(name), text]));
 }
 
 /** Says what became of it. */
@@ -129,7 +101,7 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   const find = stored.localId;
   const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
   if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
-  printIssues(terminal, issues.map(withoutPlace), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, issues.map(withoutPlace));
   const shown = printable(find);
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);

@@ -3,24 +3,17 @@ import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { documentProfileOf } from '../context/own-schema.ts';
-import type { ExportedFind } from '../find/export/exported-find.ts';
-import { type ExportFilter, exportedFinds } from '../flows/exported-finds.ts';
-import { countFinds } from '../outbox/counts.ts';
-import { ENTRY_STATES, type EntryState } from '../outbox/entry.ts';
-import { databaseImage } from '../store/database.ts';
-import { writeOutputFile } from '../store/output-file.ts';
-import { writeToReader } from '../store/output-stream.ts';
+import { EXPORT_FORMATS, EXPORT_STATES, exportFinds } from '../flows/export-finds.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
-import { findsNamed } from './named-finds.ts';
 
-const FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
-type Format = (typeof FORMATS)[number];
+type Format = (typeof EXPORT_FORMATS)[number];
 
 type ExportOptions = GlobalOptions & {
   readonly format?: Format;
   readonly out?: string;
-  readonly state?: readonly EntryState[];
+  readonly state?: readonly (typeof EXPORT_STATES)[number][];
   readonly project?: string;
   readonly separator: 'semicolon' | 'comma' | 'tab';
   readonly force?: boolean;
@@ -37,10 +30,10 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .addOption(
-      new Option('--format <format>', t`format of the file (default: by the name of the file, else csv)`).choices(FORMATS),
+      new Option('--format <format>', t`format of the file (default: by the name of the file, else csv)`).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
-    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
+    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(EXPORT_STATES))
     .option('--project <id>', t`only finds of this project`)
     .addOption(
       new Option('--separator <name>', t`what stands between the cells of CSV`)
@@ -59,28 +52,13 @@ async function exportCommand(context: Context, names: readonly string[], options
   }
   const format = options.format ?? formatNamed(options.out);
   const outbox = await context.outbox();
-  const _profile = context.profile().name;
-  const filter: ExportFilter = {
-    ...(names.length === 0 ? {} : { finds: findsNamed(outbox, names) }),
-    ...(options.state === undefined ? {} : { states: options.state }),
-    ...(options.project === undefined ? {} : { project: options.project }),
-  };
-  const total = filter.finds?.length ?? countFinds(outbox);
+  const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
-  let count = 0;
-  const finds = function* (): Generator<ExportedFind> {
-    for (const find of exportedFinds(outbox, filter)) {
-      count += 1;
-      progress.update(count, total);
-      yield find;
-    }
-  };
-  const parts = await render(context, format, finds(), options);
-  if (toStdout) {
-    const isTaken = await writeToReader(streams.stdout, parts).finally(() => progress.end());
-    if (!isTaken) return 'done';
-  } else await writeOutputFile(options.out ?? '', parts, { overwrite: options.force === true });
-  progress.end();
+  const documents = documentProfileOf(context.profile());
+  const request = { ...options, format, documents, finds, nowMs: context.clock.now(), onProgress: progress.update };
+  const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
+  const count = await exportFinds(outbox, request, destination).finally(progress.end);
+  if (count === undefined) return 'done';
   const said = findCount(count);
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
   terminal.value({ format, file: toStdout ? null : options.out, finds: count });
@@ -89,32 +67,9 @@ async function exportCommand(context: Context, names: readonly string[], options
 
 function formatNamed(out: string | undefined): Format {
   const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
-  const format = FORMATS.find((each) => each === extension || (each === 'geojson' && extension === 'json'));
+  const format = EXPORT_FORMATS.find((each) => each === extension || (each === 'geojson' && extension === 'json'));
   if (format !== undefined) return format;
   if (extension === undefined || ['txt', 'tsv'].includes(extension)) return 'csv';
-  const known = FORMATS.join(', ');
+  const known = EXPORT_FORMATS.join(', ');
   throw new UsageError(t`The name ${out} does not say in what format.`, { hint: t`Give --format: ${known}.` });
-}
-
-async function render(
-  context: Context,
-  format: Format,
-  finds: Iterable<ExportedFind>,
-  { separator }: ExportOptions,
-): Promise<Iterable<string | Buffer>> {
-  switch (format) {
-    case 'csv':
-      return (await import('../find/export/export-csv.ts')).exportCsv(finds, separator);
-    case 'xlsx':
-      return [await (await import('../find/export/export-xlsx.ts')).exportXlsx(finds)];
-    case 'geojson':
-      return (await import('../find/export/export-geojson.ts')).exportGeoJson(finds);
-    case 'gpkg': {
-      const { exportGeoPackage } = await import('../find/export/export-gpkg.ts');
-      const nowIso = new Date(context.clock.now()).toISOString();
-      return [databaseImage((database) => exportGeoPackage(database, finds, nowIso))];
-    }
-    case 'xml':
-      return (await import('../find/export/export-xml.ts')).exportXml(finds, documentProfileOf(context.profile()));
-  }
 }

@@ -1,25 +1,19 @@
-import type { ExitReason } from '../base/errors.ts';
+import { resolve } from 'node:path';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { readMappingFile, readTableOrInput } from '../context/own-files.ts';
-import { foldUnchecked, openLookups, openValidation, photographKeeping, photoRootOf } from '../context/validation.ts';
-import { withColumnMap } from '../find/column-map/apply-column-map.ts';
-import type { Find } from '../find/find.ts';
-import type { MappedRow } from '../find/map-row.ts';
-import { mapTable } from '../find/map-table.ts';
-import { photoResolver } from '../find/photo-path.ts';
-import type { Table } from '../find/table.ts';
-import { readConstants, withConstants } from '../find/with-constants.ts';
-import { type Enqueued, enqueueFinds } from '../flows/enqueue-finds.ts';
-import { knownFind } from '../flows/exported-finds.ts';
-import { issuedElsewhere } from '../flows/issued-elsewhere.ts';
+import { readFileOrInput, readMappingFile, readTableOrInput } from '../context/own-files.ts';
+import { openValidationContext, photographKeeping, photoRootOf } from '../context/validation.ts';
+import type { ColumnMap } from '../find/column-map/column-rule.ts';
+import type { LookupTerm } from '../find/lookup.ts';
+import { readMap } from '../flows/column-map.ts';
+import type { Enqueued } from '../flows/enqueue-finds.ts';
+import { foldPlaces, foldUnchecked } from '../flows/fold-issues.ts';
+import { type CopiedRows, importTable } from '../flows/import-table.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
-import { readColumnMapFile } from './column-map-file.ts';
 import { findCount, photographCount } from './counted.ts';
-import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
-import { type IssuesFileOptions, refuseIssuesFile, writeIssuesFile } from './issues-file.ts';
 import { adviseSending, copyCommand } from './next-command.ts';
 
 export type ImportOptions = GlobalOptions & {
@@ -33,80 +27,104 @@ export type ImportOptions = GlobalOptions & {
   readonly map?: string;
   readonly wizard?: boolean;
   readonly yes?: boolean;
-} & IssuesFileOptions;
+  readonly issuesTo?: string;
+  readonly onlyBad?: boolean;
+  readonly force?: boolean;
+};
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const profile = context.profile();
-  const constants = readConstants(options.set ?? []);
-  refuseIssuesFile(files, options);
-  const sheet = options.sheet ?? options.layer;
-  const { lookupTerm } = await openLookups(context, profile);
-  const validate = await openValidation(context);
-  const outbox = await context.outbox();
-  const map = options.map === undefined ? undefined : await readColumnMapFile(context, options.map, lookupTerm);
+  const copy = copyOf(files, options);
+  const known = await openValidationContext(context);
+  const request = {
+    ...photographKeeping(context, options),
+    outbox: await context.outbox(),
+    known,
+    dryRun: options.dryRun === true,
+    copyCommand: copyCommand(context.profile()),
+    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
+    set: options.set,
+    copy,
+  };
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
-  let rows = 0;
-  let unchecked = 0;
+  let [rows, unchecked] = [0, 0];
   for (const file of files) {
-    const own = await readTableOrInput(context, file, sheet === undefined ? {} : { sheet });
-    const table = withConstants(map === undefined ? own : withColumnMap(own, map), constants);
+    const table = await readTableOrInput(context, file, options.sheet ?? options.layer);
     if (table.sheet !== undefined) {
       terminal.note(
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
       );
     }
-    const mapped = mapTable(table, {
-      lookupTerm,
-      resolvePhoto: photoResolver(photoRootOf(file, options.photos)),
-      known: (localId) => knownFind(outbox, localId),
-      issuedElsewhere: (identCely) => {
-        const found = issuedElsewhere(outbox, identCely);
-        return found === undefined ? undefined : { ...found, command: copyCommand(profile) };
-      },
-    });
-    for (const issue of mapped.issues) issues.push(issue);
     const progress = terminal.progress(t`Importing ${file}`);
-    const report = await enqueueFinds(findsOf(mapped.rows, issues), {
-      outbox,
-      validate,
-      ...photographKeeping(context, options),
-      dryRun: options.dryRun === true,
+    const report = await importTable(table, {
+      ...request,
+      photoFolder: photoRootOf(file, options.photos),
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);
     for (const issue of report.issues) issues.push(issue);
     for (const find of report.finds) finds.push(find);
+    rows += report.rows;
     unchecked += report.unchecked;
-    rows += own.rowCount + unreadRows(own);
-    if (options.issuesTo !== undefined) await writeIssuesFile(context, own, issues, options);
+    if (copy !== undefined) printCopied(context, copy.file, file, report.copied);
   }
-  if (map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
+  if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: pas import TABLE --wizard`);
   }
-  printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), options.dryRun === true);
-  if (options.dryRun !== true) noteGap(context, outbox);
+  printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), request.dryRun);
+  if (!request.dryRun) noteGap(context, request.outbox);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 
-/** Rows that could not even be taken apart. */
-function unreadRows({ issues }: Table): number {
-  return new Set(issues.flatMap(({ row, severity }) => (row === undefined || severity === 'warning' ? [] : [row]))).size;
+/** @throws UsageError where flags contradict one another, or the copy could not be written later */
+function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
+  if (file === undefined) {
+    if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
+    return undefined;
+  }
+  if (file === '-') throw new UsageError(t`--issues-to needs the name of a file.`);
+  if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (files.some((table) => resolve(table) === resolve(file))) {
+    throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
+  }
+  return { file, rows: onlyBad === true ? 'bad' : 'all', overwrite: force === true } as const;
 }
 
-/** The finds as they are walked; what is wrong with the rows goes to `issues`. */
-function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
-  for (const row of rows) {
-    issues.push(...row.issues);
-    if (row.find !== undefined) yield row.find;
-  }
+/** @throws UsageError where the map cannot be used; all that is wrong with it is printed before */
+async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+  const [file, bytes] = await readFileOrInput(context, given);
+  const { map, issues } = readMap(file, bytes, lookupTerm);
+  if (map !== undefined) return map;
+  printIssues(context.terminal, issues, context.terminal.warn);
+  const faults = issues.length;
+  throw new UsageError(
+    ngettext(
+      msgid`${file} has ${faults} fault. Nothing was imported.`,
+      `${file} has ${faults} faults. Nothing was imported.`,
+      faults,
+    ),
+    { hint: t`Mend the file, or make it anew: pas import TABLE --wizard` },
+  );
+}
+
+function printCopied({ terminal }: Context, file: string, table: string, { rows: count, left }: CopiedRows): void {
+  terminal.note(
+    ngettext(
+      msgid`${file} has ${count} row, with what is wrong in the column issues. Mend it and import it.`,
+      `${file} has ${count} rows, with what is wrong in the column issues. Mend them and import the file.`,
+      count,
+    ),
+  );
+  if (left.length === 0) return;
+  const rows = left.join(', ');
+  terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
 }
 
 type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number };
 
 function printSummary(context: Context, { finds, rows }: Imported, issues: readonly Issue[], dryRun: boolean): void {
   const { terminal } = context;
-  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues));
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
   const drafts = finds.filter((find) => !find.ready).length;

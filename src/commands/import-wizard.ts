@@ -1,29 +1,21 @@
 import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context } from '../context/context.ts';
 import { readTableOrInput } from '../context/own-files.ts';
-import { openValidationContext, photoRootOf } from '../context/validation.ts';
-import { columnMapText } from '../find/column-map/column-map-text.ts';
-import type { LookupTerm } from '../find/lookup.ts';
-import { photoResolver } from '../find/photo-path.ts';
-import { examplesOf } from '../find/propose/column-profile.ts';
-import { type Preview, previewImport, type StrangeTerm, strangeTerms } from '../find/propose/preview.ts';
-import { mapOfProposal, proposeColumns, type TableProposal } from '../find/propose/propose-columns.ts';
-import { checkRules } from '../find/rules.ts';
-import { readConstants } from '../find/with-constants.ts';
-import { writeOutputFile } from '../store/output-file.ts';
+import { offerSources, openValidationContext, photoRootOf } from '../context/validation.ts';
+import type { Preview, StrangeTerm } from '../find/propose/preview.ts';
+import type { TableProposal } from '../find/propose/propose-columns.ts';
+import type { Decision } from '../flows/ask-about-table.ts';
+import { lookAtTable, type TableLook } from '../flows/column-map.ts';
+import { overviewLines, previewLines, strangeLines } from '../flows/table-texts.ts';
 import { issueValue } from '../ui/issues.ts';
 import { printable } from '../ui/printable.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { wrapped } from '../ui/wrap.ts';
-import { fixedProblems } from './column-map-file.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
-import type { Decision, Wizard } from './wizard-asking.ts';
-import { overviewLines, previewLines, strangeLines } from './wizard-text.ts';
 
 /**
  * Proposes what the columns of a table are, has a person decide where there is a terminal, and writes the column map.
@@ -49,108 +41,58 @@ export async function runWizard(context: Context, files: readonly string[], opti
   }
   const termsFile = `${stem}.terms.csv`;
   terminal.note(t`Looking at ${file} …`);
-  const wizard = await openWizard(context, file, options);
-  const proposed = proposeColumns(wizard.table, readConstants(options.set ?? []), wizard);
-  const [name, rows] = [basename(file), wizard.table.rowCount];
-  wizard.say([
+  const say = sayerOf(context);
+  const look = await openLook(context, file, mapFile, options);
+  const { proposed } = look;
+  const [name, rows] = [basename(file), look.table.rowCount];
+  say([
     ngettext(
       msgid`${name}: ${rows} row. This is what the columns seem to be:`,
       `${name}: ${rows} rows. This is what the columns seem to be:`,
       rows,
     ),
     '',
+    ...overviewLines(proposed),
   ]);
-  wizard.say(overviewLines(proposed));
-  const decision: Decision = asks
-    ? await (await import('./wizard-asking.ts')).askAboutTable(wizard, proposed)
-    : { proposal: proposed, importNow: false };
-  const { proposal } = decision;
-  const preview = wizard.preview(proposal);
-  const strange = strangeTerms(proposal.columns, wizard.lookupTerm);
-  if (!asks) wizard.say(['', ...previewLines(preview)]);
-  await writeOutputFile(mapFile, [mapText(file, mapFile, proposal)], { overwrite: options.force === true });
-  if (strange.length > 0) {
-    // A list that somebody may be working on stays.
-    const isThere = existsSync(termsFile) && options.force !== true;
-    if (!isThere) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
-    wizard.say(strangeLines(strange, termsFile));
-    if (isThere) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
-  }
-  const problems = fixedProblems(
-    proposal.fixed.map(({ element, text }) => ({ name: element, given: element, value: text })),
-    wizard.lookupTerm,
-  );
+  const { proposal, importNow } = asks ? await ask(context, look, say) : { proposal: proposed, importNow: false };
+  const preview = look.preview(proposal);
+  if (!asks) say(['', ...previewLines(preview)]);
+  const { strange, termsKept, problems } = await look.write(proposal, termsFile, options.force === true);
+  if (strange.length > 0) say(strangeLines(strange, termsFile));
+  if (termsKept) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
     terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
   }
   terminal.line(t`Written: ${mapFile}`);
   terminal.value(wizardValue(terminal, mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
-  if (decision.importNow) return importTables(context, [file], { ...options, map: mapFile });
+  if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   const [shownFile, shownMap] = [shellWord(file), shellWord(mapFile)];
   terminal.note(t`Next: pas import ${shownFile} --map ${shownMap} --dry-run`);
   return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
 }
 
-async function openWizard(context: Context, file: string, options: ImportOptions): Promise<Wizard> {
-  const sheet = options.sheet ?? options.layer;
-  const table = await readTableOrInput(context, file, sheet === undefined ? {} : { sheet });
-  const known = await openValidationContext(context);
-  const unknown = () => ({ kind: 'not-harvested' }) as const;
-  const { lookupArea = unknown } = known;
-  const lookupTerm = remembered(known.lookupTerm ?? unknown);
-  const columns = context.streams.stderr.columns ?? 100;
-  return {
-    context,
-    table,
-    lookupTerm,
-    lookupArea,
-    say: (lines) => context.terminal.note(lines.map((line) => indented(printable(line), columns)).join('\n')),
-    preview: (proposal) =>
-      previewImport(table, mapOfProposal(file, proposal), {
-        lookupTerm,
-        resolvePhoto: photoResolver(photoRootOf(resolve(context.cwd, file), options.photos)),
-        check: (find) => checkRules(find, known),
-      }),
+async function openLook(context: Context, file: string, mapFile: string, { sheet, layer, set = [], photos }: ImportOptions) {
+  const table = await readTableOrInput(context, file, sheet ?? layer);
+  const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
+  return lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) });
+}
+
+async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {
+  const { askAboutTable } = await import('../flows/ask-about-table.ts');
+  const { makeOfferTerms } = await import('../flows/offer-terms.ts');
+  const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
+  return askAboutTable(look.proposed, { ...look, prompt: await context.prompt(), say, offerTerms });
+}
+
+/** Says lines broken to the width of the terminal; what goes on in the next line begins below the text. */
+function sayerOf({ terminal, streams }: Context): (lines: readonly string[]) => void {
+  const columns = streams.stderr.columns ?? 100;
+  const indented = (line: string): string => {
+    const [blanks = ''] = /^ */.exec(line) ?? [];
+    return blanks + wrapped(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
   };
-}
-
-/** The same terms are looked up for the proposals, for every preview, and for the list of those that lead nowhere. */
-function remembered(lookupTerm: LookupTerm): LookupTerm {
-  const known = new Map<string, ReturnType<LookupTerm>>();
-  return (set, cell) => {
-    const key = `${set} ${cell}`;
-    const found = known.get(key) ?? lookupTerm(set, cell);
-    known.set(key, found);
-    return found;
-  };
-}
-
-/** What goes on in the next line begins below the text. */
-function indented(line: string, columns: number): string {
-  const [blanks = ''] = /^ */.exec(line) ?? [];
-  return blanks + wrapped(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
-}
-
-function mapText(file: string, mapFile: string, proposal: TableProposal): string {
-  return columnMapText(mapOfProposal(mapFile, proposal), {
-    table: basename(file),
-    columns: new Map(
-      proposal.columns.map(({ profile, reasons, doubt }) => {
-        const examples = examplesOf(profile).join(' · ');
-        const why = [...reasons, ...(doubt === undefined ? [] : [`? ${doubt}`])].join('; ');
-        return [profile.key, [examples, why].filter((text) => text !== '')];
-      }),
-    ),
-    fixed: new Map(proposal.fixed.map(({ element, reasons }) => [element, reasons])),
-    undecided: proposal.undecided,
-  });
-}
-
-/** As `pas vocab map suggest` reads it. */
-function termsText(terms: readonly StrangeTerm[]): string {
-  const lines = terms.map(({ element, term }) => [element, csvCell(printable(term), ';')].join(';'));
-  return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
+  return (lines) => terminal.note(lines.map((line) => indented(printable(line))).join('\n'));
 }
 
 function wizardValue(
@@ -170,7 +112,7 @@ function wizardValue(
         column: profile.key,
         ...(kind === 'ignored' ? { element: null } : said),
         filled: profile.filled,
-        examples: examplesOf(profile),
+        examples: profile.examples,
         reasons,
         doubt: doubt ?? null,
       };

@@ -1,12 +1,18 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
+import { hasErrors } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { readTableOrInput } from '../context/own-files.ts';
 import { announceInstance } from '../context/service.ts';
 import { enqueueNumber } from '../flows/enqueue-change.ts';
+import { enqueueNumbers } from '../flows/enqueue-numbers.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
+import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { registerNumberImport } from './number-import.ts';
+import { numberCount } from './counted.ts';
+
+type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
@@ -15,7 +21,14 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue a registration number. It is sent once the find has its identifier.`,
     examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77'"],
   }).action((find: string, value: string, options: GlobalOptions) => run(options, (context) => set(context, find, value)));
-  registerNumberImport(parent, run);
+  defineCommand(parent, {
+    name: 'import <table>',
+    summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
+    examples: ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
+  })
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
+    .action((file: string, options: ImportOptions) => run(options, (context) => importNumbers(context, file, options)));
 }
 
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
@@ -31,4 +44,24 @@ async function set(context: Context, find: string, value: string): Promise<ExitR
   context.terminal.line(said[change]);
   context.terminal.value({ find, value: number, change });
   return 'done';
+}
+
+async function importNumbers(context: Context, file: string, options: ImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outbox();
+  const dryRun = options.dryRun === true;
+  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options.sheet), { dryRun });
+  const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
+  const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
+  if (queued + replaced > 0) announceInstance(context);
+  printIssues(terminal, issues);
+  const all = numberCount(numbers.length);
+  terminal.line(
+    dryRun
+      ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
+      : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
+  );
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number\` when there is a network.`);
+  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(terminal, issues) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
 }

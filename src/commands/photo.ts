@@ -5,12 +5,12 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/service.ts';
 import { type KeepingFlags, photographKeeping } from '../context/validation.ts';
-import { enqueuePhoto } from '../flows/enqueue-change.ts';
+import { addPhotograph } from '../flows/enqueue-change.ts';
+import { foldPlaces } from '../flows/fold-issues.ts';
 import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
-import { foldPlaces } from './fold-places.ts';
 import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
@@ -69,21 +69,16 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const progress = terminal.progress(t`Looking at the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const inspected = await keeping.inspectPhotograph(file);
-    issues.push(...inspected.issues);
-    if (inspected.photograph === undefined || hasErrors(inspected.issues)) continue;
-    const photograph = await keeping.keepPhotograph(inspected.photograph);
-    const change = enqueuePhoto(outbox, target, photograph);
-    if (change === 'kept') {
-      terminal.note(t`${file} is queued for ${find} already, or sent.`);
-      continue;
-    }
+    const added = await addPhotograph(outbox, target, file, keeping);
+    issues.push(...added.issues);
+    if (added.change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
+    if (added.change === undefined || added.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
     queued += 1;
-    if (photograph.isStripped === true) stripped += 1;
+    if (added.isStripped) stripped += 1;
   }
   progress.end();
-  printIssues(terminal, foldPlaces(issues), terminal.json ? () => {} : terminal.line);
+  printIssues(terminal, foldPlaces(issues));
   const all = files.length;
   terminal.line(
     ngettext(

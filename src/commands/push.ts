@@ -8,6 +8,7 @@ import { openPace } from '../context/pacing.ts';
 import { announceInstance, confirmProduction } from '../context/service.ts';
 import { queuedByOthers } from '../flows/known-services.ts';
 import { type LeftOut, noWalls } from '../flows/left-out.ts';
+import { recordsNamed } from '../flows/named-finds.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
 import { forgetWaits } from '../outbox/claims.ts';
@@ -21,7 +22,6 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
 import { wholeNumber } from './list.ts';
-import { recordsNamed } from './named-finds.ts';
 import { noteOtherAccounts } from './next-command.ts';
 import { type Pusher, pushOnce } from './push-once.ts';
 

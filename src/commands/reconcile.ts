@@ -4,6 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openSync, withoutHarvesting } from '../context/harvesting.ts';
+import { recordsNamed } from '../flows/named-finds.ts';
 import { reconcileNow, releaseNew } from '../flows/push-to-end.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
 import { entriesInState } from '../outbox/entries.ts';
@@ -12,7 +13,6 @@ import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { noteGap } from './gap-note.ts';
-import { recordsNamed } from './named-finds.ts';
 import { commandFor } from './next-command.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };

@@ -5,6 +5,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
+import { refuseUntouched } from '../flows/named-finds.ts';
 import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { entriesOfFind, type Target } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
@@ -14,7 +15,6 @@ import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount, photographCount } from './counted.ts';
-import { refuseUntouched } from './named-finds.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 

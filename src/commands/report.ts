@@ -2,20 +2,15 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
-import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
-import { packageVersion } from '../base/package-root.ts';
+import { sizeText, t } from '../base/language.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
-import { knownAccount } from '../outbox/accounts.ts';
-import { findsText, sizeText } from '../report/format.ts';
-import { openContentStore } from '../store/content-store.ts';
-import { beginningOf, writeOutputFile } from '../store/output-file.ts';
-import { writeToReader } from '../store/output-stream.ts';
+import { findsNamed } from '../flows/named-finds.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { findsNamed } from './named-finds.ts';
+import { findCount, photographCount } from './counted.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
@@ -54,45 +49,36 @@ async function report(context: Context, file: string, names: readonly string[], 
   const toStdout = file === '-';
   if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Name a file.`);
   const target = resolve(context.cwd, file);
-  const { GENERATOR, renderPage } = await import('../report/page.ts');
-  if (!toStdout) refuseTarget(context, target, GENERATOR, options.force === true);
-
-  const { report: told, finds } = await gather(context, names, options);
-  const { pictureFinds } = await import('../flows/picture-finds.ts');
-  const { readAssets } = await import('../report/assets.ts');
+  if (!toStdout) refuseOwnFile(context, target);
+  const request = await requestOf(context, names, options);
   const progress = terminal.progress(t`Finds`);
-  let missing = 0;
-  const pictured = pictureFinds(finds, {
-    makeThumbnail: options.photos === false ? undefined : await openThumbnails(options.photoSize),
-    pathOf: openContentStore(context.places.photosFolder).pathOf,
-    names: told.places,
-    onFind: (done) => progress.update(done, finds.length),
-    onMissing: () => {
-      missing += 1;
-    },
-  });
-  const pieces = renderPage(told, pictured, readAssets());
+  const { writeReport } = await import('../flows/write-report.ts');
+  const write = (to: Parameters<typeof writeReport>[1]) =>
+    writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
   if (toStdout) {
-    await writeToReader(context.streams.stdout, pieces).finally(() => progress.end());
+    await write({ stream: context.streams.stdout });
     return 'done';
   }
-  const sizeBytes = await write(target, pieces, told.places === 'shown' ? 0o600 : 0o644).finally(() => progress.end());
+  const {
+    report: told,
+    missing,
+    sizeBytes,
+  } = await interruptible((signal) => write({ file: target, overwrite: options.force === true, signal }));
   const size = sizeText(sizeBytes);
-  const found = finds.length;
   const shown = options.photos === false ? 0 : told.photographs - missing;
-  const counted = findsText(found);
-  const photographs = ngettext(msgid`${shown} photograph`, `${shown} photographs`, shown);
+  const counted = findCount(told.finds);
+  const photographs = photographCount(shown);
   const path = printable(target);
   terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);
   if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why at each.`);
-  if (told.places === 'shown' && found > 0)
+  if (told.places === 'shown' && told.finds > 0)
     terminal.note(t`It gives away exact findspots. For a page to hand on: --without-places`);
   if (sizeBytes > LARGE_BYTES)
     terminal.note(t`A telephone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
   terminal.value({
     file: target,
     size_bytes: sizeBytes,
-    finds: found,
+    finds: told.finds,
     photos: shown,
     photos_missing: missing,
     maps: told.maps.length,
@@ -103,25 +89,23 @@ async function report(context: Context, file: string, names: readonly string[], 
 
 const LARGE_BYTES = 25e6;
 
-async function gather(context: Context, names: readonly string[], options: ReportOptions) {
+async function requestOf(context: Context, names: readonly string[], options: ReportOptions) {
   const profile = context.profile();
   const outbox = await context.outbox();
-  const { gatherReport } = await import('../flows/gather-report.ts');
-  const account = knownAccount(outbox);
-  return gatherReport({
+  const recordBase = recordBaseOf(profile);
+  return {
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
     profileFlag: profileFlag(context),
-    recordBase: recordBaseOf(profile),
-    language: spokenLanguage(),
+    recordBase,
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
+    photosFolder: context.places.photosFolder,
+    photoPx: options.photoSize,
     madeMs: context.clock.now(),
-    version: packageVersion(),
-    profile: { name: profile.name, kind: profile.kind, host: new URL(recordBaseOf(profile) ?? profile.baseUrl).host },
-    account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
-  });
+    profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
+  } as const;
 }
 
 /** A training instance shares the harvesting interface of production, where an identifier of its own is another record. */
@@ -130,33 +114,17 @@ function recordBaseOf({ kind, baseUrl, oaiBase }: Profile): string | undefined {
   return new URL(oaiBase).host === new URL(baseUrl).host ? oaiBase : undefined;
 }
 
-async function openThumbnails(maxPx: number) {
-  const { loadImageLibrary, makeThumbnails } = await import('../find/thumbnail.ts');
-  return makeThumbnails({ maxPx, library: await loadImageLibrary() });
-}
-
-/** A report may take the place of an older one, but never of anything else by mistake, nor of what pas lives on. */
-function refuseTarget({ places }: Context, target: string, generator: string, force: boolean): void {
-  const beginning = beginningOf(target, Buffer.byteLength(generator));
-  if (beginning === undefined) return;
-  const own = [
-    places.configFile,
-    places.outboxFile,
-    places.vocabularyFile,
-    places.mappingFile,
-    places.secretsFile,
-    places.paceFile,
-  ];
-  const isOwn = own.some((path) => existsSync(path) && realpathSync(path) === realpathSync(target));
+/** No page takes the place of what pas lives on. */
+function refuseOwnFile({ places }: Context, target: string): void {
+  const isThere = [target, ...Object.values(places)].filter((path) => existsSync(path));
+  const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
-  if (beginning === generator || force) return;
-  throw new FileError(target, t`${target} is there already, and is no report of pas.`, { hint: t`Add --force to replace it.` });
 }
 
-async function write(target: string, pieces: AsyncIterable<string>, mode: number): Promise<number> {
+async function interruptible<T>(write: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupts = watchInterrupts(() => {});
   try {
-    return await writeOutputFile(target, pieces, { overwrite: true, mode, signal: interrupts.stop });
+    return await write(interrupts.stop);
   } catch (thrown) {
     throw interrupts.stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
   } finally {

@@ -6,6 +6,7 @@ import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
+import { refuseUntouched } from '../flows/named-finds.ts';
 import { sentFind } from '../flows/sent-finds.ts';
 import { entriesOfFind, entriesOfRecord, importsElsewhere } from '../outbox/entries.ts';
 import type { Attempt, Entry } from '../outbox/entry.ts';
@@ -20,7 +21,6 @@ import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable, type Terminal } from '../ui/terminal.ts';
 import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { refuseUntouched } from './named-finds.ts';
 import { commandFor } from './next-command.ts';
 
 export function register(program: Command, run: Runner): void {

@@ -3,8 +3,9 @@ import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { parseTable } from '../find/csv-table.ts';
+import { readInputFile } from '../find/input-file.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
-import { type ReadOptions, readTable, readTableBytes } from '../find/read-table.ts';
+import { readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { writeOutputFile } from '../store/output-file.ts';
@@ -37,18 +38,17 @@ export function writeMappingFile({ places }: Context, rows: readonly Omit<Mappin
 }
 
 /** A table of a file, or of standard input where it is called `-`. */
-export async function readTableOrInput(context: Context, file: string, options: ReadOptions = {}): Promise<Table> {
-  if (file !== '-') return readTable(file, options);
-  return readTableBytes(STANDARD_INPUT, await readStandardInput(context), options);
+export async function readTableOrInput(context: Context, file: string, sheet?: string): Promise<Table> {
+  const options = sheet === undefined ? {} : { sheet };
+  return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 
-/** What a file is called that came by standard input. */
-export const STANDARD_INPUT = t`standard input`;
-
-export async function readStandardInput({ streams }: Context): Promise<Buffer> {
+/** Any other file, or standard input, with what it is called in messages. */
+export async function readFileOrInput({ streams }: Context, file: string): Promise<[name: string, bytes: Buffer]> {
+  if (file !== '-') return [file, await readInputFile(file)];
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return Buffer.concat(chunks);
+  return [t`standard input`, Buffer.concat(chunks)];
 }
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };

@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
-import { hasErrors, type Issue } from '../base/issue.ts';
+import type { Issue } from '../base/issue.ts';
 import type { Find } from '../find/find.ts';
-import { enqueueNumber, enqueuePhoto, type NumberChange, type PhotoChange, targetOf } from '../flows/enqueue-change.ts';
+import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange, targetOf } from '../flows/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
 import { noWalls } from '../flows/left-out.ts';
@@ -149,12 +149,9 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     add: (finds) => enqueueFinds(finds, { outbox, validate: checks.check, ...keeping, dryRun: false }),
     setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, find), value),
     addPhoto: async (find, path) => {
-      const target = targetOf(outbox, find);
-      const { photograph, issues } = await keeping.inspectPhotograph(path);
-      if (photograph === undefined || hasErrors(issues)) {
-        throw new FileError(path, issues.map(({ message }) => message).join(' '));
-      }
-      return enqueuePhoto(outbox, target, await keeping.keepPhotograph(photograph));
+      const { change, issues } = await addPhotograph(outbox, targetOf(outbox, find), path, keeping);
+      if (change === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
+      return change;
     },
     push: ({ kinds = ENTRY_KINDS, limit, signal = never.signal, onEvent } = {}) => {
       // One listener for each request under way: that many is no leak.

@@ -14,8 +14,6 @@ export type DefaultsFile = {
   readonly projects: ReadonlyMap<string, FindDefaults>;
 };
 
-export const NO_DEFAULTS: DefaultsFile = { profiles: new Map(), projects: new Map() };
-
 /**
  * Values that a new find starts with. Entries of vocabularies are looked up when a find is made; everything else is checked here.
  * @param where named in errors, such as "config.toml, project C-202400101"
@@ -46,17 +44,18 @@ export function checkDefaults(where: string, value: unknown): FindDefaults {
  */
 export function readDefaults(
   path: string,
-  {
-    profiles,
-    projects,
-  }: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },
+  tables?: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },
 ): DefaultsFile {
   return {
     profiles: new Map(
-      [...profiles].map(([name, own]) => [name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const),
+      [...(tables?.profiles ?? [])].map(
+        ([name, own]) => [name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const,
+      ),
     ),
     projects: new Map(
-      Object.entries(projects).map(([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const),
+      Object.entries(tables?.projects ?? {}).map(
+        ([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const,
+      ),
     ),
   };
 }

@@ -6,7 +6,7 @@ import type { Table } from './table.ts';
 /** The column that says what is wrong with a row. Tables that are imported may have it; it is not read. */
 const ISSUES_COLUMN = 'issues';
 
-export type IssuesTable = {
+type IssuesTable = {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Rows that something is wrong with and that could not be read, so that they stand in no copy. */
@@ -43,4 +43,11 @@ export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
     `${cells.map((cell) => (/^-?\d+(?:[.,]\d+)?$/.test(cell) ? cell : csvCell(cell, ';'))).join(';')}\r\n`;
   yield BYTE_ORDER_MARK + line(header);
   for (const row of rows) yield line(row);
+}
+
+/** The same as a workbook. */
+export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
+  const { headingCell, numberCell, textCell, workbookBytes } = await import('./export/write-workbook.ts');
+  const cells = rows.map((row) => row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
+  return workbookBytes([header.map(headingCell), ...cells], sheet);
 }

@@ -6,7 +6,7 @@ import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
 import { kindOfTable } from './table-kind.ts';
 
-export type ReadOptions = {
+type ReadOptions = {
   /** The sheet of a workbook or the layer of a GeoPackage that is read; otherwise the first that holds something. */
   readonly sheet?: string;
 };

@@ -17,7 +17,7 @@ export type Thumbnail =
   | { readonly kind: 'none'; readonly why: string };
 
 /** @param expectedBytes what the photograph had when it was queued */
-export type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
+type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
 
 /** The part of sharp that is used. It is an optional dependency: not every platform has it. */
 type ImageLibrary = (input: string | Buffer, options: SharpOptions) => Sharp;

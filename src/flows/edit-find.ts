@@ -2,31 +2,32 @@ import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import { type Cells, differingCells, elementsOfLine } from '../find/edit-text.ts';
+import { type Cells, cellsOf, differingCells, editText, elementsOfLine, readEditText, withChanges } from '../find/edit-text.ts';
+import { FIELDS } from '../find/fields.ts';
 import type { Find, FindElements } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { mapTable } from '../find/map-table.ts';
 import { unreadable } from '../find/reading.ts';
-import type { ValidatedFind } from '../find/validate.ts';
+import { settingsOrRefusal } from '../find/settings.ts';
+import { type Known, validateFind } from '../find/validate.ts';
+import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { addImport, importOfFind, replaceImport, wasGivenUp } from '../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../outbox/entry.ts';
 import { findById, type StoredFind, updateFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { contentOf } from './enqueue-finds.ts';
+import { holding } from './adding.ts';
+import { asFind, contentOf } from './enqueue-finds.ts';
+import type { Interviewed } from './interview-world.ts';
 
-export type EditContext = {
-  readonly outbox: ServiceOutbox;
-  readonly lookupTerm: LookupTerm;
-  readonly validate: (find: Find) => ValidatedFind;
-};
+type EditContext = { readonly outbox: ServiceOutbox; readonly known: Known };
 
 /** What a line of the find said, and says now; undefined where it said nothing. */
 export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };
 
-/** `unreadable`: a value says nothing that could be kept, so nothing was changed. */
+/** `unreadable`: a value says nothing that could be kept, so nothing was changed; `again` is the text with what is wrong in it. */
 export type Edited =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[] }
+  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
   | {
       readonly kind: 'stored';
       readonly changed: readonly CellChange[];
@@ -34,16 +35,58 @@ export type Edited =
       readonly issues: readonly Issue[];
     };
 
+export type FindEdit = ReturnType<typeof openEdit>;
+
 /**
- * Gives a find new values. It is queued if it is complete now, and a draft if it is not.
- * @param before the cells that the find was shown with: what was not touched stays exactly as it is
- * @throws UsageError where the find was sent, or changed meanwhile
+ * The ways of giving a find new values. It is queued if it is complete then, and a draft if it is not.
+ * @throws UsageError, as each of the edits does, where the find was sent; and where it was changed meanwhile
  */
-export function editFind(context: EditContext, stored: StoredFind, before: Cells, after: Cells): Edited {
-  const { outbox } = context;
+export function openEdit(context: EditContext, stored: StoredFind) {
+  const { outbox, known } = context;
+  recoverAbandoned(outbox);
+  editableImport(outbox, stored);
+  const find = asFind(stored);
+  const before = cellsOf(find.elements, known.lookupTerm);
+  const edit = (after: Cells, wish: Interviewed['wish'] = 'send') => editFind(context, stored, before, after, wish);
+  return {
+    find,
+    /** The find as a text to be edited, with what is known to be wrong with it. */
+    text: () => {
+      const entry = importOfFind(outbox, stored.id);
+      // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
+      const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
+      return editText(find.localId, before, issues);
+    },
+    byText: (text: string): Edited => {
+      const read = readEditText(text);
+      if (read === undefined) return { kind: 'unchanged' };
+      if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
+      const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
+      return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
+    },
+    /** @param texts `element=value`; without a value, the element is taken away */
+    bySettings: (texts: readonly string[]) =>
+      edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
+    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.wish),
+  };
+}
+
+/** Aliases would stand beside the element that they mean. */
+function canonicalName(name: string): string {
+  return FIELDS.find((field) => field.alias === name)?.name ?? name;
+}
+
+/** @param before the cells that the find was shown with: what was not touched stays exactly as it is */
+function editFind(
+  { outbox, known }: EditContext,
+  stored: StoredFind,
+  before: Cells,
+  after: Cells,
+  wish: Interviewed['wish'],
+): Edited {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
-  const read = readCells(stored, after, context.lookupTerm);
+  const read = readCells(stored, after, known.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
   // What is wrong now is no matter of the table's row any more.
   const find: Find = {
@@ -51,7 +94,7 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
     photos: [],
     elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
-  const validated = context.validate(find);
+  const validated = holding((each) => validateFind(each, known), wish)(find);
   return outbox.change(() => {
     const now = findById(outbox, stored.id);
     if (now === undefined || JSON.stringify(now.elements) !== JSON.stringify(stored.elements)) {
@@ -71,7 +114,7 @@ export function editFind(context: EditContext, stored: StoredFind, before: Cells
  * The import that an edit would change; undefined where the find has none under this profile yet.
  * @throws UsageError where it was sent, with what can be done about it
  */
-export function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
+function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = importOfFind(outbox, id);
   const word = shellWord(localId);
   switch (entry?.state) {

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { findNumberProblem } from '../find/read-numbers.ts';
 import {
@@ -15,7 +16,7 @@ import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { findByIdentCely, findByLocalId } from '../outbox/finds.ts';
 import { lastNumber, mayHaveArrived } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import type { Kept } from './kept-photographs.ts';
+import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 
 /** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
@@ -94,6 +95,26 @@ export function enqueuePhoto(outbox: ServiceOutbox, target: Target, photograph: 
     addPhoto(outbox, asItIsNow(outbox, target), photograph);
     return 'queued';
   });
+}
+
+type AddedPhotograph = {
+  /** Undefined for what the service would refuse. */
+  readonly change: PhotoChange | undefined;
+  readonly isStripped: boolean;
+  readonly issues: readonly Issue[];
+};
+
+/** Looks at a photograph, keeps it and queues it, unless something is wrong with it. */
+export async function addPhotograph(
+  outbox: ServiceOutbox,
+  target: Target,
+  path: string,
+  { inspectPhotograph, keepPhotograph }: PhotographKeeping,
+): Promise<AddedPhotograph> {
+  const { photograph, issues } = await inspectPhotograph(path);
+  if (photograph === undefined || hasErrors(issues)) return { change: undefined, isStripped: false, issues };
+  const kept = await keepPhotograph(photograph);
+  return { change: enqueuePhoto(outbox, target, kept), isStripped: kept.isStripped === true, issues };
 }
 
 function isSamePhotograph(entry: Entry, { sha512, twinSha512Hex }: Kept): entry is PhotoEntry {

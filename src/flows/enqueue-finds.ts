@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Find } from '../find/find.ts';
+import type { Find, FindElements } from '../find/find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import type { ValidatedFind } from '../find/validate.ts';
@@ -116,6 +116,18 @@ async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFin
     );
   }
   return { find, content: contentOf(find, validated), photographs, issues: [...validated.issues, ...photoIssues] };
+}
+
+/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
+export function asFind(stored: StoredFind): Find {
+  return {
+    localId: stored.localId,
+    elements: stored.elements as FindElements,
+    photos: [],
+    ...(stored.sourceFile === null || stored.sourceRow === null
+      ? {}
+      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
+  };
 }
 
 /** A find with errors is a draft: it is kept, and has no document that could be sent. */

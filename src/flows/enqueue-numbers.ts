@@ -1,7 +1,8 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { NumberRow } from '../find/read-numbers.ts';
+import { type NumberRow, readNumbers } from '../find/read-numbers.ts';
+import type { Table } from '../find/table.ts';
 import { entriesOfFind, entriesOfRecord, numbersThatStand, recordKey, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { lastNumber } from '../outbox/latest-number.ts';
@@ -22,12 +23,9 @@ type Meant = { readonly row: NumberRow; readonly find: string; readonly target: 
  * Queues the numbers of a table, all in one transaction. What a find has already is left alone, so that the same table may be
  * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
  */
-export function enqueueNumbers(
-  outbox: ServiceOutbox,
-  rows: readonly NumberRow[],
-  { dryRun }: { readonly dryRun: boolean },
-): NumbersReport {
-  const issues: Issue[] = [];
+export function enqueueNumbers(outbox: ServiceOutbox, table: Table, { dryRun }: { readonly dryRun: boolean }): NumbersReport {
+  const { rows, issues: unreadable } = readNumbers(table);
+  const issues: Issue[] = [...unreadable];
   return outbox.change(() => {
     const meant = rows.flatMap((row): Meant[] => {
       const found = findOf(outbox, row);

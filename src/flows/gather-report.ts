@@ -1,4 +1,6 @@
 import { t } from '../base/language.ts';
+import { packageVersion } from '../base/package-root.ts';
+import { knownAccount } from '../outbox/accounts.ts';
 import { allFinds, type StoredFind } from '../outbox/finds.ts';
 import { frameAround } from '../report/map-frame.ts';
 import { type PlannedSheet, planSheets } from '../report/map-sheets.ts';
@@ -10,8 +12,8 @@ import { superiorsOf, termByIdent } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
-type ReportRequest = Pick<FindSources, 'outbox' | 'profileFlag' | 'recordBase' | 'language' | 'places'> &
-  Pick<Report, 'madeMs' | 'version' | 'profile' | 'account' | 'pictures'> & {
+export type ReportRequest = Pick<FindSources, 'outbox' | 'profileFlag' | 'recordBase' | 'places'> &
+  Pick<Report, 'madeMs' | 'profile' | 'pictures'> & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
     readonly finds: readonly StoredFind[] | undefined;
@@ -31,9 +33,12 @@ export function gatherReport(request: ReportRequest): GatheredReport {
   const mapped = told.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
   );
-  const { madeMs, version, profile, account, places, pictures, vocabulary } = request;
+  const { madeMs, profile, places, pictures, vocabulary } = request;
+  const account = knownAccount(request.outbox);
   const report: Report = {
-    ...{ madeMs, version, profile, account, places, pictures },
+    ...{ madeMs, profile, places, pictures },
+    version: packageVersion(),
+    account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: told.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
     withProblems: told.filter(needsSomebody).length,
@@ -58,7 +63,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Terms repeat from find to find, so they are looked up once. */
-function findSources({ outbox, profileFlag, recordBase, language, places, vocabulary }: ReportRequest): FindSources {
+function findSources({ outbox, profileFlag, recordBase, places, vocabulary }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
     return (ident) => {
@@ -68,7 +73,7 @@ function findSources({ outbox, profileFlag, recordBase, language, places, vocabu
     };
   };
   return {
-    ...{ outbox, profileFlag, recordBase, language, places },
+    ...{ outbox, profileFlag, recordBase, places },
     termOf: remembered((ident) => termByIdent(vocabulary, ident)),
     districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),

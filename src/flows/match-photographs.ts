@@ -18,6 +18,7 @@ import type { PhotoEntry } from '../outbox/entry.ts';
 import { allFinds } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { photoEntries } from '../outbox/photographs.ts';
+import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { placeOf } from './report-find.ts';
 
@@ -32,15 +33,13 @@ export type FileFate = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'refused'; readonly rules: readonly string[] }
 );
 
-type MatchedFile = FileFate & { readonly kind: 'matched' };
+export type MatchedFile = FileFate & { readonly kind: 'matched' };
 
 export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
 
 type MatchSources = MatchOptions & {
   readonly outbox: ServiceOutbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
-  /** A camera's clock without an offset, such as `2024-05-06T07:08:09` → milliseconds since 1970 UTC. */
-  readonly localToMs: (local: string) => number;
   readonly recursive: boolean;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -74,11 +73,11 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
-      if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path), sources.localToMs), knownFor: first.localId });
+      if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path)), knownFor: first.localId });
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ shot: shotOf(file, await exifIn(path), sources.localToMs), path, photograph });
+    shots.push({ shot: shotOf(file, await exifIn(path)), path, photograph });
   }
   const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...known], matchableFinds(sources), sources);
   const matched = matches.flatMap((match, index): MatchedFile[] => {
@@ -87,6 +86,82 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+}
+
+export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
+
+/** What is asked about matches that are not sure. */
+export type Questions = {
+  takeLikely(count: number): Promise<boolean>;
+  /** @param number of the question, from 1 */
+  whichFind(match: Match, number: number, all: number): Promise<Answer>;
+};
+
+type QueueOptions = {
+  readonly outbox: ServiceOutbox;
+  readonly keepPhotograph: PhotographKeeping['keepPhotograph'];
+  readonly dryRun: boolean;
+  /** Likely matches are taken like sure ones. */
+  readonly takesLikely: boolean;
+  /** Undefined where nobody can be asked. */
+  readonly questions: Questions | undefined;
+};
+
+export type Queued = {
+  /** By file: the find that it went to. */
+  readonly queued: ReadonlyMap<string, string>;
+  readonly stripped: number;
+};
+
+/** Queues the sure matches, and those of the others that are wanted: each at once, so that none is lost where somebody leaves. */
+export async function queueMatches(fates: readonly FileFate[], options: QueueOptions): Promise<Queued> {
+  const { outbox, keepPhotograph, dryRun, takesLikely, questions } = options;
+  const queued = new Map<string, string>();
+  let stripped = dryRun ? 0 : await stripKnown(fates, options);
+  const take = async ({ file, photograph }: MatchedFile, find: string | undefined): Promise<void> => {
+    if (find === undefined) return;
+    if (!dryRun) {
+      const target = targetOf(outbox, find);
+      const kept = await keepPhotograph(photograph);
+      if (enqueuePhoto(outbox, target, kept) === 'kept') return;
+      if (kept.isStripped === true) stripped += 1;
+    }
+    queued.set(file, find);
+  };
+  const of = (confidence: Confidence): MatchedFile[] =>
+    fates.filter((fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence);
+  for (const fate of of('sure')) await take(fate, fate.match.find);
+  const likely = of('likely');
+  const areTaken = takesLikely || (likely.length > 0 && (await questions?.takeLikely(likely.length)) === true);
+  if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
+  const open = [...(areTaken ? [] : likely), ...of('doubtful')];
+  for (const [index, fate] of open.entries()) {
+    const answer = await questions?.whichFind(fate.match, index + 1, open.length);
+    if (answer === undefined || answer.kind === 'stop') break;
+    if (answer.kind === 'find') await take(fate, answer.localId);
+  }
+  return { queued, stripped };
+}
+
+/** What waits with its place, and is wanted without, waits without from now on. */
+async function stripKnown(fates: readonly FileFate[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
+  let stripped = 0;
+  for (const fate of fates) {
+    if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
+    const { twinSha512Hex } = fate.photograph;
+    const waiting = fate.entries.filter(
+      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === twinSha512Hex,
+    );
+    if (waiting.length === 0) continue;
+    const kept = await keepPhotograph(fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, findOf(entry)), kept);
+    stripped += 1;
+  }
+  return stripped;
+}
+
+export function findOf({ localId, identCely }: PhotoEntry): string {
+  return localId ?? identCely ?? '';
 }
 
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
@@ -156,7 +231,7 @@ async function exifIn(path: string): Promise<PhotoExif> {
   }
 }
 
-function shotOf(file: string, { place, taken }: PhotoExif, localToMs: MatchSources['localToMs']): Shot {
+function shotOf(file: string, { place, taken }: PhotoExif): Shot {
   return {
     file,
     ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),
@@ -164,9 +239,10 @@ function shotOf(file: string, { place, taken }: PhotoExif, localToMs: MatchSourc
       ? {}
       : {
           takenOn: taken.local.slice(0, 10),
+          // A camera's clock without an offset goes by this machine's zone.
           takenMs:
             taken.offsetMinutes === undefined
-              ? localToMs(taken.local)
+              ? new Date(taken.local).getTime()
               : Date.parse(`${taken.local}Z`) - taken.offsetMinutes * 60_000,
         }),
   };

@@ -15,7 +15,7 @@ import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 /** What can be chosen for an element, by what was typed so far. The value of an offer is what a table's cell would say. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Remark)[];
 
-type OfferContext = {
+export type OfferContext = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
   /** The newest finds, whose entries are offered before anything is typed. */

@@ -1,5 +1,4 @@
-import { t } from '../base/language.ts';
-import type { Language } from '../base/languages.ts';
+import { spokenLanguage, t } from '../base/language.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { FindElements, Reference } from '../find/find.ts';
 import { findRangeProblem, pointNumbers } from '../find/geometry.ts';
@@ -21,7 +20,6 @@ export type FindSources = {
   readonly profileFlag: string;
   /** Where the service shows its records; undefined where it is not known. */
   readonly recordBase: string | undefined;
-  readonly language: Language;
   readonly termOf: (ident: string) => Term | undefined;
   /** The district that a cadastral area lies in. */
   readonly districtOf: (area: string) => string | undefined;
@@ -124,7 +122,7 @@ function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | und
 function labelOf(sources: FindSources, reference: Reference | undefined): Label | undefined {
   if (reference === undefined) return undefined;
   const term = sources.termOf(reference.id);
-  const english = sources.language === 'en' ? term?.labelEn : undefined;
+  const english = spokenLanguage() === 'en' ? term?.labelEn : undefined;
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
 }
 

@@ -92,8 +92,3 @@ export function gridText(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
   return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${grouped(String(Math.abs(metres)))}`;
 }
-
-/** `3.4 MB`, `120 kB` */
-export function sizeText(bytes: number): string {
-  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;
-}

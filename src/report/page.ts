@@ -1,9 +1,9 @@
-import { spokenLanguage, t } from '../base/language.ts';
+import { sizeText, spokenLanguage, t } from '../base/language.ts';
 import type { Assets } from './assets.ts';
 import { bars, stateBar } from './bars.ts';
 import { renderCard } from './card.ts';
 import { renderFilters } from './filters.ts';
-import { findsText, momentText, sizeText, wholeNumber } from './format.ts';
+import { findsText, momentText, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted } from './html.ts';
 import { renderMaps } from './map.ts';
 import type { Count, Report, ReportFind, ReportPhotograph } from './report.ts';

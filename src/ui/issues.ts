@@ -2,7 +2,7 @@ import { type Issue, placeText } from '../base/issue.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 /** One paragraph an issue: where, which element, what is wrong and what to do. */
-export function printIssues(terminal: Terminal, issues: readonly Issue[], print: (text: string) => void): void {
+export function printIssues(terminal: Terminal, issues: readonly Issue[], print: (text: string) => void = terminal.line): void {
   const { color } = terminal;
   for (const issue of issues) {
     const mark = issue.severity === 'error' ? color.red('✗') : color.yellow('!');

@@ -165,3 +165,12 @@ test('a broken map, or a copy that cannot be made, stops before anything is done
   expect((await home.pas('import', 'nalezy.csv', '--map', 'missing.toml')).code).toBe(2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
 });
+
+test('a copy of what is no spreadsheet is refused before any find is queued', async () => {
+  const properties = { local_id: 'W-1', projekt: 'C-202400101', stav: 1, poznamka: 'on the walk' };
+  const walk = { type: 'Feature', geometry: { type: 'Point', coordinates: [15.1712, 49.8405] }, properties };
+  home.file('walk.geojson', JSON.stringify({ type: 'FeatureCollection', features: [walk] }));
+  const run = await home.pas('import', 'walk.geojson', '--issues-to', 'walk.csv');
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('walk.geojson is neither')]);
+  expect((await home.pas('show', 'W-1')).code).toBe(2);
+});

@@ -28,7 +28,7 @@ const NOT_FIXED: readonly ColumnName[] = ['local_id', 'ident_cely', 'photos'];
 /** The only version of the file that there is. */
 export const MAP_VERSION = 1;
 
-type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
+export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
 /** A column map from its text; every fault of it is an issue with its place in the file, and there is no map then. */
 export function readColumnMap(file: string, text: string): ColumnMapReading {

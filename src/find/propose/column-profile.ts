@@ -11,6 +11,8 @@ export type ColumnProfile = {
   readonly filled: number;
   /** Different texts with the number of rows that have them, in the order of the table; of a long one the first. */
   readonly values: ReadonlyMap<string, number>;
+  /** The first different texts, for a person to recognise the column by. */
+  readonly examples: readonly string[];
   /** No two rows say the same. */
   readonly unique: boolean;
   readonly rowCount: number;
@@ -18,6 +20,7 @@ export type ColumnProfile = {
 
 /** More different texts than these say nothing more of what a column holds. */
 const MOST_VALUES = 3000;
+const MOST_EXAMPLES = 3;
 
 export function profileColumns(table: Table): ColumnProfile[] {
   const values = table.header.map(() => new Map<string, number>());
@@ -41,14 +44,10 @@ export function profileColumns(table: Table): ColumnProfile[] {
     index,
     filled: filled[index] ?? 0,
     values: values[index] ?? new Map(),
+    examples: [...(values[index]?.keys() ?? [])].slice(0, MOST_EXAMPLES),
     unique: repeated[index] === false && (filled[index] ?? 0) > 1,
     rowCount,
   }));
-}
-
-/** The first different texts, for a person to recognise the column by. */
-export function examplesOf({ values }: ColumnProfile, most = 3): string[] {
-  return [...values.keys()].slice(0, most);
 }
 
 /** Of all rows that say something, the share whose text fits. */

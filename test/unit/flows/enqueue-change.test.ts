@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseTable } from '../../../src/find/csv-table.ts';
 import { enqueueNumber, enqueuePhoto, targetOf } from '../../../src/flows/enqueue-change.ts';
 import { enqueueNumbers } from '../../../src/flows/enqueue-numbers.ts';
 import { applySettlement, claim, nextDue, settle } from '../../../src/outbox/claims.ts';
@@ -59,7 +60,7 @@ describe('a number that is set', () => {
     const claimed = claim(outbox, id, () => ({ method: 'PATCH', path: '/', accountId: ACCOUNT_ID }));
     if (claimed !== undefined) settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
   };
-  const row = { localId: '', identCely: IDENT, value: 'A 1', place: { file: 'numbers.csv', row: 2 } };
+  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
 
   test('for a find is sent again where another one was set by its identifier since', () => {
     using outbox = tempOutbox();
@@ -67,9 +68,9 @@ describe('a number that is set', () => {
     settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
     expect(enqueueNumber(outbox, targetOf(outbox, 'K-1'), 'A 1')).toBe('queued');
     settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(enqueueNumbers(outbox, [row], { dryRun: true }).numbers).toMatchObject([{ change: 'current' }]);
+    expect(enqueueNumbers(outbox, table, { dryRun: true }).numbers).toMatchObject([{ change: 'current' }]);
     accept(outbox, 'A 2');
-    expect(enqueueNumbers(outbox, [row], { dryRun: false }).numbers).toMatchObject([{ change: 'queued' }]);
+    expect(enqueueNumbers(outbox, table, { dryRun: false }).numbers).toMatchObject([{ change: 'queued' }]);
     expect(due(outbox)).toMatchObject({ kind: 'number', value: 'A 1' });
   });
 

@@ -1,8 +1,7 @@
 import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import type { Confidence, Match, Reason } from '../find/match-photographs.ts';
-import type { FileFate } from '../flows/match-photographs.ts';
-import type { PhotoEntry } from '../outbox/entry.ts';
 import { STATE_WORDS } from '../outbox/entry-words.ts';
+import { type FileFate, findOf } from './match-photographs.ts';
 
 /** What people read of a match; programs read the codes. */
 
@@ -83,8 +82,4 @@ export function rowOf(fate: FileFate): readonly string[] {
     case 'refused':
       return [fate.file, '', t`left out`, t`cannot be sent, see below`];
   }
-}
-
-export function findOf({ localId, identCely }: PhotoEntry): string {
-  return localId ?? identCely ?? '';
 }

@@ -4,11 +4,10 @@ import { shellWord } from '../base/shell-word.ts';
 import type { ColumnRule } from '../find/column-map/column-rule.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { Find, FindElements } from '../find/find.ts';
-import { examplesOf } from '../find/propose/column-profile.ts';
 import type { Preview, StrangeTerm } from '../find/propose/preview.ts';
 import type { ColumnProposal, TableProposal } from '../find/propose/propose-columns.ts';
 import type { AnglePart } from '../find/read-degrees.ts';
-import { findCount } from './counted.ts';
+import { findsText } from '../report/format.ts';
 
 /** What the wizard says, as lines. */
 
@@ -25,9 +24,7 @@ export function overviewLines({ columns, fixed, undecided }: TableProposal): str
 }
 
 function columnLines({ profile, rule, reasons, doubt }: ColumnProposal): string[] {
-  const examples = examplesOf(profile)
-    .map((text) => cut(text, 30))
-    .join(' · ');
+  const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
   const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' ? '–' : '✓';
   return [
     ` ${mark} ${profile.key} → ${ruleText(rule)}`,
@@ -66,7 +63,7 @@ export function glossOf(element: string): string {
 }
 
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
-  const [first, all] = [findCount(finds.length), rows];
+  const [first, all] = [findsText(finds.length), rows];
   const lines =
     finds.length === 0 ? [] : [t`This is how pas reads them; as a sample, ${first}:`, ...finds.flatMap(findLines), ''];
   const good = rows - leftOut - drafts;

@@ -1,31 +1,21 @@
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Context } from '../context/context.ts';
-import { readMappingFile } from '../context/own-files.ts';
 import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../find/column-map/column-rule.ts';
 import { isDateForm } from '../find/column-map/date-form.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/columns.ts';
 import { FIELDS, fieldOf, isElementName } from '../find/fields.ts';
-import type { LookupArea, LookupTerm } from '../find/lookup.ts';
 import { foldName } from '../find/names.ts';
-import type { Preview } from '../find/propose/preview.ts';
 import { type ColumnProposal, type TableProposal, undecidedOf } from '../find/propose/propose-columns.ts';
 import { ANGLE_PARTS } from '../find/read-degrees.ts';
-import type { Table } from '../find/table.ts';
-import { makeOfferTerms } from '../flows/offer-terms.ts';
 import type { Offer, Prompt } from '../ui/prompt.ts';
-import { fixedProblems } from './column-map-file.ts';
-import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './wizard-text.ts';
+import { fixedProblems, type TableLook } from './column-map.ts';
+import type { OfferTerms } from './offer-terms.ts';
+import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
 
-/** A table that is being looked at, and what is thought of it so far. */
-export type Wizard = {
-  readonly context: Context;
-  readonly table: Table;
-  readonly lookupTerm: LookupTerm;
-  readonly lookupArea: LookupArea;
-  readonly preview: (proposal: TableProposal) => Preview;
-  /** Lines for people, broken to the width of the terminal. */
+type AskingWorld = Pick<TableLook, 'lookupTerm' | 'preview'> & {
+  readonly prompt: Prompt;
   readonly say: (lines: readonly string[]) => void;
+  readonly offerTerms: OfferTerms;
 };
 
 /** What is to be written, and whether the table is to be imported at once. */
@@ -40,13 +30,13 @@ type Choice =
  * Goes through the proposals with a person, until they are as they should be.
  * @throws InterruptedError where the person stops; nothing is written then
  */
-export async function askAboutTable(wizard: Wizard, proposed: TableProposal): Promise<Decision> {
-  const prompt = await wizard.context.prompt();
+export async function askAboutTable(proposed: TableProposal, world: AskingWorld): Promise<Decision> {
+  const { prompt, say, preview } = world;
   let proposal = proposed;
   for (;;) {
-    proposal = await changeColumns(wizard, prompt, proposal);
-    for (const element of proposal.undecided) proposal = await askFixed(wizard, prompt, proposal, element);
-    wizard.say(['', ...previewLines(wizard.preview(proposal)), '']);
+    proposal = await changeColumns(proposal, world);
+    for (const element of proposal.undecided) proposal = await askFixed(proposal, element, world);
+    say(['', ...previewLines(preview(proposal)), '']);
     const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Go on?`, [
       { value: 'write', name: t`Write the column map` },
       { value: 'import', name: t`Write the column map and import now` },
@@ -56,7 +46,8 @@ export async function askAboutTable(wizard: Wizard, proposed: TableProposal): Pr
   }
 }
 
-async function changeColumns(wizard: Wizard, prompt: Prompt, begun: TableProposal): Promise<TableProposal> {
+async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<TableProposal> {
+  const { prompt } = world;
   let proposal = begun;
   for (;;) {
     const choice = await choose<Choice>(prompt, t`Take all of it, or change a column`, [
@@ -74,16 +65,16 @@ async function changeColumns(wizard: Wizard, prompt: Prompt, begun: TableProposa
       case 'stop':
         throw new InterruptedError(t`Stopped. Nothing was written.`);
       case 'fixed':
-        proposal = await askFixed(wizard, prompt, proposal, await askElement(prompt));
+        proposal = await askFixed(proposal, await askElement(prompt), world);
         break;
       case 'column':
-        proposal = await changeColumn(wizard, prompt, proposal, choice.index);
+        proposal = await changeColumn(proposal, choice.index, world);
         break;
     }
   }
 }
 
-async function changeColumn(wizard: Wizard, prompt: Prompt, proposal: TableProposal, index: number): Promise<TableProposal> {
+async function changeColumn(proposal: TableProposal, index: number, { prompt, say }: AskingWorld): Promise<TableProposal> {
   const column = proposal.columns[index];
   if (column === undefined) return proposal;
   const { key } = column.profile;
@@ -96,7 +87,7 @@ async function changeColumn(wizard: Wizard, prompt: Prompt, proposal: TablePropo
     if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
     if (!isReplaced(other.rule, rule)) return other;
     const theirs = other.profile.key;
-    wizard.say([t`"${theirs}" was ${element} before, and is left out now.`]);
+    say([t`"${theirs}" was ${element} before, and is left out now.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
   return { ...proposal, columns, undecided: undecidedOf(columns, proposal.fixed) };
@@ -191,17 +182,14 @@ async function askElement(prompt: Prompt): Promise<ColumnName> {
 }
 
 /** One value for all finds; empty takes it away. */
-async function askFixed(wizard: Wizard, prompt: Prompt, proposal: TableProposal, element: ColumnName): Promise<TableProposal> {
-  const { context, lookupTerm } = wizard;
+async function askFixed(proposal: TableProposal, element: ColumnName, world: AskingWorld): Promise<TableProposal> {
+  const { prompt, offerTerms, lookupTerm } = world;
   const gloss = glossOf(element);
   const field = isElementName(element) ? fieldOf(element) : undefined;
   const before = proposal.fixed.find((each) => each.element === element)?.text;
   const message = t`${element} of every find (${gloss})`;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
-    const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
-    const columns = context.streams.stderr.columns ?? 80;
-    const offerTerms = makeOfferTerms({ vocabulary, mapping: readMappingFile(context), latest: [], columns });
     text = await prompt.search({ message, offers: (typed) => offerTerms(field.name, typed) });
   } else {
     text = await prompt.text({

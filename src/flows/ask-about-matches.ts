@@ -1,24 +1,14 @@
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Context } from '../context/context.ts';
 import type { FindElements } from '../find/find.ts';
-import type { Match } from '../find/match-photographs.ts';
 import { foldName } from '../find/names.ts';
 import { allFinds } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import type { Offer } from '../ui/prompt.ts';
+import type { Offer, Prompt } from '../ui/prompt.ts';
 import { printable } from '../ui/terminal.ts';
-import { reasonsText } from './match-words.ts';
+import type { Answer, Questions } from './match-photographs.ts';
+import { reasonsText } from './match-texts.ts';
 
-type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
-
-/** What is asked about matches that are not sure. */
-export type Questions = {
-  takeLikely(count: number): Promise<boolean>;
-  /** @param number of the question, from 1 */
-  whichFind(match: Match, number: number, all: number): Promise<Answer>;
-};
-
-export async function openQuestions(context: Context, outbox: ServiceOutbox): Promise<Questions> {
+export function questionsAbout(outbox: ServiceOutbox, prompt: Prompt): Questions {
   const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
     const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');
@@ -31,7 +21,6 @@ export async function openQuestions(context: Context, outbox: ServiceOutbox): Pr
     short: printable(localId),
   });
   const [skip, stop] = endings();
-  const prompt = await context.prompt();
   return {
     takeLikely: (count) =>
       prompt.confirm(

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import type { Context } from '../context/context.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { writePrivateFile } from '../store/files.ts';
+import type { Context } from './context.ts';
 
 /** A find's text while it is edited. It lies in the data home until its find is changed, so that nothing typed is lost. */
 type EditFile = {

@@ -1,9 +1,9 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { targetOf } from '../flows/enqueue-change.ts';
 import { entriesOfRecord, recordKey } from '../outbox/entries.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { targetOf } from './enqueue-change.ts';
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
 export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
