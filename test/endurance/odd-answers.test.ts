@@ -79,7 +79,7 @@ describe('a sign-in that hangs in the middle of a push', () => {
     proxy.hang();
     const push = home.start('push', '--json');
     await proxy.hung();
-    while (!push.stdout().includes('the token had run out')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await push.until(({ stdout }) => stdout.includes('the token had run out'));
     return { proxy, home, push };
   }
 

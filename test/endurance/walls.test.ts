@@ -50,10 +50,11 @@ test('a proxy that lets no find through is asked ever more seldom, and no find i
   const once = await home.pas('push', '--json');
   expect([once.code, lines(once, 'attempt').length < 25]).toEqual([5, true]);
   const watching = home.start('push', '--watch', '--json');
-  while (jsonLines(watching.stdout()).filter(({ type }) => type === 'waiting').length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  const sent = lines({ stdout: watching.stdout() }, 'attempt').length;
+  let sent = 0;
+  await watching.until(({ stdout }) => {
+    sent = lines({ stdout }, 'attempt').length;
+    return jsonLines(stdout).some(({ type }) => type === 'waiting');
+  });
   await new Promise((resolve) => setTimeout(resolve, 4000));
   watching.child.kill('SIGINT');
   const run = await watching.ended;

@@ -10,7 +10,7 @@ import { type ProcessTable, processTable } from '../../src/outbox/process-table.
 import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { playMachine } from '../support/played-machine.ts';
-import { expectDone, type Home, jsonLines, type Started, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 let mock: MockProcess;
@@ -33,11 +33,7 @@ function elsewhere(): ProcessTable {
 }
 
 const openHere = (): Outbox => openOutbox(join(home.folder, 'pas', 'outbox.sqlite'), systemClock);
-const sent = (watching: Started) => jsonLines(watching.stdout()).filter(({ state }) => state === 'accepted');
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50));
-}
+const sent = ({ stdout }: Pick<Run, 'stdout'>) => jsonLines(stdout).filter(({ state }) => state === 'accepted');
 
 test('an outbox that another machine seems to hold is taken over by whoever says that it is gone', async () => {
   const outbox = openHere();
@@ -62,17 +58,19 @@ test.each([
     await expectDone(home.pas('import', writeSeason(home, 1)));
   }
   const watching = home.start('push', '--watch', '--take-over', '--json');
-  await until(() => watching.stdout().includes(`"for":"${rest}"`));
+  await watching.until(({ stdout }) => stdout.includes(`"for":"${rest}"`));
 
   const other = takeLease(outbox, { processes: elsewhere() });
   if (rest === 'service') await mock.faults();
   else await expectDone(home.pas('import', writeSeason(home, 1)));
-  await until(() => watching.stdout().includes('"for":"time"') || sent(watching).length > 0);
-  expect(sent(watching)).toEqual([]);
+  await watching.until((written) => {
+    expect(sent(written)).toEqual([]);
+    return written.stdout.includes('"for":"time"');
+  });
   expect(leaseHolder(outbox)).toMatchObject({ host: 'office' });
 
   other.release();
-  await until(() => sent(watching).length > 0);
+  await watching.until((written) => sent(written).length > 0);
   watching.child.kill('SIGINT');
   expect((await watching.ended).code).toBe(0);
   outbox.close();
