@@ -29,8 +29,8 @@ export type Identified = {
  * @throws ConfigError where the user name is another account's than before: most likely another service answers at this address;
  *   what {@link readAccount} throws
  */
-export async function identifyAccount(outbox: ServiceOutbox, service: OpenService): Promise<Identified> {
-  const account = await readAccount(service);
+export async function identifyAccount(outbox: ServiceOutbox, service: OpenService, stop?: AbortSignal): Promise<Identified> {
+  const account = await readAccount(service, stop);
   if (!service.tokenIsLent) refuseOther(outbox, account);
   const ownName = service.tokenIsLent ? usernameOf(outbox, account.identCely) : outbox.username;
   const bound = { ...outbox, username: ownName || account.email };

@@ -35,6 +35,8 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
   /** Undefined where a person settles what is uncertain. */
   readonly harvesting: Harvesting | undefined;
   readonly takeOver: boolean;
+  /** Ends what is asked. */
+  readonly stop?: AbortSignal;
   /** How far the look at the service is. */
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
@@ -65,8 +67,10 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       const queued = countOf(given);
       // Without anything to send nobody need be there.
       if (queued === 0 && !isInterrupted(given.outbox)) return NOTHING_SENT;
-      identified ??= identifyAccount(given.outbox, service);
-      const { outbox, accountId } = await identified;
+      identified ??= identifyAccount(given.outbox, service, given.stop);
+      const known = await unlessStopped(identified, given.stop);
+      if (known === undefined) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      const { outbox, accountId } = known;
       onRound?.(queued);
       return push({ ...rest, ...service, outbox, accountId });
     };
@@ -91,6 +95,15 @@ const NOTHING_SENT: PushResult = {
   oddlyAnswered: [],
   stopCause: undefined,
 };
+
+async function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    if (stop.aborted) return undefined;
+    throw thrown;
+  }
+}
 
 function countOf({ outbox, kinds, recordKeys }: PushToEnd): number {
   const counts = countQueued(outbox, recordKeys);
@@ -170,10 +183,10 @@ export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
 }
 
 async function lookAndSettle(
-  { outbox, service, recordKeys, clock, onLook }: SyncContext,
+  { outbox, service, recordKeys, clock, stop, onLook }: SyncContext,
   { open, signedInAs, ...harvesting }: Harvesting,
 ): Promise<Reconciled[]> {
-  const writer = await writerOf(outbox, service, signedInAs);
+  const writer = await writerOf(outbox, service, signedInAs, stop);
   const harvesters = {
     nobody: undefined,
     token: writer?.identCely,
@@ -196,7 +209,8 @@ async function writerOf(
   outbox: ServiceOutbox,
   service: OpenService,
   signedInAs: Harvesting['signedInAs'],
+  stop: AbortSignal | undefined,
 ): Promise<{ readonly identCely: string } | undefined> {
   const known = service.tokenIsLent ? undefined : knownAccount(outbox);
-  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service)).account);
+  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service, stop)).account);
 }

@@ -1,9 +1,9 @@
-import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { AuthError, ContractError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Exchange, HttpResponse } from '../http/exchange.ts';
 import { type Account, roleOfGroups } from '../pas-api/account.ts';
 import { userInfoRequest } from '../pas-api/requests.ts';
-import { answerOrUnavailable, authorised, type Session } from '../pas-api/session.ts';
+import { answerOrUnavailable, authorised, refuseUnavailable, type Session } from '../pas-api/session.ts';
 import { childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
@@ -11,21 +11,20 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
  * Asks the service who the account is (contract, GET /api/uzivatel-info/).
  * @throws AuthError, UnavailableError, ContractError
  */
-export async function readAccount(service: {
-  readonly baseUrl: string;
-  readonly session: Session;
-  readonly send: Exchange;
-}): Promise<Account> {
+export async function readAccount(
+  service: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
+  signal?: AbortSignal,
+): Promise<Account> {
   const { baseUrl, session, send } = service;
-  const ask = (token: string): Promise<HttpResponse> =>
-    answerOrUnavailable(baseUrl, () => authorised(token, send)(userInfoRequest(baseUrl)));
-  const token = await session.token();
+  const request = { ...userInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
+  const ask = (token: string): Promise<HttpResponse> => answerOrUnavailable(baseUrl, () => authorised(token, send)(request));
+  const token = await session.token(signal);
   let response = await ask(token);
-  if (response.status === 401) response = await ask(await session.renew(token));
+  if (response.status === 401) response = await ask(await session.renew(token, signal));
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(t`${baseUrl} refuses this account.`, { hint: t`Run \`pas login\`, or ask the operator of the service.` });
   }
-  if (response.status === 503) throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`Try again later.` });
+  refuseUnavailable(baseUrl, response);
   if (response.status !== 200) throw notAnAccount(baseUrl, t`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }

@@ -107,6 +107,17 @@ describe('a sign-in that hangs in the middle of a push', () => {
   });
 });
 
+test('a question who the account is that hangs is given up with Ctrl-C', async () => {
+  await using proxy = await startHangingProxy(mock.service, '/api/uzivatel-info/');
+  const home = await homeAt(proxy.service);
+  proxy.hang();
+  const push = home.start('push', '--json');
+  await proxy.hung();
+  push.child.kill('SIGINT');
+  const run = await push.ended;
+  expect([run.code, summary(run)]).toMatchObject([130, { requests: 0, uncertain: 0, queued: FINDS }]);
+});
+
 test('a service that asks for an hour ends the push that is told so, and says until when', async () => {
   const home = await homeAt(mock.service);
   await mock.service.faults({ endpoint: 'import', when: { nth: 5 }, fault: 'throttle', retry_after: 3600, times: 1 });
