@@ -7,6 +7,7 @@ import { keepPacingPassword } from '../context/pacing.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import { identifyAccount } from '../flows/identify-account.ts';
 import { readAccount } from '../flows/read-account.ts';
+import { within } from '../http/exchange.ts';
 import { rememberAccount } from '../outbox/accounts.ts';
 import type { Account } from '../pas-api/account.ts';
 import { ROLE_WORDS } from '../pas-api/account.ts';
@@ -45,14 +46,13 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const username =
     profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
   const password = await askPassword(context, options.passwordStdin === true);
-  const { send } = await context.connections();
+  const send = within(profile.answerTimeoutMs, (await context.connections()).send);
   let token: string | undefined;
   const session = openSession({
     baseUrl: profile.baseUrl,
     username,
     password,
     send,
-    answerTimeoutMs: profile.answerTimeoutMs,
     keeper: {
       read: () => undefined,
       write: (fresh) => {

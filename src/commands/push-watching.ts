@@ -79,11 +79,10 @@ async function oneRound(pusher: Pusher, isFirst: boolean): Promise<Round | PushR
 
 /** Whether the service itself is there, and not what stands in its place on the way. */
 async function isOpen({ context, pace, service, interrupts }: Pusher): Promise<boolean> {
-  const { answerTimeoutMs } = context.profile();
   const { stop } = interrupts;
   try {
     const token = await service.session.token(stop);
-    return (await reasonToStay({ ...service, answerTimeoutMs, clock: context.clock, pace, stop }, token)) === undefined;
+    return (await reasonToStay({ ...service, clock: context.clock, pace, stop }, token)) === undefined;
   } catch (thrown) {
     if (isAway(thrown) || stop.aborted) return false;
     throw thrown;

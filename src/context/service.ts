@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OpenService } from '../flows/identify-account.ts';
+import { within } from '../http/exchange.ts';
 import { openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import type { Profile } from './config.ts';
@@ -9,8 +10,8 @@ import type { Context } from './context.ts';
 /** The write interface, open for the account that the environment or the profile names. */
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
-  const { send } = await context.connections();
   const { baseUrl, username, answerTimeoutMs } = profile;
+  const send = within(answerTimeoutMs, (await context.connections()).send);
   const lent = context.environment['PAS_TOKEN'];
   const keeper =
     lent === undefined
@@ -20,8 +21,7 @@ export async function openService(context: Context): Promise<OpenService> {
         }
       : { read: () => lent, write: () => {} };
   const password = passwordOf(context, profile);
-  const session = openSession({ baseUrl, username, password, send, keeper, answerTimeoutMs });
-  return { baseUrl, send, session, tokenIsLent: lent !== undefined };
+  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {

@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { isProtected } from '../context/config.ts';
 import { placesFrom } from '../context/places.ts';
+import { within } from '../http/exchange.ts';
 import { makePace, type Pace } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { type Connections, openConnections } from '../http/send.ts';
@@ -44,16 +45,17 @@ export type Connection = {
 export function openConnection(options: ServiceOptions): Connection {
   const { username, password, onToken } = options;
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
-  const { send, close } = openConnections({ maxConnections: 64 });
+  const { answerTimeoutMs = 120_000 } = options;
+  const connections = openConnections({ maxConnections: 64 });
+  const send = within(answerTimeoutMs, connections.send);
   const store = openPaceStore(options.paceFile ?? placesFrom(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
-  const { answerTimeoutMs = 120_000 } = options;
   return {
     baseUrl,
     answerTimeoutMs,
     send,
-    session: openSession({ baseUrl, username, password, keeper, send, answerTimeoutMs }),
+    session: openSession({ baseUrl, username, password, keeper, send }),
     pace: makePace({
       store,
       clock: systemClock,
@@ -62,7 +64,7 @@ export function openConnection(options: ServiceOptions): Connection {
     }),
     close: async () => {
       store.close();
-      await close();
+      await connections.close();
     },
   };
 }

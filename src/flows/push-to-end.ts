@@ -35,6 +35,8 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
   /** Undefined where a person settles what is uncertain. */
   readonly harvesting: Harvesting | undefined;
   readonly takeOver: boolean;
+  /** Ends what is asked. */
+  readonly stop?: AbortSignal;
   /** How far the look at the service is. */
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
@@ -177,10 +179,10 @@ export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
 }
 
 async function lookAndSettle(
-  { outbox, service, recordKeys, clock, onLook }: SyncContext,
+  { outbox, service, recordKeys, clock, stop, onLook }: SyncContext,
   { open, signedInAs, ...harvesting }: Harvesting,
 ): Promise<Reconciled[]> {
-  const writer = await writerOf(outbox, service, signedInAs);
+  const writer = await writerOf(outbox, service, signedInAs, stop);
   const harvesters = {
     nobody: undefined,
     token: writer?.identCely,
@@ -203,7 +205,8 @@ async function writerOf(
   outbox: ServiceOutbox,
   service: OpenService,
   signedInAs: Harvesting['signedInAs'],
+  stop: AbortSignal | undefined,
 ): Promise<{ readonly identCely: string } | undefined> {
   const known = service.tokenIsLent ? undefined : knownAccount(outbox);
-  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service)).account);
+  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service, stop)).account);
 }

@@ -1,9 +1,9 @@
-import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { AuthError, ContractError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Exchange, HttpResponse } from '../http/exchange.ts';
 import { type Account, roleOfGroups } from '../pas-api/account.ts';
 import { userInfoRequest } from '../pas-api/requests.ts';
-import { answerOrUnavailable, authorised, type Session } from '../pas-api/session.ts';
+import { answerOrUnavailable, authorised, refuseUnavailable, type Session } from '../pas-api/session.ts';
 import { childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
@@ -23,12 +23,7 @@ export async function readAccount(
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(t`${baseUrl} refuses this account.`, { hint: t`Run \`pas login\`, or ask the operator of the service.` });
   }
-  if (response.status === 503) throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`Try again later.` });
-  if (response.status === 429 || response.status >= 500) {
-    throw new UnavailableError(t`${baseUrl} answered with status ${response.status} when asked who the account is.`, {
-      hint: t`Try again later.`,
-    });
-  }
+  refuseUnavailable(baseUrl, response);
   if (response.status !== 200) throw notAnAccount(baseUrl, t`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }

@@ -13,7 +13,7 @@ export type HttpRequest = {
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** How long to wait for the answer once the last byte of the request is sent. */
+  /** How long the whole answer may take once the last byte of the request is sent. */
   readonly answerTimeoutMs?: number;
   /** A longer answer is refused. */
   readonly maxAnswerBytes?: number;
@@ -31,6 +31,11 @@ export type HttpResponse = {
 
 /** One request with its answer. Wrappers (pacing, retrying, signing in) have the same type, so that they compose. */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** No answer takes longer than `mostMs`, also where a request would allow more. */
+export function within(mostMs: number, send: Exchange): Exchange {
+  return (request) => send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? mostMs, mostMs) });
+}
 
 export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
 

@@ -11,7 +11,7 @@ export type Operation = 'import' | 'number' | 'photo';
 
 const ACCEPT = '*/*';
 /** A question that changes nothing is answered soon or not at all. */
-export const QUESTION_TIMEOUT_MS = 30_000;
+const QUESTION_TIMEOUT_MS = 30_000;
 
 export function tokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
   const bytes = Buffer.from(JSON.stringify({ username, password }));

@@ -1,9 +1,9 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, withoutSecret } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
-import { QUESTION_TIMEOUT_MS, tokenRequest } from './requests.ts';
+import { tokenRequest } from './requests.ts';
 
 /** Where the token is kept between runs. */
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
@@ -14,8 +14,6 @@ type SessionOptions = {
   readonly password: string | undefined;
   readonly keeper: TokenKeeper;
   readonly send: Exchange;
-  /** Where it is less than a sign-in has. */
-  readonly answerTimeoutMs?: number;
 };
 
 /**
@@ -65,18 +63,12 @@ export function authorised(token: string, send: Exchange): Exchange {
 const LOGIN_HINT = t`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
 async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
-  const { baseUrl, username, password, send, answerTimeoutMs = QUESTION_TIMEOUT_MS } = options;
+  const { baseUrl, username, password, send } = options;
   if (username === undefined || password === undefined) throw new AuthError(t`Not signed in.`, { hint: LOGIN_HINT });
-  const request: HttpRequest = {
-    ...tokenRequest(baseUrl, username, password),
-    answerTimeoutMs: Math.min(answerTimeoutMs, QUESTION_TIMEOUT_MS),
-    ...(signal === undefined ? {} : { signal }),
-  };
-  const response = await answerOrUnavailable(baseUrl, () => send(request));
+  const request = tokenRequest(baseUrl, username, password);
+  const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
-  if (response.status === 503) {
-    throw new UnavailableError(t`${baseUrl} is closed at the moment.`, { hint: t`The queue is kept. Try again later.` });
-  }
+  refuseUnavailable(baseUrl, response);
   if (response.status === 400 || response.status === 401 || response.status === 403) {
     throw new AuthError(t`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
@@ -102,6 +94,13 @@ function notTheService(baseUrl: string, response: HttpResponse): ContractError {
   return new ContractError(t`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
     hint: t`Check base_url in the profile.`,
   });
+}
+
+/** What a question is answered by a service that is closed, or by a proxy that cannot reach it. @throws UnavailableError */
+export function refuseUnavailable(address: string, { status }: HttpResponse): void {
+  const hint = t`The queue is kept. Try again later.`;
+  if (status === 503) throw new UnavailableError(t`${address} is closed at the moment.`, { hint });
+  if (status === 429 || status >= 500) throw new UnavailableError(t`${address} fails at the moment (status ${status}).`, { hint });
 }
 
 /** @throws UnavailableError where no answer comes */

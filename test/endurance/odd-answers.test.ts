@@ -98,6 +98,8 @@ describe('a sign-in that hangs in the middle of a push', () => {
   test('and is killed has left nothing in doubt: what was refused for its token is queued', async () => {
     const { proxy, home, push } = await hanging();
     await using _ = proxy;
+    // What left before the token ran out is answered soon.
+    while (Object.values(await findStates(home)).includes('sending'));
     push.child.kill('SIGKILL');
     await push.ended;
     expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['accepted', 'queued']));
@@ -105,6 +107,17 @@ describe('a sign-in that hangs in the middle of a push', () => {
     await expectDone(home.pas('push'));
     expect(await mock.made()).toMatchObject({ finds: FINDS });
   });
+});
+
+test('a question who the account is that hangs is given up with Ctrl-C', async () => {
+  await using proxy = await startHangingProxy(mock.service, '/api/uzivatel-info/');
+  const home = await homeAt(proxy.service);
+  proxy.hang();
+  const push = home.start('push', '--json');
+  await proxy.hung();
+  push.child.kill('SIGINT');
+  const run = await push.ended;
+  expect([run.code, summary(run)]).toMatchObject([130, { requests: 0, uncertain: 0, queued: FINDS }]);
 });
 
 test('a service that asks for an hour ends the push that is told so, and says until when', async () => {

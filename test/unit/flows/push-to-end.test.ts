@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
 import { noWalls } from '../../../src/flows/left-out.ts';
 import { pushToEnd } from '../../../src/flows/push-to-end.ts';
-import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
@@ -25,7 +25,12 @@ function created(): HttpResponse {
 }
 
 /** One push to its end, with whom it was told that how much is to be sent. */
-async function pushed(outbox: ServiceOutbox, service: AskedService, clock: ManualClock, more: { anyAccount?: boolean } = {}) {
+async function pushed(
+  outbox: ServiceOutbox,
+  service: AskedService,
+  clock: ManualClock,
+  more: { anyAccount?: boolean; stop?: AbortSignal } = {},
+) {
   const rounds: number[] = [];
   const running = pushToEnd({
     ...{
@@ -43,7 +48,7 @@ async function pushed(outbox: ServiceOutbox, service: AskedService, clock: Manua
     readIdentCely: () => undefined,
     report: () => {},
     onRound: (queued) => rounds.push(queued),
-    stop: new AbortController().signal,
+    stop: more.stop ?? new AbortController().signal,
     abort: new AbortController().signal,
   });
   running.catch(() => {});
@@ -93,6 +98,34 @@ describe('a push', () => {
     expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
     expect(madeBy(outbox)).toEqual([]);
     takeLease(outbox).release();
+  });
+
+  test.each<[string, HttpResponse, typeof UnavailableError | typeof ContractError]>([
+    ['fails', { status: 500, headers: {}, body: Buffer.alloc(0) }, UnavailableError],
+    ['is behind a proxy that cannot reach it', { status: 502, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
+    ['is closed', { status: 503, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
+    ['is behind the portal of a guest network', { status: 200, headers: {}, body: Buffer.from('<html>') }, ContractError],
+  ])('to a service that %s sends nothing, and nothing is in doubt', async (_name, said, error) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    await expect(pushed(outbox, serviceSaying(said, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+  });
+
+  test('that a person stops does not wait for who the account is', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const stop = new AbortController();
+    const send: AskedService['send'] = (request) =>
+      new Promise((_resolve, reject) => {
+        request.signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped')));
+        stop.abort();
+      });
+    const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, { stop: stop.signal });
+    expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
 
   test('is one at a time for all accounts and services of the outbox', async () => {
