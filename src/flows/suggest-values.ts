@@ -8,7 +8,7 @@ import { findByLocalId, latestFinds } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Suggested } from './interview-world.ts';
 
-export type SuggestContext = RowContext & {
+type SuggestContext = RowContext & {
   readonly outbox: ServiceOutbox;
   readonly profile: string;
   readonly defaults: DefaultsFile;

@@ -215,13 +215,6 @@ export function allEntries(outbox: ServiceOutbox): Entry[] {
   return entriesOfService(outbox, 'true', {});
 }
 
-/** Numbers that a record has, or is to get, in the order in which they were queued. */
-export function numbersThatStand(outbox: ServiceOutbox): NumberEntry[] {
-  return entriesOfService(outbox, `kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
-    (entry) => entry.kind === 'number',
-  );
-}
-
 /** A person gave the find's import up, and nobody has taken that back. */
 export function wasGivenUp(outbox: ServiceOutbox, findId: number): boolean {
   const imports = entriesOfFind(outbox, findId).filter((entry) => entry.kind === 'import');

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { move, selectEntries, type Target } from './entries.ts';
+import { entriesOfService, move, selectEntries, type Target } from './entries.ts';
 import type { Attempt, Doubt, Entry, EntryState, NumberEntry } from './entry.ts';
 import { attemptsOf } from './journal.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
@@ -71,4 +71,11 @@ export function dropOutdated(outbox: Outbox, serviceId: number, identCely?: stri
     { serviceId, identCely },
   );
   for (const entry of outdated) move(outbox, entry, 'dropped', { reason: t`a later number of the record takes its place` });
+}
+
+/** Numbers that a record has, or is to get, in the order in which they were queued. */
+export function numbersThatStand(outbox: ServiceOutbox): NumberEntry[] {
+  return entriesOfService(outbox, `kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
+    (entry) => entry.kind === 'number',
+  );
 }

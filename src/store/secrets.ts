@@ -57,22 +57,39 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
     edit(all);
     write(all);
   };
+  /** What the keyring has as one thing under the name of a profile is given to each of its owners there. */
+  const keptFor = (owner: string): Kept | undefined => {
+    const all = current();
+    const kept = all.get(owner);
+    const as = kept !== undefined && 'as' in kept ? kept.as : undefined;
+    if (as === undefined || keyring === undefined) return kept;
+    const old = fromKeyring(keyring, owner, account(as));
+    for (const [each, its] of all) {
+      if (!('as' in its) || its.as !== as) continue;
+      withKeyring(each, () => keyring.write(account(each), JSON.stringify(partOf(each, old))));
+      all.set(each, { keyring: true });
+    }
+    write(all);
+    withKeyring(owner, () => keyring.remove(account(as)));
+    return { keyring: true };
+  };
   return {
     get: (owner) => {
-      const kept = current().get(owner) ?? {};
+      const kept = keptFor(owner) ?? {};
       if (!('keyring' in kept)) return kept;
-      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, account(kept.as ?? owner));
+      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, account(owner));
       read.set(owner, secrets);
       return secrets;
     },
     set: (owner, secrets) => {
+      keptFor(owner);
       const inKeyring = keptInKeyring(keyring, account(owner), secrets);
       change((all) => all.set(owner, inKeyring ? { keyring: true } : secrets));
       read.set(owner, secrets);
     },
     remove: (owner) => {
-      const kept = current().get(owner);
-      if (kept !== undefined && 'keyring' in kept) withKeyring(owner, () => keyring?.remove(account(kept.as ?? owner)));
+      const kept = keptFor(owner);
+      if (kept !== undefined && 'keyring' in kept) withKeyring(owner, () => keyring?.remove(account(owner)));
       if (kept !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
@@ -90,10 +107,16 @@ function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile):
   for (const [profile, kept] of named) {
     all.delete(profile);
     for (const owner of ownersOfProfile(profile)) {
-      if (!all.has(owner)) all.set(owner, 'keyring' in kept ? { keyring: true, as: profile } : kept);
+      if (!all.has(owner)) all.set(owner, 'keyring' in kept ? { keyring: true, as: profile } : partOf(owner, kept));
     }
   }
   return named.length > 0;
+}
+
+/** A profile's secrets were its account's and its pacing store's in one. */
+function partOf(owner: string, { pacingPassword, ...account }: Secrets): Secrets {
+  if (!/^rediss?:/.test(owner)) return account;
+  return pacingPassword === undefined ? {} : { pacingPassword };
 }
 
 function keptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
