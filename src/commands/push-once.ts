@@ -1,6 +1,7 @@
 import { t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
 import type { Interrupts } from '../context/interrupts.ts';
+import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../flows/entry-words.ts';
 import type { Walls } from '../flows/left-out.ts';
 import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
@@ -10,7 +11,6 @@ import { readRecordIdent } from '../flows/read-record-ident.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
 import type { Pace } from '../http/pace.ts';
 import type { EntryKind } from '../outbox/entry.ts';
-import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
 import { printable } from '../ui/terminal.ts';
 
 /** What a push needs, opened once however often it pushes. */

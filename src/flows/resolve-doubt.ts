@@ -4,10 +4,10 @@ import { shellWord } from '../base/shell-word.ts';
 import { applySettlement } from '../outbox/claims.ts';
 import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
-import { KIND_WORDS } from '../outbox/entry-words.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { ownerOf } from '../outbox/owners.ts';
+import { KIND_WORDS } from './entry-words.ts';
 
 /** What a person found out, or wants. */
 export type Decision =

@@ -9,7 +9,6 @@ import {
   type Photograph,
   TRANSITIONS,
 } from './entry.ts';
-import { STATE_WORDS } from './entry-words.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
 
 export type Target = {
@@ -180,8 +179,7 @@ export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: Ent
        where id = :id and state = :from`,
     )
     .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...changes });
-  const word = STATE_WORDS[to];
-  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${word}`);
+  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${to}`);
 }
 
 export function issuesText(issues: readonly Issue[]): string | null {

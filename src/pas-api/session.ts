@@ -100,7 +100,8 @@ function notTheService(baseUrl: string, response: HttpResponse): ContractError {
 export function refuseUnavailable(address: string, { status }: HttpResponse): void {
   const hint = t`The queue is kept. Try again later.`;
   if (status === 503) throw new UnavailableError(t`${address} is closed at the moment.`, { hint });
-  if (status === 429 || status >= 500) throw new UnavailableError(t`${address} fails at the moment (status ${status}).`, { hint });
+  if (status === 429 || status >= 500)
+    throw new UnavailableError(t`${address} fails at the moment (status ${status}).`, { hint });
 }
 
 /** @throws UnavailableError where no answer comes */
