@@ -2,17 +2,19 @@ import { ConfigError, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { recoverInterrupted } from '../outbox/claims.ts';
+import { forgetWaits, recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
-import type { Entry } from '../outbox/entry.ts';
+import type { Entry, Photograph } from '../outbox/entry.ts';
 import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { unnamedServices } from '../outbox/services.ts';
 import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
+import { openKeptPhotograph } from './open-kept-photograph.ts';
 import { type PushResult, push } from './push.ts';
 import type { PushContext } from './push-run.ts';
+import { readRecordIdent } from './read-record-ident.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
 /** How a service is asked what it has. */
@@ -41,8 +43,12 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
 
-type PushToEnd = SyncContext &
-  Omit<PushContext, 'outbox' | 'accountId' | keyof OpenService> & {
+export type PushToEnd = SyncContext &
+  Omit<PushContext, 'outbox' | 'accountId' | 'openPhotograph' | 'readIdentCely' | keyof OpenService> & {
+    /** Where copies of queued photographs are. */
+    readonly photosFolder: string;
+    /** A person has asked for these records by name: what has to wait is tried now. */
+    readonly isUrgent?: boolean;
     /** Told how many entries are to be sent, before each round of sending. */
     readonly onRound?: (queued: number) => void;
     /** Told what was found out about entries of unknown end. */
@@ -58,14 +64,16 @@ type PushToEnd = SyncContext &
  *   who the account is; AuthError, UnavailableError, ContractError
  */
 export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
-  const { service, harvesting: _harvesting, takeOver, onRound, onReconciled: _told, onLookFailed: _failed, ...rest } = given;
+  const { service, onRound } = given;
   refuseUnnamed(given.outbox);
-  const lease = takeLease(given.outbox, { takeOver });
+  const lease = takeLease(given.outbox, { takeOver: given.takeOver });
   try {
+    if (given.isUrgent === true && given.recordKeys !== undefined) forgetWaits(given.outbox, given.recordKeys);
     let identified: Promise<Identified> | undefined;
     const sendDue = async (): Promise<PushResult> => {
       // Without anything to send nobody need be there. Whose a token is that came from outside is open before it is asked.
-      const isIdle = countOf(given.outbox, given, given.anyAccount || service.tokenIsLent) === 0 && !isInterrupted(given.outbox);
+      const isIdle =
+        countToSend(given.outbox, given, given.anyAccount || service.tokenIsLent) === 0 && !isInterrupted(given.outbox);
       if (isIdle) return NOTHING_SENT;
       identified ??= identifyAccount(given.outbox, service, given.stop);
       const known = await identified.catch((thrown: unknown) => {
@@ -74,8 +82,9 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       });
       if (known === undefined) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       const { outbox, accountId } = known;
-      onRound?.(countOf(outbox, given, given.anyAccount));
-      return push({ ...rest, ...service, outbox, accountId });
+      onRound?.(countToSend(outbox, given, given.anyAccount));
+      const openPhotograph = (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph);
+      return push({ ...given, ...service, outbox, accountId, openPhotograph, readIdentCely: readRecordIdent });
     };
     let result = await sendDue();
     const released = new Set<number>();
@@ -93,14 +102,15 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
   }
 }
 
-const NOTHING_SENT: PushResult = {
+export const NOTHING_SENT: PushResult = {
   ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
   oddlyAnswered: [],
   leftOut: [],
   stopCause: undefined,
 };
 
-function countOf(outbox: ServiceOutbox, { kinds, recordKeys }: PushToEnd, anyAccount: boolean): number {
+/** Of these kinds and records; some may have to wait. */
+export function countToSend(outbox: ServiceOutbox, { kinds, recordKeys }: PushToEnd, anyAccount: boolean): number {
   const counts = countQueued(outbox, { recordKeys, anyAccount });
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
@@ -122,7 +132,7 @@ function refuseUnnamed(outbox: ServiceOutbox): void {
   );
 }
 
-function joined(first: PushResult, second: PushResult): PushResult {
+export function joined(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
     refused: first.refused + second.refused,
@@ -155,13 +165,15 @@ async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promis
 
 /**
  * Settles what is uncertain by looking at the service.
+ * @returns also how many entries are uncertain nevertheless
  * @throws OutboxLeasedError, OaiError, and what asking for the account throws
  */
-export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }): Promise<Reconciled[]> {
+export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }) {
   const lease = takeLease(given.outbox, { takeOver: given.takeOver });
   try {
     recoverInterrupted(given.outbox);
-    return await lookAndSettle(given, given.harvesting);
+    const settled = await lookAndSettle(given, given.harvesting);
+    return { settled, left: entriesInState(given.outbox, 'uncertain').length };
   } finally {
     lease.release();
   }

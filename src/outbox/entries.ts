@@ -203,6 +203,10 @@ export function entriesOfRecord(outbox: ServiceOutbox, identCely: string): Entry
   return entriesOfService(outbox, 'ident_cely = :identCely', { identCely });
 }
 
+export function entriesOfTarget(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
+  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
+}
+
 /** The import that stands for a find at this service: the one that was not dropped. */
 export function importOfFind(outbox: ServiceOutbox, findId: number): ImportEntry | undefined {
   const [entry] = entriesOfService(outbox, `find_id = :findId and kind = 'import' and state <> 'dropped'`, { findId });
