@@ -170,7 +170,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
     const { session } = await openService(context);
     const pace = await openPace(context, profile, { tolerant: true });
     const outbox = hasOutbox ? await context.outbox() : undefined;
-    const service = { ...profile, session, send, outbox, clock: context.clock, depart: () => pace.depart() };
+    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop: new AbortController().signal };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
     checks.push(failed('service', thrown));

@@ -207,7 +207,7 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
   };
   return {
     open: async () => openOaiClient(options),
-    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    auth: oaiAuth,
     format: `oai_${service.prefix ?? 'svc'}`,
     settleMs: service.settleMs ?? 600_000,
     indexAllowanceMs: service.indexAllowanceMs ?? 900_000,

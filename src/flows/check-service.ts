@@ -3,29 +3,25 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import type { Slot } from '../http/pace.ts';
+import { type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import type { OaiClient } from '../oai/client.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { wasAcceptedNaming } from '../outbox/overview.ts';
 import { readErrorBody } from '../pas-api/error-body.ts';
-import { accessProbe, userInfoRequest } from '../pas-api/requests.ts';
-import { authorised, type Session } from '../pas-api/session.ts';
+import { userInfoRequest } from '../pas-api/requests.ts';
+import type { Session } from '../pas-api/session.ts';
 import { allHarvests } from '../vocabulary/harvests.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import { type Asker, askAccess } from './ask-access.ts';
 import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
 import { ROLE_WORDS, readAccount } from './read-account.ts';
 
-type ServiceToCheck = {
-  readonly baseUrl: string;
+type ServiceToCheck = Asker & {
   readonly schemaBase: string;
   readonly schemaVersion: string;
   readonly prefix: string;
   readonly session: Session;
-  readonly send: Exchange;
   readonly clock: Clock;
-  /** Waits for a slot, as a write would: the probe counts against the service's interval. */
-  readonly depart: () => Promise<Slot>;
   /** Undefined where there is none, or none that is sound. */
   readonly outbox: ServiceOutbox | undefined;
 };
@@ -62,38 +58,22 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   }
 }
 
-/** A request that passes every gate of a write and does nothing: the method that it asks for does not exist there. */
-async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): Promise<Check> {
-  const slot = await depart();
-  try {
-    const response = await authorised(await session.token(), send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
-    const body = readErrorBody(response);
-    const said = body.kind === 'detail' ? `: ${body.detail}` : '';
-    switch (response.status) {
-      case 405:
-      case 429:
-        return ok('writing', t`the write interface lets this account in`);
-      case 403:
-        return problem(
-          'writing',
-          t`The account or address is refused${said}.`,
-          t`Ask the operator of the service.`,
-          'notAllowed',
-        );
-      case 503:
-        return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
-      default:
-        return warning(
-          'writing',
-          t`The write interface answered with status ${response.status}.`,
-          t`Check base_url in the profile.`,
-        );
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`, 'unavailable');
-  } finally {
-    slot.giveBack();
+async function checkAccess(service: ServiceToCheck): Promise<Check> {
+  const answer = await askAccess(service, await service.session.token());
+  if (answer instanceof NoAnswerError)
+    return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
+  const body = readErrorBody(answer);
+  const said = body.kind === 'detail' ? `: ${body.detail}` : '';
+  switch (answer.status) {
+    case 405:
+    case 429:
+      return ok('writing', t`the write interface lets this account in`);
+    case 403:
+      return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`, 'notAllowed');
+    case 503:
+      return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
+    default:
+      return warning('writing', t`The write interface answered with status ${answer.status}.`, t`Check base_url in the profile.`);
   }
 }
 

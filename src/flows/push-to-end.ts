@@ -20,8 +20,8 @@ import { type Reconciled, reconcile } from './reconcile.ts';
 /** How a service is asked what it has. */
 export type Harvesting = {
   open(): Promise<OaiClient>;
-  /** Whom it is signed in as: the account that writes, or the one of the profile's user name. */
-  readonly signedInAs: 'nobody' | 'token' | 'username';
+  /** How it is signed in: by `bearer` as the account that writes, by `basic` as the one of the profile's user name. */
+  readonly auth: 'none' | 'bearer' | 'basic';
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
   /** How long after an attempt the service may still be working on it. */
@@ -192,13 +192,13 @@ export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
 
 async function lookAndSettle(
   { outbox, service, recordKeys, clock, stop, onLook }: SyncContext,
-  { open, signedInAs, ...harvesting }: Harvesting,
+  { open, auth, ...harvesting }: Harvesting,
 ): Promise<Reconciled[]> {
-  const writer = await writerOf(outbox, service, signedInAs, stop);
+  const writer = await writerOf(outbox, service, auth, stop);
   const harvesters = {
-    nobody: undefined,
-    token: writer?.identCely,
-    username: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
+    none: undefined,
+    bearer: writer?.identCely,
+    basic: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
   };
   return reconcile({
     ...harvesting,
@@ -207,7 +207,7 @@ async function lookAndSettle(
     clock,
     recordKeys,
     user: writer?.identCely,
-    harvester: harvesters[signedInAs],
+    harvester: harvesters[auth],
     ...(onLook === undefined ? {} : { onProgress: onLook }),
   });
 }
@@ -216,9 +216,9 @@ async function lookAndSettle(
 async function writerOf(
   outbox: ServiceOutbox,
   service: OpenService,
-  signedInAs: Harvesting['signedInAs'],
+  auth: Harvesting['auth'],
   stop: AbortSignal | undefined,
 ): Promise<{ readonly identCely: string } | undefined> {
   const known = service.tokenIsLent ? undefined : knownAccount(outbox);
-  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service, stop)).account);
+  return known ?? (auth === 'none' ? undefined : (await identifyAccount(outbox, service, stop)).account);
 }
