@@ -5,9 +5,8 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidation } from '../context/validation.ts';
 import { asFind } from '../flows/enqueue-finds.ts';
+import { documentOfFind } from '../flows/known-finds.ts';
 import { findsNamed } from '../flows/named-finds.ts';
-import { contentDigest, sha512Of } from '../http/digest.ts';
-import { importOfFind } from '../outbox/entries.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -24,14 +23,14 @@ async function build(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  const kept = importOfFind(outbox, stored.id)?.document;
-  const { document, issues } = kept == null ? (await openValidation(context))(asFind(stored)) : { document: kept, issues: [] };
+  const validate = async () => (await openValidation(context))(asFind(stored));
+  const { document, contentDigest, issues } = await documentOfFind(outbox, stored, validate);
   if (!terminal.json) streams.stdout.write(document);
   printIssues(terminal, issues, terminal.warn);
   terminal.value({
     find: stored.localId,
     document: document.toString('utf8'),
-    content_digest: contentDigest(sha512Of(document)),
+    content_digest: contentDigest,
     issues: issueValues(terminal, issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';

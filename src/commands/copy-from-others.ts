@@ -1,18 +1,14 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
 import { openValidation } from '../context/validation.ts';
-import { copyFinds, findsToCopy } from '../flows/copy-finds.ts';
+import { copyFinds } from '../flows/copy-finds.ts';
 import { asFind, contentOf } from '../flows/enqueue-finds.ts';
-import { countElsewhere } from '../outbox/counts.ts';
-import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
+import type { StoredFind } from '../outbox/finds.ts';
 import { findCount } from './counted.ts';
 
 type CopyOptions = {
-  /** As the user gave them; none means all. */
-  readonly names: readonly string[];
-  /** Also to production, without being named. */
-  readonly all: boolean;
+  /** They were asked for. */
+  readonly alsoToProduction: boolean;
   readonly dryRun: boolean;
 };
 
@@ -22,15 +18,14 @@ type CopyOptions = {
  */
 export async function copyFromOthers(
   context: Context,
-  outbox: ServiceOutbox,
-  { names, all, dryRun }: CopyOptions,
+  finds: readonly StoredFind[],
+  { alsoToProduction, dryRun }: CopyOptions,
 ): Promise<void> {
-  const { terminal } = context;
-  const profile = context.profile();
-  const finds = names.length === 0 ? findsOfOthers(outbox) : findsToCopy(outbox, named(outbox, names));
   if (finds.length === 0) return;
+  const { terminal } = context;
+  const outbox = await context.outbox();
   const count = findCount(finds.length);
-  if (names.length === 0 && profile.kind === 'production' && !all) {
+  if (context.profile().kind === 'production' && !alsoToProduction) {
     terminal.note(t`${count} of other services are not queued for this one. To send them here too: name them, or add --copy.`);
     return;
   }
@@ -50,15 +45,4 @@ export async function copyFromOthers(
         drafts,
       ),
     );
-}
-
-/** Finds that could be sent to this profile's service as well. */
-function findsOfOthers(outbox: ServiceOutbox): StoredFind[] {
-  // As a rule there are none, and a season has many finds.
-  if (countElsewhere(outbox) === 0) return [];
-  return findsToCopy(outbox, allFinds(outbox));
-}
-
-function named(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
-  return names.flatMap((name) => findByLocalId(outbox, name) ?? []);
 }

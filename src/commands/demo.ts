@@ -3,20 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { decimal, msgid, ngettext, t } from '../base/language.ts';
+import { decimal, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
-import { readTable } from '../find/read-table.ts';
-import { enqueueNumber, targetOf } from '../flows/enqueue-change.ts';
-import { readBack } from '../flows/read-back.ts';
-import { countEntries, countFinds } from '../outbox/counts.ts';
+import { outboxStatus } from '../flows/outbox-status.ts';
+import { type PulledFind, pull } from '../flows/pull.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount, numberCount, photographCount } from './counted.ts';
 import { harvestVocab } from './harvest-vocab.ts';
 import { importTables } from './import-tables.ts';
 import { init } from './init.ts';
 import { login } from './login.ts';
+import { importNumbers } from './number.ts';
 import { pushCommand } from './push.ts';
 import { validate } from './validate.ts';
 
@@ -108,18 +107,18 @@ async function tell(
   step(t`Send them, one request every 100 ms, many under way at once:`);
   await pushCommand(context, [], {});
   step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
-  const numbers = await queueNumbers(context);
+  await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
+  const { queued: numbers } = outboxStatus(await context.outbox());
   await pushCommand(context, [], {});
   step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
-  const outbox = await context.outbox();
-  const counts = countEntries(outbox);
-  const settledNumbers = counts.number.accepted;
+  const { finds, entries } = outboxStatus(await context.outbox());
+  const settledNumbers = entries.number.accepted;
   if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
   return {
-    finds: countFinds(outbox),
-    accepted: counts.import.accepted,
-    photos: counts.photo.accepted,
+    finds,
+    accepted: entries.import.accepted,
+    photos: entries.photo.accepted,
     numbers: settledNumbers,
     harvestedBack,
     before,
@@ -136,38 +135,24 @@ function stepper(context: Context): (text: string) => void {
   };
 }
 
-async function queueNumbers(context: Context): Promise<number> {
-  const outbox = await context.outbox();
-  const table = await readTable(join(packageRoot, 'examples', 'numbers.csv'));
-  const [idColumn, valueColumn] = ['local_id', 'evidencni_cislo'].map((name) => table.header.indexOf(name));
-  for (const { cells } of table.rows) {
-    enqueueNumber(outbox, targetOf(outbox, cells[idColumn ?? 0] ?? ''), cells[valueColumn ?? 1] ?? '');
-  }
-  const count = table.rowCount;
-  context.terminal.line(ngettext(msgid`${count} number queued.`, `${count} numbers queued.`, count));
-  return count;
-}
-
 async function compare(context: Context): Promise<number> {
-  const profile = context.profile();
-  const results = await readBack({
+  const { finds } = await pull({
     outbox: await context.outbox(),
-    profile: PROFILE,
     client: await openHarvestClient(context),
-    format: `oai_${profile.prefix}`,
+    format: `oai_${context.profile().prefix}`,
     clock: context.clock,
+    training: true,
+    full: true,
   });
-  let same = 0;
-  for (const { find, identCely, harvested, differing } of results) {
-    if (harvested !== undefined && differing.length === 0) same += 1;
-    else {
-      const elements = differing.join(', ');
-      context.terminal.line(
-        harvested === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
-      );
-    }
+  const isSame = ({ record, changes }: PulledFind): boolean => record !== undefined && changes.length === 0;
+  for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {
+    const { find, identCely } = sent;
+    const elements = changes.map(({ element }) => element).join(', ');
+    context.terminal.line(
+      record === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
+    );
   }
-  const all = findCount(results.length);
+  const [all, same] = [findCount(finds.length), finds.filter(isSame).length];
   context.terminal.line(t`${all} sent, ${same} came back the same.`);
   return same;
 }

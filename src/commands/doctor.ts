@@ -1,31 +1,25 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ExitReason, PasError } from '../base/errors.ts';
+import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
 import { checkPacing, openPace } from '../context/pacing.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
-import { checkCounts } from '../flows/check-counts.ts';
-import { checkLease } from '../flows/check-lease.ts';
 import {
   type Check,
   checkDatabase,
   checkHome,
   checkNode,
   checkPermissions,
-  checkPhotographs,
   checkSpace,
   failed,
   ok,
-  type QueuedPhotograph,
   unchecked,
   warning,
 } from '../flows/check-machine.ts';
-import { wasAcceptedNaming } from '../outbox/overview.ts';
-import { unsentPhotographs } from '../outbox/photographs.ts';
-import { openContentStore } from '../store/content-store.ts';
+import { checkCounts, checkLease, checkPhotographs } from '../flows/check-outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
@@ -50,14 +44,21 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   };
   for (const check of machineChecks(context)) add(check);
   const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
-  const profile = attempt('profile', add, () => context.profile());
+  let profile: Profile | undefined;
+  try {
+    profile = context.profile();
+  } catch (thrown) {
+    add(failed('profile', thrown));
+  }
   if (profile !== undefined) {
-    add(...profileChecks(context, profile));
-    if (sound && existsSync(context.places.outboxFile)) {
+    add(...(await profileChecks(context, profile)));
+    // What is not there is not made.
+    const hasOutbox = sound && existsSync(context.places.outboxFile);
+    if (hasOutbox) {
       add(await attemptCheck('counts', async () => checkCounts(await context.outbox())));
       add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
     }
-    if (sound) add(await attemptCheck('photographs', () => photographsCheck(context)));
+    if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
@@ -65,7 +66,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
       add(...unchecked(names, t`it needs a network`, t`Run \`pas doctor\` without --offline once there is one.`));
     } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
-      add(...(await serviceChecks(context, profile, sound)));
+      add(...(await serviceChecks(context, profile, hasOutbox)));
     }
   } else {
     const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
@@ -126,10 +127,10 @@ function* machineChecks({ places }: Context): Generator<Check> {
   yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
 }
 
-function profileChecks(context: Context, profile: Profile): Check[] {
+async function profileChecks(context: Context, profile: Profile): Promise<Check[]> {
   const said = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
   const named = `${profile.name}: ${said}`;
-  const secrets = attemptValue('secrets', () => {
+  const secrets = await attemptCheck('secrets', async () => {
     const place = placeOfSecrets(context);
     const message = SECRETS_ARE[place](context.places.secretsFile);
     return place === 'nowhere' ? warning('secrets', message, t`Run \`pas login\`.`) : ok('secrets', message);
@@ -144,51 +145,32 @@ function profileChecks(context: Context, profile: Profile): Check[] {
   ];
 }
 
-async function photographsCheck(context: Context): Promise<Check> {
-  const photographs = await queuedPhotographs(context);
+async function photographsCheck(context: Context, hasOutbox: boolean): Promise<Check> {
   const progress = context.terminal.progress(t`Looking at the photographs`);
-  const watched = function* (): Generator<QueuedPhotograph> {
-    for (const [index, photograph] of photographs.entries()) {
-      progress.update(index, photographs.length);
-      yield photograph;
-    }
-  };
   try {
-    return checkPhotographs(watched());
+    const outbox = hasOutbox ? await context.outbox() : undefined;
+    return checkPhotographs(outbox, context.places.photosFolder, progress.update);
   } finally {
     progress.end();
   }
 }
 
-async function queuedPhotographs(context: Context): Promise<QueuedPhotograph[]> {
-  // What is not there is not made.
-  if (!existsSync(context.places.outboxFile)) return [];
-  const content = openContentStore(context.places.photosFolder);
-  return unsentPhotographs(await context.outbox()).map((photograph) => ({
-    ...photograph,
-    path: photograph.link ?? content.pathOf(photograph.sha512),
-  }));
-}
-
 async function vocabularyCheck(context: Context, profile: Profile): Promise<Check> {
-  const [{ checkVocabulary }, { allHarvests }] = await Promise.all([
-    import('../flows/check-service.ts'),
-    import('../vocabulary/harvests.ts'),
-  ]);
-  if (!existsSync(context.places.vocabularyFile)) return checkVocabulary([], 0);
-  const vocabulary = (await context.vocabulary()).source(profile.oaiBase ?? '');
-  return checkVocabulary(allHarvests(vocabulary), context.clock.now());
+  const { checkVocabulary } = await import('../flows/check-service.ts');
+  const isThere = existsSync(context.places.vocabularyFile);
+  const vocabulary = isThere ? (await context.vocabulary()).source(profile.oaiBase ?? '') : undefined;
+  return checkVocabulary(vocabulary, context.clock.now());
 }
 
-async function serviceChecks(context: Context, profile: Profile, outboxIsSound: boolean): Promise<Check[]> {
+async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
   const { checkHarvesting, checkSchema, checkService } = await import('../flows/check-service.ts');
   const { send } = await context.connections();
   const checks: Check[] = [];
   try {
     const { session } = await openService(context);
     const pace = await openPace(context, profile, { tolerant: true });
-    const versionWasAccepted = outboxIsSound && (await wasVersionAccepted(context, profile));
-    const service = { ...profile, session, send, clock: context.clock, depart: () => pace.depart(), versionWasAccepted };
+    const outbox = hasOutbox ? await context.outbox() : undefined;
+    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop: new AbortController().signal };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
     checks.push(failed('service', thrown));
@@ -198,35 +180,12 @@ async function serviceChecks(context: Context, profile: Profile, outboxIsSound: 
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
-async function wasVersionAccepted(context: Context, { schemaBase, schemaVersion }: Profile): Promise<boolean> {
-  if (!existsSync(context.places.outboxFile)) return false;
-  return wasAcceptedNaming(await context.outbox(), `${schemaBase}/${schemaVersion}/`);
-}
-
 /** A check that could not even begin is a problem, not the end of the others. */
 async function attemptCheck(name: string, work: () => Promise<Check>): Promise<Check> {
   try {
     return await work();
   } catch (thrown) {
     return failed(name, thrown);
-  }
-}
-
-function attemptValue(name: string, work: () => Check): Check {
-  try {
-    return work();
-  } catch (thrown) {
-    return failed(name, thrown);
-  }
-}
-
-function attempt<T>(name: string, add: (check: Check) => void, work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-    add(failed(name, thrown));
-    return undefined;
   }
 }
 

@@ -9,12 +9,13 @@ import { addingSources, offerSources, openValidationContext } from '../context/v
 import { questionsOf } from '../flows/add-find.ts';
 import { openAdding } from '../flows/adding.ts';
 import { askChanges } from '../flows/ask-changes.ts';
+import { findsToCopy } from '../flows/copy-finds.ts';
 import { type CellChange, type Edited, type FindEdit, openEdit } from '../flows/edit-find.ts';
+import { STATE_WORDS } from '../flows/entry-words.ts';
 import { findLine } from '../flows/find-texts.ts';
 import { foldUnchecked } from '../flows/fold-issues.ts';
 import type { Interviewed } from '../flows/interview-world.ts';
 import { findsNamed } from '../flows/named-finds.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
@@ -53,8 +54,8 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
 }
 
 /** With its photographs and its number, which an edit alone would leave behind. */
-async function copyPhotographsToo(context: Context, outbox: ServiceOutbox, { localId }: StoredFind): Promise<void> {
-  await copyFromOthers(context, outbox, { names: [localId], all: true, dryRun: false });
+async function copyPhotographsToo(context: Context, outbox: ServiceOutbox, stored: StoredFind): Promise<void> {
+  await copyFromOthers(context, findsToCopy(outbox, [stored]), { alsoToProduction: true, dryRun: false });
 }
 
 /** The questions of `pas add`, with what the find says today as answers. */

@@ -27,8 +27,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const { terminal, clock } = context;
   const profile = context.profile();
   const store = await context.vocabulary();
-  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. What was harvested is kept.`}`));
-  context.onClose(() => interrupts.close());
+  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
   const results = await harvestVocabulary({
     client: await openHarvestClient(context),

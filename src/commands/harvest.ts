@@ -54,8 +54,7 @@ export async function harvest(context: Context, setSpec: string, options: Harves
   setFlagsFromString('--heap-growing-percent=200');
   const subject = subjectFrom(context, setSpec, options);
   checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
-  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. What was harvested is kept.`}`));
-  context.onClose(() => interrupts.close());
+  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
   const result = await harvestRecords({
     client: await openHarvestClient(context, subject.version),

@@ -2,11 +2,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { importOfFind } from '../outbox/entries.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
-import { allFinds } from '../outbox/finds.ts';
-import { pulledRecord } from '../outbox/pulled.ts';
-import { standingText } from './at-service.ts';
+import { standingText } from '../flows/at-service.ts';
+import { STATE_WORDS } from '../flows/entry-words.ts';
+import { listFinds } from '../flows/known-finds.ts';
 import { defineCommand, type Runner } from './command.ts';
 
 type ListOptions = GlobalOptions & { readonly limit?: number };
@@ -27,12 +25,7 @@ export function wholeNumber(text: string): number {
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const outbox = await context.outbox();
-  const finds = [...allFinds(outbox, options.limit)].map((find) => {
-    const entry = importOfFind(outbox, find.id);
-    const ident = entry?.identCely ?? undefined;
-    return { find, entry, pulled: ident === undefined ? undefined : pulledRecord(outbox, ident) };
-  });
+  const finds = listFinds(await context.outbox(), options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     find.localId,
     entry === undefined ? t`not queued` : STATE_WORDS[entry.state],

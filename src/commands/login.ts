@@ -5,13 +5,9 @@ import { writeConfigFile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { keepPacingPassword } from '../context/pacing.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
-import { identifyAccount } from '../flows/identify-account.ts';
-import { readAccount } from '../flows/read-account.ts';
-import { within } from '../http/exchange.ts';
-import { rememberAccount } from '../outbox/accounts.ts';
+import { identifyAccount, signIn } from '../flows/identify-account.ts';
+import { ROLE_WORDS } from '../flows/read-account.ts';
 import type { Account } from '../pas-api/account.ts';
-import { ROLE_WORDS } from '../pas-api/account.ts';
-import { openSession } from '../pas-api/session.ts';
 import { ownerOf } from '../store/secrets.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -46,26 +42,13 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const username =
     profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
   const password = await askPassword(context, options.passwordStdin === true);
-  const send = within(profile.answerTimeoutMs, (await context.connections()).send);
-  let token: string | undefined;
-  const session = openSession({
-    baseUrl: profile.baseUrl,
-    username,
-    password,
-    send,
-    keeper: {
-      read: () => undefined,
-      write: (fresh) => {
-        token = fresh;
-      },
-    },
-  });
-  const account = await readAccount({ baseUrl: profile.baseUrl, session, send });
-  // Kept only now that both work; the password too, because a token may run out in the middle of a push.
+  const { send } = await context.connections();
   const owner = ownerOf({ ...profile, username });
-  context.secrets.set(owner, { password, ...(token === undefined ? {} : { token }) });
-  if (profile.username === undefined) keepUsername(context, profile.name, username);
-  rememberAccount({ ...(await context.outbox()), username }, account);
+  const account = await signIn({ ...profile, username, password, send }, context.outbox, (token) => {
+    // The password too, because a token may run out in the middle of a push.
+    context.secrets.set(owner, { password, token });
+    if (profile.username === undefined) keepUsername(context, profile.name, username);
+  });
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
   report(context, account, context.secrets.placeOf(owner));

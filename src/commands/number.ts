@@ -46,7 +46,7 @@ async function set(context: Context, find: string, value: string): Promise<ExitR
   return 'done';
 }
 
-async function importNumbers(context: Context, file: string, options: ImportOptions): Promise<ExitReason> {
+export async function importNumbers(context: Context, file: string, options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
   const dryRun = options.dryRun === true;

@@ -121,8 +121,7 @@ async function asked(
   given: OaiArguments,
   show: (client: OaiClient, signal: AbortSignal) => Promise<void>,
 ): Promise<ExitReason> {
-  const interrupts = watchInterrupts(() => {});
-  context.onClose(() => interrupts.close());
+  const interrupts = watchInterrupts(context);
   const client = await openHarvestClient(context, schemaVersion);
   try {
     if (xml === true) context.streams.stdout.write((await client.ask(verb, given, interrupts.stop)).body);

@@ -4,7 +4,7 @@ import { ConfigError, type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { writeConfigFile } from '../context/config.ts';
 import { type Context, type GlobalOptions, secretOwnersOf } from '../context/context.ts';
-import { countUnsent } from '../outbox/overview.ts';
+import { entryTotals } from '../flows/outbox-status.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
 
@@ -103,7 +103,8 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
 async function countUnsentOf(context: Context): Promise<number> {
   if (!existsSync(context.places.outboxFile)) return 0;
   try {
-    return countUnsent(await context.outbox());
+    const { accepted: _sent, dropped: _givenUp, ...unsent } = entryTotals(await context.outbox());
+    return Object.values(unsent).reduce((sum, count) => sum + count, 0);
   } catch (thrown) {
     if (thrown instanceof ConfigError) return 0;
     throw thrown;

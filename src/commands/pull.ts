@@ -6,11 +6,10 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
+import { atServiceValue, changeText, standingText } from '../flows/at-service.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
-import { knownAccount } from '../outbox/accounts.ts';
 import type { Standing } from '../outbox/pulled.ts';
 import { printable } from '../ui/terminal.ts';
-import { atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 
@@ -31,8 +30,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   const profile = context.profile();
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
-  const interrupts = watchInterrupts(() => terminal.warn(`\n${t`Stopping. Nothing was changed.`}`));
-  context.onClose(() => interrupts.close());
+  const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
@@ -40,7 +38,6 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     format: `oai_${profile.prefix}`,
     clock,
     training: profile.kind === 'training',
-    user: knownAccount(outbox)?.identCely,
     full: options.full === true,
     onProgress: progress.update,
     signal: interrupts.stop,
@@ -50,11 +47,11 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   print(context, finds);
   terminal.value({
     from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
-    finds: finds.map(({ sent, before, now }) => ({
-      find: sent.find,
-      ident_cely: sent.identCely,
-      news: isNews({ sent, before, now }),
-      ...atServiceValue(sent, now),
+    finds: finds.map((each) => ({
+      find: each.sent.find,
+      ident_cely: each.sent.identCely,
+      news: each.isNews,
+      ...atServiceValue(each),
     })),
   });
   return 'done';
@@ -71,18 +68,13 @@ function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   );
 }
 
-/** Otherwise than the last pull met it. */
-function isNews({ before, now }: PulledFind): boolean {
-  return before === undefined || before.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
-}
-
 function print(context: Context, finds: readonly PulledFind[]): void {
   const { terminal } = context;
   if (finds.length === 0) {
     terminal.line(t`Nothing was sent with this profile yet.`);
     return;
   }
-  const news = finds.filter(isNews);
+  const news = finds.filter(({ isNews }) => isNews);
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
   if (news.length > 0) terminal.table(header, news.map(rowOf));
   const [sent, changed] = [finds.length, news.length];
@@ -90,12 +82,11 @@ function print(context: Context, finds: readonly PulledFind[]): void {
   sayWhatIsAmiss(context, finds);
 }
 
-function rowOf({ sent, now }: PulledFind): string[] {
-  const { record, changes } = atService(sent, now);
+function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
   return [
     sent.find,
     sent.identCely,
-    standingText(now),
+    standingText(pulled),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
     record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld` : ''),
@@ -107,11 +98,11 @@ function rowOf({ sent, now }: PulledFind): string[] {
 function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
   const named = (standing: Standing): string =>
     finds
-      .filter(({ now }) => now.standing === standing)
+      .filter(({ pulled }) => pulled.standing === standing)
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
   const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing')];
-  const guarded = finds.filter(({ sent, now }) => atService(sent, now).record?.protectedWithheld === true).length;
+  const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
   if (withheld !== '') {
     const why = t`The service has them, and does not show them to this account in their state: ${withheld}.`;

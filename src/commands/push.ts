@@ -6,24 +6,20 @@ import { openSync } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { openPace } from '../context/pacing.ts';
 import { announceInstance, confirmProduction } from '../context/service.ts';
-import { queuedByOthers } from '../flows/known-services.ts';
+import { KIND_WORDS } from '../flows/entry-words.ts';
 import { type LeftOut, noWalls } from '../flows/left-out.ts';
-import { recordsNamed } from '../flows/named-finds.ts';
+import { leftAfterPush, planPush, SENDABLE_KINDS } from '../flows/plan-push.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { StopCause } from '../flows/push-run.ts';
-import { forgetWaits } from '../outbox/claims.ts';
-import { countElsewhere, countEntries } from '../outbox/counts.ts';
-import { entryById } from '../outbox/entries.ts';
-import { ENTRY_KINDS, type EntryKind } from '../outbox/entry.ts';
-import { KIND_WORDS } from '../outbox/entry-words.ts';
+import { type PushToEnd, pushToEnd } from '../flows/push-to-end.ts';
+import type { EntryKind } from '../outbox/entry.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { countQueued } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { requestCount } from './counted.ts';
 import { wholeNumber } from './list.ts';
 import { noteOtherAccounts } from './next-command.ts';
-import { type Pusher, pushOnce } from './push-once.ts';
+import { showPush, showWaits } from './push-progress.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -55,65 +51,54 @@ export function register(program: Command, run: Runner): void {
 
 function kinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
-    const kind = ENTRY_KINDS.find((known) => known === word.trim());
+    const kind = SENDABLE_KINDS.find((known) => known === word.trim());
     if (kind !== undefined) return kind;
-    const known = ENTRY_KINDS.join(', ');
+    const known = SENDABLE_KINDS.join(', ');
     throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${known}.`);
   });
 }
 
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
+  const { places, terminal } = context;
   const outbox = await context.outbox();
   const profile = context.profile();
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
     throw new UsageError(t`--watch goes on until it is stopped, so --limit and --dry-run do not go with it.`);
-  const dry = options.dryRun === true;
+  const dryRun = options.dryRun === true;
   announceInstance(context);
-  // As a rule there is nothing to copy, and what that takes need not be loaded.
-  if (names.length > 0 || countElsewhere(outbox) > 0) {
+  const kinds = options.only ?? SENDABLE_KINDS;
+  const { recordKeys, anyAccount, elsewhere, queued } = planPush(outbox, names, options.anyAccount === true);
+  if (elsewhere.length > 0) {
     const { copyFromOthers } = await import('./copy-from-others.ts');
-    await copyFromOthers(context, outbox, { names, all: options.copy === true, dryRun: dry });
+    await copyFromOthers(context, elsewhere, { alsoToProduction: names.length > 0 || options.copy === true, dryRun });
   }
-  const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
-  const only = options.only ?? ENTRY_KINDS;
-  // Who names a find wants it sent, whoever queued it.
-  const anyAccount = recordKeys !== undefined || options.anyAccount === true;
-  if (dry) return dryRun(context, outbox, only, { recordKeys, anyAccount });
+  if (dryRun) return sayQueued(context, kinds, queued);
   await confirmProduction(context, options.yes === true);
 
-  const interrupts = watchInterrupts(() =>
-    context.terminal.warn(`\n${t`Finishing what is under way. Press Ctrl-C again to give it up.`}`),
-  );
-  context.onClose(() => interrupts.close());
-  const pusher: Pusher = {
+  const { end, ...telling } = showPush(context);
+  const { maxInFlight, answerTimeoutMs, settleMs } = profile;
+  const given: PushToEnd = {
+    ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
     ...(await openSync(context, options.takeOver === true)),
-    context,
-    kinds: only,
-    recordKeys,
-    anyAccount,
+    ...{ kinds, recordKeys, anyAccount, maxInFlight, answerTimeoutMs, settleMs, ...telling },
+    isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
-    interrupts,
     walls: noWalls(),
+    photosFolder: places.photosFolder,
   };
-  if (recordKeys !== undefined) forgetWaits(outbox, recordKeys);
-  if (options.watch !== true) return summarise(context, outbox, await pushOnce(pusher));
-  const { pushWatching } = await import('./push-watching.ts');
-  return summarise(context, outbox, await pushWatching(pusher));
+  if (options.watch !== true) return summarise(context, outbox, await pushToEnd(given).finally(end));
+  const { pushWatching } = await import('../flows/push-watching.ts');
+  terminal.note(t`Watching: what is queued is sent as soon as it can be. Press Ctrl-C to stop.`);
+  return summarise(context, outbox, await pushWatching(given, showWaits(context)).finally(end));
 }
 
-function dryRun(
-  { terminal }: Context,
-  outbox: ServiceOutbox,
-  only: readonly EntryKind[],
-  which: Parameters<typeof countQueued>[1],
-): ExitReason {
-  const counts = countQueued(outbox, which);
-  for (const kind of only) {
-    const [word, count] = [KIND_WORDS[kind], counts[kind]];
+function sayQueued({ terminal }: Context, kinds: readonly EntryKind[], queued: Readonly<Record<EntryKind, number>>): ExitReason {
+  for (const kind of kinds) {
+    const [word, count] = [KIND_WORDS[kind], queued[kind]];
     terminal.line(t`${word}: ${count} would be sent`);
   }
-  terminal.value({ dry_run: true, queued: Object.fromEntries(only.map((kind) => [kind, counts[kind]])) });
+  terminal.value({ dry_run: true, queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])) });
   return 'done';
 }
 
@@ -133,11 +118,10 @@ function stopText(cause: StopCause): string {
 
 function summarise(context: Context, outbox: ServiceOutbox, result: PushResult & { readonly atRest?: boolean }): ExitReason {
   const { terminal } = context;
-  const counts = countEntries(outbox);
-  const left = (state: 'queued' | 'uncertain' | 'refused'): number =>
-    ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0);
+  const { totals, otherAccounts, stillOdd } = leftAfterPush(outbox, result);
+  const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
-  const [uncertain, queued, requests] = [left('uncertain'), left('queued'), requestCount(result.requests)];
+  const requests = requestCount(result.requests);
   const seconds = decimal(result.elapsedMs / 1000, 1);
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
@@ -147,8 +131,8 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
-  noteOtherAccounts(context, queuedByOthers(outbox));
-  if (uncertain + left('refused') > 0) terminal.note(t`\`pas status\` says what needs you.`);
+  noteOtherAccounts(context, otherAccounts);
+  if (uncertain + totals.refused > 0) terminal.note(t`\`pas status\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted,
@@ -168,7 +152,7 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     case 'not-allowed':
       return 'notAllowed';
     case 'interrupted':
-      return result.atRest === true && queued === 0 ? (left('refused') > 0 ? 'dataRefused' : 'done') : 'interrupted';
+      return result.atRest === true && queued === 0 ? (totals.refused > 0 ? 'dataRefused' : 'done') : 'interrupted';
     case 'closed':
     case 'unreachable':
     case 'waiting':
@@ -177,8 +161,8 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
       return 'unavailable';
     case undefined:
       if (walls.includes('unavailable')) return 'unavailable';
-      if (left('refused') > 0 || walls.length > 0) return 'dataRefused';
-      return warnOfOddAnswers(context, outbox, result) ? 'outsideContract' : 'done';
+      if (totals.refused > 0 || walls.length > 0) return 'dataRefused';
+      return warnOfOddAnswers(context, stillOdd) ? 'outsideContract' : 'done';
   }
 }
 
@@ -188,9 +172,7 @@ function exitOfWall({ project, status }: LeftOut): ExitReason {
   return status === 403 ? 'notAllowed' : 'unavailable';
 }
 
-/** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */
-function warnOfOddAnswers({ terminal }: Context, outbox: ServiceOutbox, { oddlyAnswered }: PushResult): boolean {
-  const count = oddlyAnswered.filter((id) => entryById(outbox, id)?.state === 'queued').length;
+function warnOfOddAnswers({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
     ngettext(

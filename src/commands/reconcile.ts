@@ -4,11 +4,10 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openSync, withoutHarvesting } from '../context/harvesting.ts';
+import { entryText } from '../flows/entry-words.ts';
 import { recordsNamed } from '../flows/named-finds.ts';
 import { reconcileNow, releaseNew } from '../flows/push-to-end.ts';
 import type { Reconciled } from '../flows/reconcile.ts';
-import { entriesInState } from '../outbox/entries.ts';
-import { entryText } from '../outbox/entry-words.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -36,13 +35,15 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
   const { harvesting, ...sync } = await openSync(context, takeOver);
   if (harvesting === undefined) throw withoutHarvesting(context.profile());
   const progress = context.terminal.progress(t`Looking at the service`);
-  const settled = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(progress.end);
+  const { settled, left } = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(
+    progress.end,
+  );
   const flag = profileFlag(context);
   for (const one of settled) context.terminal.line(sentence(one, flag));
   if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
   noteGap(context, outbox);
   context.terminal.value({ reconciled: settled.map(value) });
-  return entriesInState(outbox, 'uncertain').length > 0 ? 'uncertain' : 'done';
+  return left > 0 ? 'uncertain' : 'done';
 }
 
 function release(context: Context, outbox: ServiceOutbox, takeOver: boolean): ExitReason {

@@ -1,17 +1,10 @@
-import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { targetOf } from '../flows/enqueue-change.ts';
-import { refuseUntouched } from '../flows/named-finds.ts';
-import { recoverAbandoned } from '../outbox/abandoned.ts';
-import { entriesOfFind, type Target } from '../outbox/entries.ts';
+import { type Doomed, planRemoval, removeFind } from '../flows/remove-finds.ts';
 import type { Entry } from '../outbox/entry.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { type Removal, removable, removeTarget } from '../outbox/removal.ts';
-import { openContentStore } from '../store/content-store.ts';
 import { printable } from '../ui/printable.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { numberCount, photographCount } from './counted.ts';
@@ -28,28 +21,27 @@ export function register(program: Command, run: Runner): void {
     .action((finds: string[], options: RemoveOptions) => run(options, (context) => remove(context, finds, options)));
 }
 
-type Asked = { readonly name: string; readonly target: Target };
-
 async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
-  const { terminal } = context;
+  const { places, terminal } = context;
   const outbox = await context.outbox();
-  recoverAbandoned(outbox);
-  const asked = [...new Set(names)].map((name): Asked => ({ name, target: targetOf(outbox, name) }));
-  for (const { name, target } of asked) if (target.findId === null) refuseUntouched(outbox, name);
-  if (yes !== true) await confirm(context, outbox, asked);
+  const doomed = planRemoval(outbox, names);
+  if (yes !== true) await confirm(context, doomed);
 
   const removed: string[] = [];
   const kept: { readonly name: string; readonly because: Entry }[] = [];
-  for (const { name, target } of asked) {
-    const removal = removeTarget(outbox, target);
+  for (const each of doomed) {
+    const removal = removeFind(outbox, each, places.photosFolder);
     if (removal.kind === 'kept') {
-      kept.push({ name, because: removal.because });
+      kept.push({ name: each.name, because: removal.because });
       continue;
     }
-    for (const sha512 of removal.unusedPhotographs)
-      rmSync(openContentStore(context.places.photosFolder).pathOf(sha512), { force: true });
-    removed.push(name);
-    terminal.line(removedText(outbox, name, target, removal));
+    removed.push(each.name);
+    const [find, parts, { address }] = [printable(each.name), partsText(removal.entries), outbox];
+    terminal.line(
+      removal.staysElsewhere
+        ? t`${find} is removed for ${address}, with ${parts}. It stays for other services.`
+        : t`${find} is removed, with ${parts}.`,
+    );
   }
   for (const { name, because } of kept) {
     const find = printable(name);
@@ -63,10 +55,9 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
 }
 
 /** @throws UsageError when nobody can be asked, or the answer is no */
-async function confirm(context: Context, outbox: ServiceOutbox, asked: readonly Asked[]): Promise<void> {
-  const [finds, names] = [asked.length, asked.map(({ name }) => printable(name)).join(', ')];
-  const entries = asked.flatMap(({ target }) => removable(outbox, target));
-  const what = partsText(entries);
+async function confirm(context: Context, doomed: readonly Doomed[]): Promise<void> {
+  const [finds, names] = [doomed.length, doomed.map(({ name }) => printable(name)).join(', ')];
+  const what = partsText(doomed.flatMap(({ entries }) => entries));
   if (!context.terminal.interactive) {
     throw new UsageError(t`What is removed cannot be brought back: ${names} (${what}).`, { hint: t`Add --yes to remove it.` });
   }
@@ -81,19 +72,6 @@ async function confirm(context: Context, outbox: ServiceOutbox, asked: readonly 
 function partsText(entries: readonly Entry[]): string {
   const count = (kind: Entry['kind']): number => entries.filter((entry) => entry.kind === kind).length;
   return `${photographCount(count('photo'))}, ${numberCount(count('number'))}`;
-}
-
-function removedText(
-  outbox: ServiceOutbox,
-  name: string,
-  { findId }: Target,
-  removal: Extract<Removal, { kind: 'removed' }>,
-): string {
-  const [find, parts, { address }] = [printable(name), partsText(removal.entries), outbox];
-  const isElsewhere = !removal.findRemoved && findId !== null && entriesOfFind(outbox, findId).length === 0;
-  return isElsewhere
-    ? t`${find} is removed for ${address}, with ${parts}. It stays for other services.`
-    : t`${find} is removed, with ${parts}.`;
 }
 
 function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): string {

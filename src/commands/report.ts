@@ -63,7 +63,7 @@ async function report(context: Context, file: string, names: readonly string[], 
     report: told,
     missing,
     sizeBytes,
-  } = await interruptible((signal) => write({ file: target, overwrite: options.force === true, signal }));
+  } = await interruptible(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
   const size = sizeText(sizeBytes);
   const shown = options.photos === false ? 0 : told.photographs - missing;
   const counted = findCount(told.finds);
@@ -121,13 +121,11 @@ function refuseOwnFile({ places }: Context, target: string): void {
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
 }
 
-async function interruptible<T>(write: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupts = watchInterrupts(() => {});
+async function interruptible<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { stop } = watchInterrupts(context);
   try {
-    return await write(interrupts.stop);
+    return await write(stop);
   } catch (thrown) {
-    throw interrupts.stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
-  } finally {
-    interrupts.close();
+    throw stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
   }
 }

@@ -4,11 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { targetOf } from '../flows/enqueue-change.ts';
-import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
-import { recoverInterrupted } from '../outbox/claims.ts';
-import { entriesOfFind, type Target, wasGivenUp } from '../outbox/entries.ts';
-import { takeLease } from '../outbox/lease.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { type Decision, resolveDoubts, waitingForGivenUp } from '../flows/resolve-doubt.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
 
@@ -38,25 +34,17 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const decision = decisionOf(options);
   const outbox = await context.outbox();
   const target = targetOf(outbox, name);
-  const lease = takeLease(outbox, { takeOver: options.takeOver === true });
-  try {
-    recoverInterrupted(outbox);
-    const settled = resolveDoubts(outbox, target, decision, options.entry);
-    const count = settled.length;
-    context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
-    if (decision.kind === 'drop') sayWhatWaits(context, outbox, target, name);
-    context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
-  } finally {
-    lease.release();
-  }
+  const settled = resolveDoubts(outbox, target, decision, options.entry, options.takeOver === true);
+  const count = settled.length;
+  context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
+  if (decision.kind === 'drop') sayWhatWaits(context, name, waitingForGivenUp(outbox, target));
+  context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
 
 /** A find that is given up leaves its photographs and numbers behind. */
-function sayWhatWaits(context: Context, outbox: ServiceOutbox, { findId }: Target, name: string): void {
-  const { terminal } = context;
-  if (findId === null || !wasGivenUp(outbox, findId)) return;
-  const waiting = entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
+function sayWhatWaits({ terminal }: Context, name: string, waiting: number | undefined): void {
+  if (waiting === undefined) return;
   if (waiting > 0)
     terminal.line(
       ngettext(

@@ -5,7 +5,6 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { type Context, type GlobalOptions, namedServices } from '../context/context.ts';
 import { type Restored, restoreOutbox } from '../flows/restore-outbox.ts';
-import { countFinds } from '../outbox/counts.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -43,11 +42,10 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     takeOver: options.takeOver === true,
     onPhotograph: progress.update,
   }).finally(progress.end);
-  const finds = countFinds(await context.outbox());
-  print(context, restored, finds, options.nothingSent === true);
+  print(context, restored, options.nothingSent === true);
   terminal.value({
     made_at: new Date(restored.madeMs).toISOString(),
-    finds,
+    finds: restored.finds,
     uncertain: restored.doubtful.length,
     put_aside: restored.aside ?? null,
     photos_copied: restored.photosCopied,
@@ -61,9 +59,9 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   return 'done';
 }
 
-function print(context: Context, restored: Restored, finds: number, nothingSent: boolean): void {
+function print(context: Context, restored: Restored, nothingSent: boolean): void {
   const { terminal } = context;
-  const { aside, photosCopied } = restored;
+  const { aside, finds, photosCopied } = restored;
   const made = new Date(restored.madeMs).toISOString();
   const doubtful = restored.doubtful.length;
   terminal.line(

@@ -4,22 +4,12 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { NEW_PERSON } from '../find/resolve-reference.ts';
-import { targetOf } from '../flows/enqueue-change.ts';
-import { refuseUntouched } from '../flows/named-finds.ts';
-import { sentFind } from '../flows/sent-finds.ts';
-import { entriesOfFind, entriesOfRecord, importsElsewhere } from '../outbox/entries.ts';
-import type { Attempt, Entry } from '../outbox/entry.ts';
-import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../outbox/entry-words.ts';
-import { type Evidence, evidenceOf } from '../outbox/evidence.ts';
-import { findById, type StoredFind } from '../outbox/finds.ts';
-import { attemptsOf } from '../outbox/journal.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { pulledRecord } from '../outbox/pulled.ts';
-import { allServices } from '../outbox/services.ts';
+import { type AtService, atServiceValue, changeText, standingText } from '../flows/at-service.ts';
+import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../flows/entry-words.ts';
+import { type Elsewhere, knownFind, type Story } from '../flows/known-finds.ts';
+import type { Entry } from '../outbox/entry.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { printable, type Terminal } from '../ui/terminal.ts';
-import { type AtService, atService, atServiceValue, changeText, standingText } from './at-service.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { commandFor } from './next-command.ts';
 
@@ -31,29 +21,26 @@ export function register(program: Command, run: Runner): void {
   }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
 }
 
-type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
-
 async function show(context: Context, name: string): Promise<ExitReason> {
-  const outbox = await context.outbox();
-  const target = targetOf(outbox, name);
-  const find = target.findId === null ? undefined : findById(outbox, target.findId);
-  if (find === undefined) return showRecord(context, outbox, name);
-  const stories = storiesOf(outbox, entriesOfFind(outbox, find.id));
-  const others = standingsElsewhere(outbox, find.id);
-  const sent = sentFind(outbox, find);
-  const pulled = sent === undefined ? undefined : pulledRecord(outbox, sent.identCely);
-  printFind(context, find);
-  if (sent !== undefined && pulled !== undefined) printAtService(context, atService(sent, pulled));
+  const { terminal } = context;
+  const { find, texts, stories, atService, elsewhere } = knownFind(await context.outbox(), name);
+  terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
+  if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
+  else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
+  for (const [element, text] of texts)
+    terminal.line(`  ${element.padEnd(20)} ${printable(text).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
+  if (atService !== undefined) printAtService(context, atService);
   for (const story of stories) printStory(context, story);
-  for (const other of others) printOther(context, other);
-  context.terminal.value({
-    find: find.id,
-    local_id: find.localId,
-    source: find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
-    elements: find.elements,
-    at_service: atServiceValue(sent, pulled),
-    entries: stories.map((story) => storyValue(context.terminal, story)),
-    other_profiles: others.map(({ profile, service, entry }) => ({
+  for (const other of elsewhere) printOther(context, other);
+  terminal.value({
+    find: find?.id ?? null,
+    local_id: find?.localId ?? null,
+    ...(find === undefined ? { ident_cely: name } : {}),
+    source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
+    elements: find?.elements ?? {},
+    at_service: atService === undefined ? null : atServiceValue(atService),
+    entries: stories.map((story) => storyValue(terminal, story)),
+    other_profiles: elsewhere.map(({ profile, service, entry }) => ({
       profile,
       service,
       state: entry.state,
@@ -63,52 +50,10 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   return 'done';
 }
 
-/** A record of the service that is no find here, but that something was queued for. */
-function showRecord(context: Context, outbox: ServiceOutbox, name: string): ExitReason {
-  refuseUntouched(outbox, name);
-  const stories = storiesOf(outbox, entriesOfRecord(outbox, name));
-  context.terminal.line(context.terminal.color.bold(name));
-  context.terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
-  for (const story of stories) printStory(context, story);
-  context.terminal.value({
-    find: null,
-    local_id: null,
-    ident_cely: name,
-    source: null,
-    elements: {},
-    at_service: null,
-    entries: stories.map((story) => storyValue(context.terminal, story)),
-    other_profiles: [],
-  });
-  return 'done';
-}
-
-function storiesOf(outbox: ServiceOutbox, entries: readonly Entry[]): Story[] {
-  return entries.map((entry) => ({ entry, attempts: attemptsOf(outbox, entry.id), evidence: evidenceOf(outbox, entry.id) }));
-}
-
-type Elsewhere = { readonly entry: Entry; readonly service: string; readonly profile: string | null };
-
-/** What has become of the find at other services. */
-function standingsElsewhere(outbox: ServiceOutbox, findId: number): Elsewhere[] {
-  const services = new Map(allServices(outbox).map((row) => [row.id, row]));
-  return importsElsewhere(outbox, findId).map((entry) => {
-    const { address = null, knownAs = null, profiles = [] } = services.get(entry.serviceId) ?? {};
-    return { entry, service: address ?? knownAs ?? '', profile: profiles[0] ?? null };
-  });
-}
-
 function printOther({ terminal }: Context, { entry: { state, identCely }, service }: Elsewhere): void {
   const word = STATE_WORDS[state];
   terminal.line();
   terminal.line(identCely === null ? t`for ${service}: ${word}` : t`for ${service}: ${word} as ${identCely}`);
-}
-
-function printFind({ terminal }: Context, find: StoredFind): void {
-  terminal.line(terminal.color.bold(printable(find.localId)));
-  if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
-  for (const [element, value] of Object.entries(find.elements))
-    terminal.line(`  ${element.padEnd(20)} ${printable(valueText(value)).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
 }
 
 function originText(file: string, row: number | null): string {
@@ -132,16 +77,6 @@ function printAtService({ terminal }: Context, { pulled, record, changes }: AtSe
     const what = printable(changeText(change));
     terminal.line(`  ${t`changed since it was sent: ${what}`}`);
   }
-}
-
-function valueText(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'id' in value) {
-    const [id, text] = [String(value.id), 'text' in value ? String(value.text) : ''];
-    // A person by name has no identifier yet.
-    if (id === NEW_PERSON) return text;
-    return text === '' || text === id ? id : `${text} (${id})`;
-  }
-  return String(value);
 }
 
 function printStory(context: Context, { entry, attempts, evidence }: Story): void {

@@ -4,19 +4,17 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { queuedByOthers } from '../flows/known-services.ts';
-import { countElsewhere, countEntries, countFinds, countWaiting, recount, type Waiting } from '../outbox/counts.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type Entry } from '../outbox/entry.ts';
-import { entryText, KIND_WORDS, STATE_WORDS } from '../outbox/entry-words.ts';
-import { type Delay, delays, givenUpWithWaiting, needingPerson } from '../outbox/overview.ts';
+import { entryText, KIND_WORDS, STATE_WORDS } from '../flows/entry-words.ts';
+import { outboxStatus } from '../flows/outbox-status.ts';
+import type { Waiting } from '../outbox/counts.ts';
+import type { Entry } from '../outbox/entry.ts';
+import type { Delay } from '../outbox/overview.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
 import { commandFor, copyCommand, noteOtherAccounts } from './next-command.ts';
 
-/** More than this many are counted, not listed. */
-const MOST_LISTED = 1000;
 const MOST_SHOWN = 10;
 
 type StatusOptions = GlobalOptions & { readonly recount?: boolean };
@@ -35,37 +33,31 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const { terminal } = context;
   const outbox = await context.outbox();
   const profile = context.profile();
-  if (options.recount === true) recount(outbox);
-  const finds = countFinds(outbox);
-  const counts = countEntries(outbox);
-  const waiting = countWaiting(outbox);
-  const elsewhere = countElsewhere(outbox);
-  const givenUp = waiting.forGivenUp === 0 ? [] : givenUpWithWaiting(outbox);
-  const delayed = delays(outbox, MOST_SHOWN);
-  const person = needingPerson(outbox, MOST_LISTED);
-
+  const { finds, entries, table, queued, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
+    outbox,
+    options.recount,
+  );
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   terminal.line();
-  const used = ENTRY_STATES.filter((state) => ENTRY_KINDS.some((kind) => counts[kind][state] > 0));
-  const rows = ENTRY_KINDS.map((each) => [KIND_WORDS[each], ...used.map((state) => String(counts[each][state]))]);
-  terminal.table(['', ...used.map((state) => STATE_WORDS[state])], rows);
+  terminal.table(
+    ['', ...table.states.map((state) => STATE_WORDS[state])],
+    table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
+  );
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const flag = profileFlag(context);
-  for (const step of STEPS) printStep(context, step, person, flag);
+  for (const step of STEPS) printStep(context, step, needsPerson, flag);
   printGivenUp(context, givenUp, flag);
   printElsewhere(context, elsewhere);
-  const others = queuedByOthers(outbox);
-  noteOtherAccounts(context, others);
-  const sendable = ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind].queued, 0);
-  if (sendable > 0) {
+  noteOtherAccounts(context, otherAccounts);
+  if (queued > 0) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
     terminal.line(`  pas push${flag}`);
   }
   terminal.value({
     finds,
-    entries: counts,
+    entries,
     waiting: {
       for_import: waiting.forImport,
       for_given_up: waiting.forGivenUp,
@@ -73,8 +65,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       reasons: delayed.map(({ notBeforeAt, ...delay }) => ({ ...delay, not_before: new Date(notBeforeAt).toISOString() })),
     },
     elsewhere,
-    other_accounts: Object.fromEntries(others),
-    needs_person: person.map((entry) => ({
+    other_accounts: Object.fromEntries(otherAccounts),
+    needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
       find: entry.localId ?? entry.identCely,

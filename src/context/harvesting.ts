@@ -16,7 +16,7 @@ export async function openSync(context: Context, takeOver: boolean): Promise<Omi
   const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
   const harvesting: Harvesting = {
     open: () => openHarvestClient(context),
-    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    auth: oaiAuth,
     format: `oai_${prefix}`,
     ...{ settleMs, indexAllowanceMs },
   };

@@ -8,18 +8,15 @@ import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange, targ
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
 import { noWalls } from '../flows/left-out.ts';
-import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
 import type { PushResult } from '../flows/push.ts';
 import type { PushEvent } from '../flows/push-run.ts';
 import { type Harvesting, pushToEnd, reconcileNow } from '../flows/push-to-end.ts';
-import { readRecordIdent } from '../flows/read-record-ident.ts';
 import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { allEntries, entriesOfFind, entriesOfRecord } from '../outbox/entries.ts';
+import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
-import { takeLease } from '../outbox/lease.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { nameServices, openService } from '../outbox/services.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
@@ -166,8 +163,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         maxInFlight: service.maxInFlight ?? 16,
         settleMs: service.settleMs ?? 600_000,
         walls,
-        openPhotograph: (photograph) => openKeptPhotograph(photosFolder, photograph),
-        readIdentCely: readRecordIdent,
+        photosFolder,
         report: (event) => onEvent?.(event),
         stop: signal,
         abort: never.signal,
@@ -177,21 +173,12 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       const { harvesting } = sync;
       if (harvesting === undefined)
         throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
-      const settled = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
+      const { settled } = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
       return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
     },
-    resolve: (find, decision) => {
-      const lease = takeLease(outbox, { takeOver: takeOverOnce() });
-      try {
-        return resolveDoubts(outbox, targetOf(outbox, find), decision).length;
-      } finally {
-        lease.release();
-      }
-    },
+    resolve: (find, decision) => resolveDoubts(outbox, targetOf(outbox, find), decision, undefined, takeOverOnce()).length,
     entries: (find) => {
-      if (find === undefined) return allEntries(outbox).map(toPublic);
-      const { findId, identCely } = targetOf(outbox, find);
-      const entries = findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
+      const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, targetOf(outbox, find));
       return entries.map(toPublic);
     },
     close,
@@ -220,7 +207,7 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
   };
   return {
     open: async () => openOaiClient(options),
-    signedInAs: ({ none: 'nobody', bearer: 'token', basic: 'username' } as const)[oaiAuth],
+    auth: oaiAuth,
     format: `oai_${service.prefix ?? 'svc'}`,
     settleMs: service.settleMs ?? 600_000,
     indexAllowanceMs: service.indexAllowanceMs ?? 900_000,

@@ -2,6 +2,7 @@ import { t } from '../base/language.ts';
 import { FIELDS } from './fields.ts';
 import type { ElementName, FindElements } from './find.ts';
 import { differingElements, type HarvestedFind } from './harvested-find.ts';
+import { NEW_PERSON } from './resolve-reference.ts';
 
 /** States of a find at the service (contract, "States and transitions"). */
 const STATE_NAMES: Readonly<Record<number, string>> = {
@@ -29,8 +30,10 @@ export function changesSince(sent: FindElements, record: HarvestedFind): Change[
   }));
 }
 
-function valueText(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
+/** As people read it; null where there is none. A person who goes by name has no identifier yet. */
+export function valueText(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
+  if (value.id === NEW_PERSON) return value.text;
   return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../base/errors.ts';
-import { msgid, ngettext, t } from '../base/language.ts';
+import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
@@ -119,30 +119,4 @@ export function checkDatabase(name: string, path: string, todo: string): Check {
     const { message } = failed(name, thrown);
     return problem(name, message, todo);
   }
-}
-
-export type QueuedPhotograph = { readonly name: string; readonly path: string; readonly sizeBytes: number };
-
-/** Every photograph that waits is where it was when it was queued. Its bytes are checked when it is sent. */
-export function checkPhotographs(photographs: Iterable<QueuedPhotograph>): Check {
-  let count = 0;
-  const missing: string[] = [];
-  for (const { name, path, sizeBytes } of photographs) {
-    count += 1;
-    if (!existsSync(path) || statSync(path).size !== sizeBytes) missing.push(name);
-  }
-  if (missing.length === 0) {
-    const message = ngettext(
-      msgid`${count} waits to be sent and is in place`,
-      `${count} wait to be sent and are in place`,
-      count,
-    );
-    return ok('photographs', message);
-  }
-  const named = missing.slice(0, 3).join(', ');
-  return problem(
-    'photographs',
-    t`${missing.length} of ${count} queued photographs were removed or changed: ${named}.`,
-    t`Queue them again with \`pas photo add FIND FILE\`.`,
-  );
 }

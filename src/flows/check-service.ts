@@ -3,29 +3,27 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import type { Slot } from '../http/pace.ts';
+import { type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { ROLE_WORDS } from '../pas-api/account.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { wasAcceptedNaming } from '../outbox/overview.ts';
 import { readErrorBody } from '../pas-api/error-body.ts';
-import { accessProbe, userInfoRequest } from '../pas-api/requests.ts';
-import { authorised, type Session } from '../pas-api/session.ts';
-import type { Harvest } from '../vocabulary/harvests.ts';
+import { userInfoRequest } from '../pas-api/requests.ts';
+import type { Session } from '../pas-api/session.ts';
+import { allHarvests } from '../vocabulary/harvests.ts';
+import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import { type Asker, askAccess } from './ask-access.ts';
 import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
-import { readAccount } from './read-account.ts';
+import { ROLE_WORDS, readAccount } from './read-account.ts';
 
-type ServiceToCheck = {
-  readonly baseUrl: string;
+type ServiceToCheck = Asker & {
   readonly schemaBase: string;
   readonly schemaVersion: string;
   readonly prefix: string;
   readonly session: Session;
-  readonly send: Exchange;
   readonly clock: Clock;
-  /** Waits for a slot, as a write would: the probe counts against the service's interval. */
-  readonly depart: () => Promise<Slot>;
-  /** Whether an import of this schema version was ever accepted here. */
-  readonly versionWasAccepted: boolean;
+  /** Undefined where there is none, or none that is sound. */
+  readonly outbox: ServiceOutbox | undefined;
 };
 
 const MOST_CLOCK_ERROR_MS = 60_000;
@@ -60,38 +58,22 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   }
 }
 
-/** A request that passes every gate of a write and does nothing: the method that it asks for does not exist there. */
-async function checkAccess({ baseUrl, session, send, depart }: ServiceToCheck): Promise<Check> {
-  const slot = await depart();
-  try {
-    const response = await authorised(await session.token(), send)({ ...accessProbe(baseUrl), onDeparture: slot.leave });
-    const body = readErrorBody(response);
-    const said = body.kind === 'detail' ? `: ${body.detail}` : '';
-    switch (response.status) {
-      case 405:
-      case 429:
-        return ok('writing', t`the write interface lets this account in`);
-      case 403:
-        return problem(
-          'writing',
-          t`The account or address is refused${said}.`,
-          t`Ask the operator of the service.`,
-          'notAllowed',
-        );
-      case 503:
-        return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
-      default:
-        return warning(
-          'writing',
-          t`The write interface answered with status ${response.status}.`,
-          t`Check base_url in the profile.`,
-        );
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return problem('writing', t`The write interface did not answer: ${thrown.message}.`, t`Check the network.`, 'unavailable');
-  } finally {
-    slot.giveBack();
+async function checkAccess(service: ServiceToCheck): Promise<Check> {
+  const answer = await askAccess(service, await service.session.token());
+  if (answer instanceof NoAnswerError)
+    return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
+  const body = readErrorBody(answer);
+  const said = body.kind === 'detail' ? `: ${body.detail}` : '';
+  switch (answer.status) {
+    case 405:
+    case 429:
+      return ok('writing', t`the write interface lets this account in`);
+    case 403:
+      return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`, 'notAllowed');
+    case 503:
+      return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
+    default:
+      return warning('writing', t`The write interface answered with status ${answer.status}.`, t`Check base_url in the profile.`);
   }
 }
 
@@ -114,7 +96,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
  * offline, or that is not at the profile's schema location, is wrong already.
  */
 export async function checkSchema(service: ServiceToCheck): Promise<Check> {
-  const { schemaBase, schemaVersion, prefix, send, versionWasAccepted } = service;
+  const { schemaBase, schemaVersion, prefix, send, outbox } = service;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
     return problem(
       'schema',
@@ -128,10 +110,11 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
   try {
     const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
     if (status !== 200) return warning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
-    if (!body.toString('utf8').includes(`${schemaBase}/${schemaVersion}/`)) {
+    const nameSpace = `${schemaBase}/${schemaVersion}/`;
+    if (!body.toString('utf8').includes(nameSpace)) {
       return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
     }
-    if (versionWasAccepted)
+    if (outbox !== undefined && wasAcceptedNaming(outbox, nameSpace))
       return ok('schema', t`${schemaVersion}, found at its location; the service has accepted imports with it`);
     return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
   } catch (thrown) {
@@ -151,7 +134,9 @@ export async function checkHarvesting(open: () => Promise<OaiClient>): Promise<C
 
 const OLD_VOCABULARY_DAYS = 90;
 
-export function checkVocabulary(harvests: readonly Harvest[], nowMs: number): Check {
+/** @param vocabulary undefined where nothing was harvested yet */
+export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
+  const harvests = vocabulary === undefined ? [] : allHarvests(vocabulary);
   const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
   const todo = t`Run \`pas harvest-vocab\`.`;
   if (complete.length === 0)

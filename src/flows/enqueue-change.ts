@@ -5,8 +5,7 @@ import { findNumberProblem } from '../find/read-numbers.ts';
 import {
   addNumber,
   addPhoto,
-  entriesOfFind,
-  entriesOfRecord,
+  entriesOfTarget,
   importOfFind,
   replaceNumber,
   replacePhoto,
@@ -85,7 +84,9 @@ export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
  */
 export function enqueuePhoto(outbox: ServiceOutbox, target: Target, photograph: Kept): PhotoChange {
   return outbox.change(() => {
-    const same = entriesOf(outbox, target).filter((entry) => entry.state !== 'dropped' && isSamePhotograph(entry, photograph));
+    const same = entriesOfTarget(outbox, target).filter(
+      (entry) => entry.state !== 'dropped' && isSamePhotograph(entry, photograph),
+    );
     const [first] = same;
     if (first?.state === 'refused') {
       replacePhoto(outbox, first, photograph);
@@ -139,9 +140,4 @@ function isTwin(entry: Entry, { twinSha512Hex }: Kept): boolean {
 function asItIsNow(outbox: ServiceOutbox, target: Target): Target {
   if (target.findId === null) return target;
   return { ...target, identCely: importOfFind(outbox, target.findId)?.identCely ?? null };
-}
-
-function entriesOf(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
-  if (findId !== null) return entriesOfFind(outbox, findId);
-  return identCely === null ? [] : entriesOfRecord(outbox, identCely);
 }

@@ -17,11 +17,11 @@ import {
   wasGivenUp,
 } from '../outbox/entries.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { replaceTwin } from './enqueue-change.ts';
+import { STATE_WORDS } from './entry-words.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 
 export type EnqueueContext = PhotographKeeping & {

@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { type NumberRow, readNumbers } from '../find/read-numbers.ts';
 import type { Table } from '../find/table.ts';
-import { entriesOfFind, entriesOfRecord, recordKey, type Target, wasGivenUp } from '../outbox/entries.ts';
+import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../outbox/entries.ts';
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { lastNumber, numbersThatStand } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
@@ -126,10 +126,10 @@ function numberOfFind({ elements }: StoredFind): string | undefined {
 
 /** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
 function currentNumber(outbox: ServiceOutbox, target: Target): string | undefined {
-  const { findId, identCely } = target;
+  const { identCely } = target;
   const last = lastNumber(outbox, target, ['dropped', 'refused']);
   if (last !== undefined) return last.value;
-  const entries = findId !== null ? entriesOfFind(outbox, findId) : identCely === null ? [] : entriesOfRecord(outbox, identCely);
+  const entries = entriesOfTarget(outbox, target);
   const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;
   const pulled = typeof record === 'object' && record !== null && 'elements' in record ? record.elements : undefined;
   const shown = typeof pulled === 'object' && pulled !== null && 'evidencni_cislo' in pulled ? pulled.evidencni_cislo : undefined;

@@ -1,10 +1,10 @@
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { type Exchange, within } from '../http/exchange.ts';
 import { type KnownAccount, knownAccount, rememberAccount, usernameOf } from '../outbox/accounts.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { Account } from '../pas-api/account.ts';
-import type { Session } from '../pas-api/session.ts';
+import { openSession, type Session } from '../pas-api/session.ts';
 import { readAccount } from './read-account.ts';
 
 /** The write interface of a service, open for one account. */
@@ -36,6 +36,23 @@ export async function identifyAccount(outbox: ServiceOutbox, service: OpenServic
   // A token alone says nothing of the user name that signs its account in.
   const accountId = rememberAccount({ ...outbox, username: ownName }, account);
   return { outbox: { ...outbox, username: ownName || account.email }, accountId, account };
+}
+
+/**
+ * Signs in with a password.
+ * @param keep is given the token as soon as both are known to work
+ */
+export async function signIn(
+  service: Pick<OpenService, 'baseUrl' | 'send'> & Readonly<{ username: string; password: string; answerTimeoutMs: number }>,
+  outbox: () => Promise<ServiceOutbox>,
+  keep: (token: string) => void,
+): Promise<Account> {
+  const send = within(service.answerTimeoutMs, service.send);
+  const session = openSession({ ...service, send, keeper: { read: () => undefined, write: () => {} } });
+  const account = await readAccount({ ...service, session, send });
+  keep(await session.token());
+  rememberAccount({ ...(await outbox()), username: service.username }, account);
+  return account;
 }
 
 function refuseOther(outbox: ServiceOutbox, { identCely }: KnownAccount): void {

@@ -1,7 +1,6 @@
 import { normalAddress } from '../base/address.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { countOfOthers } from '../outbox/counts.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { allServices, moveService, type ServiceRow } from '../outbox/services.ts';
@@ -10,11 +9,6 @@ export type { ServiceRow } from '../outbox/services.ts';
 
 export function knownServices(outbox: ServiceOutbox): ServiceRow[] {
   return allServices(outbox);
-}
-
-/** What other accounts of this service have queued here, by user name: it is sent by them, or by whoever says so. */
-export function queuedByOthers(outbox: ServiceOutbox): ReadonlyMap<string, number> {
-  return countOfOthers(outbox);
 }
 
 export type Move = {

@@ -1,6 +1,6 @@
 import { decimal, msgid, ngettext, t } from '../base/language.ts';
 import type { Confidence, Match, Reason } from '../find/match-photographs.ts';
-import { STATE_WORDS } from '../outbox/entry-words.ts';
+import { STATE_WORDS } from './entry-words.ts';
 import { type FileFate, findOf } from './match-photographs.ts';
 
 /** What people read of a match; programs read the codes. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { entriesOfRecord, recordKey } from '../outbox/entries.ts';
+import { entriesOfTarget, recordKey, type Target } from '../outbox/entries.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { targetOf } from './enqueue-change.ts';
@@ -16,24 +16,20 @@ export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): Sto
   return found.filter((find) => find !== undefined);
 }
 
-/**
- * Names as the user gave them → the keys of their records: of finds, or of records of the service that are not kept here
- * and that something was queued for.
- * @throws UsageError naming those of which nothing is known
- */
+/** The keys of the records that are named, as {@link recordNamed} takes them. */
 export function recordsNamed(outbox: ServiceOutbox, names: readonly string[]): string[] {
-  return names.map((name) => {
-    const target = targetOf(outbox, name);
-    if (target.findId === null) refuseUntouched(outbox, name);
-    return recordKey(target);
-  });
+  return names.map((name) => recordKey(recordNamed(outbox, name)));
 }
 
-/** @throws UsageError where nothing was queued for a record that is no find here */
-export function refuseUntouched(outbox: ServiceOutbox, identCely: string): void {
-  if (entriesOfRecord(outbox, identCely).length > 0) return;
+/**
+ * A name as the user gave it → a find's record, or a record of the service that is not kept here and that something was queued for.
+ * @throws UsageError where nothing is known of it
+ */
+export function recordNamed(outbox: ServiceOutbox, name: string): Target {
+  const target = targetOf(outbox, name);
+  if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
   const { address } = outbox;
-  throw new UsageError(t`${identCely} is not kept here, and nothing is queued for it at ${address}.`, {
-    hint: t`A number or a photograph for it can be queued: pas number set ${identCely} VALUE, pas photo add ${identCely} FILE`,
+  throw new UsageError(t`${name} is not kept here, and nothing is queued for it at ${address}.`, {
+    hint: t`A number or a photograph for it can be queued: pas number set ${name} VALUE, pas photo add ${name} FILE`,
   });
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
+import { knownAccount } from '../outbox/accounts.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import {
@@ -11,6 +12,7 @@ import {
   pullWatermarkMs,
   rememberSighting,
 } from '../outbox/pulled.ts';
+import { type AtService, atService } from './at-service.ts';
 import { type SentFind, sentFinds } from './sent-finds.ts';
 import { OVERLAP_MS } from './service-lists.ts';
 import { type Sight, type SightOptions, sightChanges, sightEach } from './sight-records.ts';
@@ -19,17 +21,13 @@ type PullContext = SightOptions & {
   readonly outbox: ServiceOutbox;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;
-  /** The account's own identifier at the service, where it is known. */
-  readonly user: string | undefined;
   /** Look at everything again, not only at what changed since the last pull. */
   readonly full: boolean;
 };
 
-export type PulledFind = {
-  readonly sent: SentFind;
-  /** Undefined where this is the first pull that met the find. */
-  readonly before: PulledRecord | undefined;
-  readonly now: PulledRecord;
+export type PulledFind = AtService & {
+  /** Otherwise than the last pull met it. */
+  readonly isNews: boolean;
 };
 
 type Pull = {
@@ -69,10 +67,14 @@ export async function pull(context: PullContext): Promise<Pull> {
     completePull(outbox, beganMs);
   });
   const finds = sent.flatMap((find): PulledFind[] => {
-    const now = pulledRecord(outbox, find.identCely);
-    return now === undefined ? [] : [{ sent: find, before: known.get(find.identCely), now }];
+    const now = atService(outbox, find);
+    return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
   });
   return { finds, fromMs };
+}
+
+function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
+  return before?.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
 }
 
 /** Never met, or looked for in vain: the list of changes alone does not tell whether it is there. */
@@ -141,9 +143,10 @@ function onlyOwn(
   });
 }
 
-function isCreatedByUs({ outbox, user }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
+function isCreatedByUs({ outbox }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
+  const user = knownAccount(outbox)?.identCely;
   if (created === undefined || (user !== undefined && created.user !== user)) return false;
   return attemptsOf(outbox, entryId).some(
     ({ startedAt, serverDateAt }) => Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,

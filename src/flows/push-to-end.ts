@@ -2,24 +2,26 @@ import { ConfigError, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { recoverInterrupted } from '../outbox/claims.ts';
+import { forgetWaits, recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
-import type { Entry } from '../outbox/entry.ts';
+import type { Entry, Photograph } from '../outbox/entry.ts';
 import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { unnamedServices } from '../outbox/services.ts';
 import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
+import { openKeptPhotograph } from './open-kept-photograph.ts';
 import { type PushResult, push } from './push.ts';
 import type { PushContext } from './push-run.ts';
+import { readRecordIdent } from './read-record-ident.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
 /** How a service is asked what it has. */
 export type Harvesting = {
   open(): Promise<OaiClient>;
-  /** Whom it is signed in as: the account that writes, or the one of the profile's user name. */
-  readonly signedInAs: 'nobody' | 'token' | 'username';
+  /** How it is signed in: by `bearer` as the account that writes, by `basic` as the one of the profile's user name. */
+  readonly auth: 'none' | 'bearer' | 'basic';
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
   /** How long after an attempt the service may still be working on it. */
@@ -41,8 +43,12 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
 
-type PushToEnd = SyncContext &
-  Omit<PushContext, 'outbox' | 'accountId' | keyof OpenService> & {
+export type PushToEnd = SyncContext &
+  Omit<PushContext, 'outbox' | 'accountId' | 'openPhotograph' | 'readIdentCely' | keyof OpenService> & {
+    /** Where copies of queued photographs are. */
+    readonly photosFolder: string;
+    /** A person has asked for these records by name: what has to wait is tried now. */
+    readonly isUrgent?: boolean;
     /** Told how many entries are to be sent, before each round of sending. */
     readonly onRound?: (queued: number) => void;
     /** Told what was found out about entries of unknown end. */
@@ -58,14 +64,16 @@ type PushToEnd = SyncContext &
  *   who the account is; AuthError, UnavailableError, ContractError
  */
 export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
-  const { service, harvesting: _harvesting, takeOver, onRound, onReconciled: _told, onLookFailed: _failed, ...rest } = given;
+  const { service, onRound } = given;
   refuseUnnamed(given.outbox);
-  const lease = takeLease(given.outbox, { takeOver });
+  const lease = takeLease(given.outbox, { takeOver: given.takeOver });
   try {
+    if (given.isUrgent === true && given.recordKeys !== undefined) forgetWaits(given.outbox, given.recordKeys);
     let identified: Promise<Identified> | undefined;
     const sendDue = async (): Promise<PushResult> => {
       // Without anything to send nobody need be there. Whose a token is that came from outside is open before it is asked.
-      const isIdle = countOf(given.outbox, given, given.anyAccount || service.tokenIsLent) === 0 && !isInterrupted(given.outbox);
+      const isIdle =
+        countToSend(given.outbox, given, given.anyAccount || service.tokenIsLent) === 0 && !isInterrupted(given.outbox);
       if (isIdle) return NOTHING_SENT;
       identified ??= identifyAccount(given.outbox, service, given.stop);
       const known = await identified.catch((thrown: unknown) => {
@@ -74,8 +82,9 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       });
       if (known === undefined) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       const { outbox, accountId } = known;
-      onRound?.(countOf(outbox, given, given.anyAccount));
-      return push({ ...rest, ...service, outbox, accountId });
+      onRound?.(countToSend(outbox, given, given.anyAccount));
+      const openPhotograph = (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph);
+      return push({ ...given, ...service, outbox, accountId, openPhotograph, readIdentCely: readRecordIdent });
     };
     let result = await sendDue();
     const released = new Set<number>();
@@ -93,14 +102,15 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
   }
 }
 
-const NOTHING_SENT: PushResult = {
+export const NOTHING_SENT: PushResult = {
   ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
   oddlyAnswered: [],
   leftOut: [],
   stopCause: undefined,
 };
 
-function countOf(outbox: ServiceOutbox, { kinds, recordKeys }: PushToEnd, anyAccount: boolean): number {
+/** Of these kinds and records; some may have to wait. */
+export function countToSend(outbox: ServiceOutbox, { kinds, recordKeys }: PushToEnd, anyAccount: boolean): number {
   const counts = countQueued(outbox, { recordKeys, anyAccount });
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
@@ -122,7 +132,7 @@ function refuseUnnamed(outbox: ServiceOutbox): void {
   );
 }
 
-function joined(first: PushResult, second: PushResult): PushResult {
+export function joined(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
     refused: first.refused + second.refused,
@@ -155,13 +165,15 @@ async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promis
 
 /**
  * Settles what is uncertain by looking at the service.
+ * @returns also how many entries are uncertain nevertheless
  * @throws OutboxLeasedError, OaiError, and what asking for the account throws
  */
-export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }): Promise<Reconciled[]> {
+export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }) {
   const lease = takeLease(given.outbox, { takeOver: given.takeOver });
   try {
     recoverInterrupted(given.outbox);
-    return await lookAndSettle(given, given.harvesting);
+    const settled = await lookAndSettle(given, given.harvesting);
+    return { settled, left: entriesInState(given.outbox, 'uncertain').length };
   } finally {
     lease.release();
   }
@@ -180,13 +192,13 @@ export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
 
 async function lookAndSettle(
   { outbox, service, recordKeys, clock, stop, onLook }: SyncContext,
-  { open, signedInAs, ...harvesting }: Harvesting,
+  { open, auth, ...harvesting }: Harvesting,
 ): Promise<Reconciled[]> {
-  const writer = await writerOf(outbox, service, signedInAs, stop);
+  const writer = await writerOf(outbox, service, auth, stop);
   const harvesters = {
-    nobody: undefined,
-    token: writer?.identCely,
-    username: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
+    none: undefined,
+    bearer: writer?.identCely,
+    basic: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
   };
   return reconcile({
     ...harvesting,
@@ -195,7 +207,7 @@ async function lookAndSettle(
     clock,
     recordKeys,
     user: writer?.identCely,
-    harvester: harvesters[signedInAs],
+    harvester: harvesters[auth],
     ...(onLook === undefined ? {} : { onProgress: onLook }),
   });
 }
@@ -204,9 +216,9 @@ async function lookAndSettle(
 async function writerOf(
   outbox: ServiceOutbox,
   service: OpenService,
-  signedInAs: Harvesting['signedInAs'],
+  auth: Harvesting['auth'],
   stop: AbortSignal | undefined,
 ): Promise<{ readonly identCely: string } | undefined> {
   const known = service.tokenIsLent ? undefined : knownAccount(outbox);
-  return known ?? (signedInAs === 'nobody' ? undefined : (await identifyAccount(outbox, service, stop)).account);
+  return known ?? (auth === 'none' ? undefined : (await identifyAccount(outbox, service, stop)).account);
 }

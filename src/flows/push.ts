@@ -14,10 +14,10 @@ import {
 } from '../outbox/claims.ts';
 import { entriesInState, move } from '../outbox/entries.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { entryText } from '../outbox/entry-words.ts';
 import { dropOutdated } from '../outbox/latest-number.ts';
 import { againAt } from '../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
+import { entryText } from './entry-words.ts';
 import { isHeld } from './hold-number.ts';
 import { type LeftOut, leftOutNow } from './left-out.ts';
 import {

@@ -1,11 +1,19 @@
 import { AuthError, ContractError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Exchange, HttpResponse } from '../http/exchange.ts';
-import { type Account, roleOfGroups } from '../pas-api/account.ts';
+import { type Account, type Role, roleOfGroups } from '../pas-api/account.ts';
 import { userInfoRequest } from '../pas-api/requests.ts';
 import { answerOrUnavailable, authorised, refuseUnavailable, type Session } from '../pas-api/session.ts';
 import { childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+
+/** The roles as people read them. */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  researcher: t`researcher`,
+  archaeologist: t`archaeologist`,
+  archivist: t`archivist`,
+  administrator: t`administrator`,
+};
 
 /**
  * Asks the service who the account is (contract, GET /api/uzivatel-info/).

@@ -1,13 +1,14 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
-import { applySettlement } from '../outbox/claims.ts';
-import { entriesOfFind, entriesOfRecord, move, type Target } from '../outbox/entries.ts';
+import { applySettlement, recoverInterrupted } from '../outbox/claims.ts';
+import { entriesOfFind, entriesOfTarget, move, type Target, wasGivenUp } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
-import { KIND_WORDS } from '../outbox/entry-words.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
+import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { ownerOf } from '../outbox/owners.ts';
+import { KIND_WORDS } from './entry-words.ts';
 
 /** What a person found out, or wants. */
 export type Decision =
@@ -30,11 +31,27 @@ const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
 
 /**
  * Settles a record's uncertain entries as a person decided. What was refused can be sent again or given up as well, and
- * a find that was given up can be taken back. To be called while holding the lease.
+ * a find that was given up can be taken back.
  * @param entryId only this entry; otherwise all that the decision is about
- * @throws UsageError when there is nothing to decide, or the identifier is another find's
+ * @throws UsageError when there is nothing to decide, or the identifier is another find's; OutboxLeasedError during a push
  */
-export function resolveDoubts(outbox: ServiceOutbox, target: Target, decision: Decision, entryId?: number): Entry[] {
+export function resolveDoubts(
+  outbox: ServiceOutbox,
+  target: Target,
+  decision: Decision,
+  entryId?: number,
+  takeOver = false,
+): Entry[] {
+  const lease = takeLease(outbox, { takeOver });
+  try {
+    recoverInterrupted(outbox);
+    return settleAs(outbox, target, decision, entryId);
+  } finally {
+    lease.release();
+  }
+}
+
+function settleAs(outbox: ServiceOutbox, target: Target, decision: Decision, entryId: number | undefined): Entry[] {
   return outbox.change(() => {
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {
@@ -49,9 +66,14 @@ export function resolveDoubts(outbox: ServiceOutbox, target: Target, decision: D
   });
 }
 
+/** How many numbers and photographs of a find wait for it that was given up; undefined where it was not. */
+export function waitingForGivenUp(outbox: ServiceOutbox, { findId }: Target): number | undefined {
+  if (findId === null || !wasGivenUp(outbox, findId)) return undefined;
+  return entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
+}
+
 function decidable(outbox: ServiceOutbox, target: Target, { kind }: Decision, entryId: number | undefined): Entry[] {
-  const { findId, identCely } = target;
-  const all = findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
+  const all = entriesOfTarget(outbox, target);
   const mayBeMeant = (entry: Entry) =>
     (entryId === undefined || entry.id === entryId) && (entry.state !== 'dropped' || canBeTakenBack(entry, all));
   const groups = DECIDES[kind].map((state) => all.filter((entry) => entry.state === state && mayBeMeant(entry)));

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { copyMadeMs, lastAnswerMs, openBackup } from '../outbox/backup-copy.ts';
+import { countFinds } from '../outbox/counts.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
 import { addGap } from '../outbox/gaps.ts';
 import { takeLease } from '../outbox/lease.ts';
@@ -33,6 +34,7 @@ type RestoreOptions = {
 
 export type Restored = {
   readonly madeMs: number;
+  readonly finds: number;
   readonly doubtful: readonly Entry[];
   /** Where the outbox is that was replaced; undefined where there was none, or nothing in it. */
   readonly aside: string | undefined;
@@ -122,7 +124,7 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
   if (!nothingSent)
     for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
   const unnamed = unnamedServices(brought).map(({ knownAs }) => knownAs);
-  return { madeMs, doubtful, unnamed, photographs: unsentPhotoEntries(brought) };
+  return { madeMs, finds: countFinds(brought), doubtful, unnamed, photographs: unsentPhotoEntries(brought) };
 }
 
 /** From the folder that `pas backup --photos` made beside the copy. What is linked stays where it lies. */

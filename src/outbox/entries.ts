@@ -9,7 +9,6 @@ import {
   type Photograph,
   TRANSITIONS,
 } from './entry.ts';
-import { STATE_WORDS } from './entry-words.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
 
 export type Target = {
@@ -180,8 +179,7 @@ export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: Ent
        where id = :id and state = :from`,
     )
     .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...changes });
-  const word = STATE_WORDS[to];
-  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${word}`);
+  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${to}`);
 }
 
 export function issuesText(issues: readonly Issue[]): string | null {
@@ -203,6 +201,10 @@ export function entriesOfFindAt(outbox: Outbox, findId: number, serviceId: numbe
 
 export function entriesOfRecord(outbox: ServiceOutbox, identCely: string): Entry[] {
   return entriesOfService(outbox, 'ident_cely = :identCely', { identCely });
+}
+
+export function entriesOfTarget(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
+  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
 /** The import that stands for a find at this service: the one that was not dropped. */

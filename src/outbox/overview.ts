@@ -34,14 +34,6 @@ export function needingPerson(outbox: ServiceOutbox, limit: number): Entry[] {
   );
 }
 
-/** Entries that the service does not have yet, or may not have. */
-export function countUnsent(outbox: ServiceOutbox): number {
-  const row = outbox
-    .sql(`select count(*) as count from entries where service_id = ? and state not in ('accepted', 'dropped')`)
-    .get(outbox.serviceId) as { count: number };
-  return row.count;
-}
-
 /** Local ids of finds that were given up while numbers or photographs wait for them. */
 export function givenUpWithWaiting(outbox: ServiceOutbox): string[] {
   return outbox

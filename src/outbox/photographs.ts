@@ -1,12 +1,8 @@
 import { entriesOfService, selectEntries } from './entries.ts';
-import type { PhotoEntry, Photograph } from './entry.ts';
+import type { PhotoEntry } from './entry.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
 
 /** Photographs that the service may not have yet, for every service. */
-export function unsentPhotographs(outbox: Outbox): Photograph[] {
-  return unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
-}
-
 export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
     (entry) => entry.kind === 'photo',

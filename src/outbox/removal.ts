@@ -1,4 +1,4 @@
-import { entriesOfFind, entriesOfRecord, type Target } from './entries.ts';
+import { entriesOfTarget, type Target } from './entries.ts';
 import type { Entry, EntryState } from './entry.ts';
 import { mayHaveArrived } from './latest-number.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
@@ -10,8 +10,8 @@ export type Removal =
   | {
       readonly kind: 'removed';
       readonly entries: readonly Entry[];
-      /** The find itself went as well: no service has an entry of it any more. */
-      readonly findRemoved: boolean;
+      /** The find itself stays, since another service has an entry of it. */
+      readonly staysElsewhere: boolean;
       /** Digests of copied photographs that nothing refers to any more. */
       readonly unusedPhotographs: readonly Buffer[];
     }
@@ -20,7 +20,7 @@ export type Removal =
 
 /** What a removal would take away; nothing is changed. */
 export function removable(outbox: ServiceOutbox, target: Target): readonly Entry[] {
-  return ofTarget(outbox, target).filter((entry) => wasNeverSent(outbox, entry));
+  return entriesOfTarget(outbox, target).filter((entry) => wasNeverSent(outbox, entry));
 }
 
 /** A number that may have arrived, or may yet, is queued all the same: it is simply sent again. */
@@ -31,7 +31,7 @@ function wasNeverSent(outbox: Outbox, entry: Entry): boolean {
 /** Takes a find's entries for one service away for good, all or none, and the find where no other service has it. */
 export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
   return outbox.change(() => {
-    const entries = ofTarget(outbox, target);
+    const entries = entriesOfTarget(outbox, target);
     const because = entries.find((entry) => !wasNeverSent(outbox, entry));
     if (because !== undefined) return { kind: 'kept', because };
     for (const { id } of entries) {
@@ -42,12 +42,9 @@ export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
     const gone = outbox
       .sql('delete from finds where id = ? and not exists (select 1 from entries where find_id = finds.id)')
       .run(target.findId);
-    return { kind: 'removed', entries, findRemoved: gone.changes > 0, unusedPhotographs: unused(outbox, entries) };
+    const staysElsewhere = target.findId !== null && gone.changes === 0;
+    return { kind: 'removed', entries, staysElsewhere, unusedPhotographs: unused(outbox, entries) };
   });
-}
-
-function ofTarget(outbox: ServiceOutbox, { findId, identCely }: Target): Entry[] {
-  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
 function unused(outbox: Outbox, entries: readonly Entry[]): Buffer[] {

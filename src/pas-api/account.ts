@@ -1,16 +1,6 @@
-import { t } from '../base/language.ts';
-
 /** The roles of the contract, weakest first. Names as the service's user information writes them. */
 export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
-
-/** The roles as people read them. */
-export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  researcher: t`researcher`,
-  archaeologist: t`archaeologist`,
-  archivist: t`archivist`,
-  administrator: t`administrator`,
-};
 
 const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
   badatel: 'researcher',

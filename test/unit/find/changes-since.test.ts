@@ -51,6 +51,13 @@ test('what changed is told in the order of the schema, in words', () => {
   ]);
 });
 
+test('a finder who was sent by name alone is told by that name', () => {
+  const record = harvested({ nalezce: { id: 'OS-000123', text: 'Nová, Eva' } });
+  expect(changesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record)).toEqual([
+    { element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' },
+  ]);
+});
+
 test('what is withheld is not said to be gone', () => {
   const { lokalizace: _masked, ...elements } = harvested({}).elements;
   expect(changesSince(SENT, harvested({}, { elements, protectedWithheld: true }))).toEqual([]);

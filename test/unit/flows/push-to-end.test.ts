@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
 import { noWalls } from '../../../src/flows/left-out.ts';
@@ -44,8 +43,7 @@ async function pushed(
     },
     ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, walls: noWalls() },
     pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
-    openPhotograph: () => Readable.from([Buffer.from('jpg')]),
-    readIdentCely: () => undefined,
+    photosFolder: 'none',
     report: () => {},
     onRound: (queued) => rounds.push(queued),
     stop: more.stop ?? new AbortController().signal,

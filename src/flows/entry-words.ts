@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
-import type { EntryKind, EntryState } from './entry.ts';
-import type { EvidenceVerdict } from './evidence.ts';
+import type { EntryKind, EntryState } from '../outbox/entry.ts';
+import type { EvidenceVerdict } from '../outbox/evidence.ts';
 
 /** What people read where an entry's kind is meant; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, string>> = {

@@ -1,20 +1,25 @@
 import { t } from '../base/language.ts';
 import { type Change, changesSince, stateText } from '../find/changes-since.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
-import type { SentFind } from '../flows/sent-finds.ts';
-import type { PulledRecord } from '../outbox/pulled.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { type PulledRecord, pulledRecord } from '../outbox/pulled.ts';
+import type { SentFind } from './sent-finds.ts';
 
 /** How the service has a find, as the last pull met it. */
 export type AtService = {
+  readonly sent: SentFind;
   readonly pulled: PulledRecord;
   /** As it was last shown; undefined where it never was. */
   readonly record: HarvestedFind | undefined;
   readonly changes: readonly Change[];
 };
 
-export function atService(sent: SentFind, pulled: PulledRecord): AtService {
+/** Undefined where no pull has met the record. */
+export function atService(outbox: ServiceOutbox, sent: SentFind): AtService | undefined {
+  const pulled = pulledRecord(outbox, sent.identCely);
+  if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
-  return { pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+  return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
 }
 
 /** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
@@ -36,10 +41,8 @@ export function changeText({ element, sent, now }: Change): string {
   return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
-/** As `--json` prints it; null where no pull has met the record. */
-export function atServiceValue(sent: SentFind | undefined, pulled: PulledRecord | undefined): Record<string, unknown> | null {
-  if (sent === undefined || pulled === undefined) return null;
-  const { record, changes } = atService(sent, pulled);
+/** For programs. */
+export function atServiceValue({ sent, pulled, record, changes }: AtService): Record<string, unknown> {
   return {
     standing: pulled.standing,
     since: iso(pulled.sinceMs),
