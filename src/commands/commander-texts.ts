@@ -42,6 +42,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   text: t`text`,
   value: t`value`,
   version: t`version`,
+  new: t`new`,
+  old: t`old`,
 };
 
 /** `show [options] <find>` → `show [volby] <nález>` */

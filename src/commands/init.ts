@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { toProfile, writeConfigFile } from '../context/config.ts';
+import { refuseContradiction, toProfile, writeConfigFile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../context/profile-settings.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -38,6 +38,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const settings = terminal.interactive ? await askForRest(context, given) : given;
   // The whole profile is checked before anything is written.
   toProfile(options.name, settings, context.environment, 'pas init');
+  refuseContradiction(config, places, options.name, settings);
   writeConfigFile(places.configFile, {
     ...config,
     defaultProfile: config.defaultProfile ?? options.name,

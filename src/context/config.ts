@@ -140,9 +140,14 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
 const OF_THE_SERVICE = ['kind', 'prefix'] as const;
 
 /** Two profiles of one service share its entries: what one of them calls practice must not be real for the other. */
-function refuseContradiction({ profiles }: ConfigFile, { configFile }: Places, name: string, settings: ProfileSettings): void {
+export function refuseContradiction(
+  { profiles }: ConfigFile,
+  { configFile }: Places,
+  name: string,
+  settings: ProfileSettings,
+): void {
   for (const [other, { base_url: address, ...others }] of profiles) {
-    if (address === undefined || address !== settings.base_url) continue;
+    if (other === name || address === undefined || address !== settings.base_url) continue;
     const key = OF_THE_SERVICE.find((each) => (others[each] ?? 'svc') !== (settings[each] ?? 'svc'));
     if (key === undefined) continue;
     const [here, there] = [String(settings[key] ?? 'svc'), String(others[key] ?? 'svc')];

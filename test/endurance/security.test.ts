@@ -247,9 +247,9 @@ describe('a production profile', () => {
   test('is not written to without a word, whatever is queued, and is with --yes', async () => {
     const home = await signedIn(mock.service, 'archaeologist');
     await expectDone(
-      home.pas('init', '--name', 'real', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(mock.service)),
+      home.pas('init', '--name', 'mock', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
-    const real = home.with({ PAS_PROFILE: 'real' });
+    const real = home;
     await expectDone(real.pas('import', writeSeason(home, 1, { photos: true })));
     await expectDone(real.pas('number', 'set', 'K-1', 'A 1'));
     await mock.service.control('DELETE', '/journal');

@@ -258,7 +258,7 @@ test('a production profile is not written to without a word', async () => {
       '--kind',
       'production',
       '--base-url',
-      service.base_url,
+      'https://finds.example.org',
       '--schema-base',
       service.schema_base,
     ),
