@@ -61,7 +61,7 @@ function inBash(line: string): Promise<string[]> {
 /** Values that nobody but the user knows, by the word that help shows for them. */
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
-  ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds'],
+  ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
 ];
 
 test('every argument, and every value of a flag, is offered something or is known to be free text', () => {

@@ -32,7 +32,8 @@ type Report = {
 
 test('sent or not, with photographs and numbers, finds that are exported and imported again are unchanged', async () => {
   await expectDone(home.pas('import', writeSeason(home, 4, { photos: true, state: 2 })));
-  await expectDone(home.pas('push', '--limit', '3', '--quiet'));
+  await expectDone(home.pas('push', '--only', 'import', '--limit', '3', '--quiet'));
+  await expectDone(home.pas('push', '--only', 'photo', '--limit', '1', '--quiet'));
   await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2024'));
   await expectDone(home.pas('number', 'set', 'K-4', 'MMK 4/2024'));
   for (const file of ['out/finds.csv', 'out/finds.xlsx', 'out/finds.geojson', 'out/finds.gpkg', 'out/finds.xml']) {

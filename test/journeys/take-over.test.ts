@@ -86,7 +86,7 @@ test('a program takes the outbox over once, where it is told that nobody has it'
   await mine.push();
   const lease = takeLease(theirs, { processes: other });
   await expect(mine.push()).rejects.toThrow(OutboxLeasedError);
-  expect(() => mine.resolve('K-1', { kind: 'drop' })).toThrow(OutboxLeasedError);
+  expect(() => mine.resolve('C-202400101-N00001', { kind: 'drop' })).toThrow(OutboxLeasedError);
   lease.release();
   await mine.push();
   theirs.close();
