@@ -62,6 +62,7 @@ export function claimAndSettle(outbox, most) {
     recordKeys: undefined,
     busyRecords: [],
     busyProjects: [],
+    leftOut: [],
   };
   for (let done = 0; done < most; done++) {
     const due = nextDue(outbox, query);

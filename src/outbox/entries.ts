@@ -1,14 +1,6 @@
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import {
-  type Entry,
-  type EntryKind,
-  type EntryState,
-  type ImportEntry,
-  type NumberEntry,
-  type Photograph,
-  TRANSITIONS,
-} from './entry.ts';
+import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
 
 export type Target = {
