@@ -154,7 +154,7 @@ describe('a damaged outbox', () => {
   test('is found by the doctor, who says what to do, and the backup takes its place', async () => {
     const run = await home.pas('doctor', '--offline');
     expect(run.code).toBe(3);
-    expect(run.stdout).toMatch(/✗ outbox .*damaged: Tree.*\n.*pas restore FILE --replace/);
+    expect(run.stdout).toMatch(/✗ outbox .*damaged.*\n.*pas restore FILE --replace/);
     copyFileSync(join(home.folder, 'good.sqlite'), outbox);
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
   });

@@ -61,8 +61,12 @@ describe('secrets', () => {
 
   test('are in nothing that pas prints or writes, and in no process list', async () => {
     const home = await signedIn(mock.service);
-    const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as { mock: { token: string } };
-    const { token } = secrets.mock;
+    const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as Record<
+      string,
+      { token: string }
+    >;
+    const [owner = ''] = Object.keys(secrets);
+    const token = secrets[owner]?.token ?? '';
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     const own = makeHome({}, home.folder);
     const runs: Run[] = [];
@@ -89,7 +93,7 @@ describe('secrets', () => {
     ])
       await run(...args);
     await run('backup', 'copy.sqlite', '--photos');
-    const renewed = (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets).mock.token;
+    const renewed = (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets)[owner]?.token;
     expect(renewed).not.toBe(token);
     const all = [...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...seenArguments, written(home)].join('\n');
     for (const secret of [token, renewed, Buffer.from(`archaeologist:${PASSWORD}`).toString('base64')]) {

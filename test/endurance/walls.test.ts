@@ -67,7 +67,7 @@ test('a photograph that was cut too often waits, is named, and is tried when it 
   const home = await signedIn(wire.service, 'archaeologist', settledAfter(0));
   await importSeason(home, 1);
   await expectDone(home.pas('push'));
-  const large = Buffer.concat([tinyPng(7), randomBytes(1_000_000)]);
+  const large = Buffer.concat([tinyPng(7), randomBytes(12_000_000)]);
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('large.png', large)));
   forgeCuts(home, 7);
   const first = await home.pas('push', '--json');

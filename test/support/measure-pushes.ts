@@ -65,8 +65,12 @@ function watchDepartures(): { readonly env: NodeJS.ProcessEnv; times(): number[]
   const watch = `
     import { subscribe } from 'node:diagnostics_channel';
     import { appendFileSync } from 'node:fs';
+    // Node says it again when what was held back has been written.
+    const seen = new WeakSet();
     subscribe('http.client.request.start', ({ request }) => {
       const at = process.hrtime.bigint();
+      if (seen.has(request)) return;
+      seen.add(request);
       if (request.path.startsWith('/api/pas/')) setImmediate(() => appendFileSync(${JSON.stringify(log)}, at + '\\n'));
     });`;
   return {
