@@ -93,7 +93,8 @@ describe('secrets', () => {
     ])
       await run(...args);
     await run('backup', 'copy.sqlite', '--photos');
-    const renewed = (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets)[owner]?.token ?? '';
+    const renewed =
+      (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets)[owner]?.token ?? '';
     expect(renewed).not.toBe(token);
     const all = [...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...seenArguments, written(home)].join('\n');
     for (const secret of [token, renewed, Buffer.from(`archaeologist:${PASSWORD}`).toString('base64')]) {
