@@ -1,19 +1,13 @@
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { attributeOf, childrenOf, type XmlDocument } from '../xml/element.ts';
+import { attributeOf, childrenOf, SCHEMA_NAMESPACE, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { differencesOf, type SchemaDifference } from '../xml/xsd-differences.ts';
-import { outlineOf, SCHEMA_NAMESPACE, SchemaTooLargeError } from '../xml/xsd-outline.ts';
 import { type DocumentProfile, namespaceOf } from './find.ts';
 import { bundledSchema } from './schema.ts';
-import type { SchemaSource } from './schema-imports.ts';
-import { compileLocally } from './schema-imports.ts';
+import { compileLocally, type SchemaSource } from './schema-imports.ts';
 
 /** Ours has less than 50 kB. */
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
-
-/** The newest schema that comes with pas, to compare with where it has none of the profile's version. */
-const NEWEST_BUNDLED = '2.2';
 
 /**
  * Why a schema cannot be the one of this profile; undefined where it can.
@@ -26,15 +20,12 @@ export async function findSchemaProblem(
 ): Promise<string | undefined> {
   if (schema.bytes.length > MAX_SCHEMA_BYTES) return t`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
   try {
-    const document = parseXml(schema.bytes, charset);
-    const problem = rootProblem(document, profile);
+    const problem = rootProblem(parseXml(schema.bytes, charset), profile);
     if (problem !== undefined) return problem;
-    outlineOf(document, profile.prefix);
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return t`it is no whole XML document: ${thrown.message}`;
-    if (thrown instanceof SchemaTooLargeError) return thrown.message;
     if (thrown instanceof Error) return thrown.message.replace(/\.$/, '');
     throw thrown;
   }
@@ -50,24 +41,21 @@ function rootProblem({ root }: XmlDocument, profile: DocumentProfile): string | 
   return hasRoot ? undefined : t`it declares no element ${profile.prefix}`;
 }
 
-/** How a schema differs from the one that comes with pas. */
-export type Comparison = {
-  /** Version of the bundled schema that it was held against. */
-  readonly version: string;
-  readonly differences: readonly SchemaDifference[];
-};
-
-export async function compareWithBundled(schema: SchemaSource, profile: DocumentProfile): Promise<Comparison> {
-  const { bundled, version } = await nearestBundled(profile);
-  const outline = ({ bytes }: SchemaSource) => outlineOf(parseXml(bytes), profile.prefix);
-  return { version, differences: differencesOf(outline(bundled), outline(schema)) };
+/** Whether it says what the schema says that comes with pas: comments, notes and where imports lie do not count. */
+export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
+  try {
+    const bundled = await bundledSchema(profile);
+    const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(sayingOf(parseXml(each).root)));
+    return own === ours;
+  } catch (thrown) {
+    // One of a version that pas does not bring.
+    if (thrown instanceof ConfigError) return false;
+    throw thrown;
+  }
 }
 
-async function nearestBundled(profile: DocumentProfile): Promise<{ bundled: SchemaSource; version: string }> {
-  try {
-    return { bundled: await bundledSchema(profile), version: profile.schemaVersion };
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown;
-    return { bundled: await bundledSchema({ ...profile, schemaVersion: NEWEST_BUNDLED }), version: NEWEST_BUNDLED };
-  }
+function sayingOf({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
+  const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
+  const said = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
+  return [namespace, name, said, children.filter((child) => child.name !== 'annotation').map(sayingOf)];
 }

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { attributeOf, childrenOf, XML_NAMESPACE } from '../xml/element.ts';
+import { attributeOf, childrenOf, SCHEMA_NAMESPACE, XML_NAMESPACE } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import type { Validator } from '../xml/xsd.ts';
-import { SCHEMA_NAMESPACE } from '../xml/xsd-outline.ts';
 
 /** A schema and the address that its imports start from. */
 export type SchemaSource = { readonly url: string; readonly bytes: Buffer };

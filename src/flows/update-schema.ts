@@ -1,22 +1,59 @@
-import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { AuthError, ConfigError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
-import { type Comparison, compareWithBundled, findSchemaProblem, MAX_SCHEMA_BYTES } from '../find/own-schema.ts';
+import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../find/find.ts';
+import { findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../find/own-schema.ts';
+import { bundledSchema } from '../find/schema.ts';
+import { sha512Of } from '../http/digest.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { retrying } from '../http/retry.ts';
+import { forget, type KeptFile, keep, readKept } from '../store/kept-files.ts';
+
+/** The schema that documents are validated with. */
+export type SchemaInUse = {
+  readonly url: string;
+  readonly namespace: string;
+  /** The deployment's own; undefined where the bundled one is in use. */
+  readonly kept: KeptFile | undefined;
+  readonly sha512Hex: string;
+  readonly sameAsBundled: boolean;
+};
+
+/**
+ * @param folder where the deployment's own schema is kept
+ * @throws ConfigError where it was damaged, or there is none at all
+ */
+export async function schemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
+  const kept = readKept(folder);
+  const addresses = { url: schemaLocationOf(profile), namespace: namespaceOf(profile) };
+  if (kept !== undefined) {
+    return { ...addresses, kept, sha512Hex: kept.sha512Hex, sameAsBundled: await isSameAsBundled(kept.bytes, profile) };
+  }
+  const { bytes } = await bundledSchema(profile);
+  return { ...addresses, kept, sha512Hex: sha512Of(bytes).toString('hex'), sameAsBundled: true };
+}
+
+export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
+
+/** Goes back to the bundled schema. */
+export function forgetSchema(folder: string): SchemaChange {
+  return forget(folder) ? 'forgotten' : 'unchanged';
+}
 
 type UpdateSchemaOptions = {
   readonly profile: DocumentProfile;
-  /** Expected to repeat what is worth repeating. */
-  readonly exchange: Exchange;
+  /** Where the schema is kept. */
+  readonly folder: string;
+  readonly send: Exchange;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onWait: (waitMs: number, reason: string) => void;
   readonly answerTimeoutMs: number;
   /** Whether an address may be asked: with TLS, or this machine's own. */
   readonly isProtected: (url: string) => boolean;
-  /** Keeps a schema that can be used in place of the one before. */
-  readonly keep: (url: string, bytes: Buffer) => void;
 };
 
-type UpdatedSchema = Comparison & { readonly url: string; readonly bytes: Buffer };
-
+const RETRY = { attempts: 3, firstWaitMs: 500, mostWaitMs: 5000, mostRetryAfterMs: 60_000 };
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = t`The schema that was in use stays in use.`;
@@ -25,18 +62,28 @@ const KEPT = t`The schema that was in use stays in use.`;
  * Fetches the deployment's own schema, and keeps it if documents can be validated with it.
  * @throws UnavailableError where it cannot be had now; ContractError where what came is no schema for this profile
  */
-export async function updateSchema(options: UpdateSchemaOptions): Promise<UpdatedSchema> {
-  const { profile } = options;
+export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
+  const { profile, folder, clock } = options;
+  const before = keptOrUndefined(folder);
   const url = schemaLocationOf(profile);
-  const response = await fetchFollowing(options, url);
-  refuseStatus(url, response);
-  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(response.headers['content-type'] ?? '')?.[1];
-  const schema = { url, bytes: response.body };
-  const problem = await findSchemaProblem(schema, profile, charset);
+  const { status, headers, body } = await fetchFollowing(options, url);
+  refuseStatus(url, status);
+  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
+  const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
   if (problem !== undefined) throw notUsable(url, problem);
-  const comparison = await compareWithBundled(schema, profile);
-  options.keep(url, response.body);
-  return { ...comparison, ...schema };
+  keep(folder, `${profile.prefix}.xsd`, url, body, clock.now());
+  if (before === undefined) return 'fetched';
+  return before.bytes.equals(body) ? 'unchanged' : 'updated';
+}
+
+/** One that is damaged is replaced like any other. */
+function keptOrUndefined(folder: string): KeptFile | undefined {
+  try {
+    return readKept(folder);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
 }
 
 async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
@@ -57,9 +104,10 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
   throw notUsable(start, t`the service redirects in a circle`);
 }
 
-async function get({ exchange, answerTimeoutMs }: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
+async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
+  const { send, clock, random, onWait, answerTimeoutMs } = options;
   try {
-    return await exchange({
+    return await retrying(send, { clock, random, onWait, ...RETRY })({
       method: 'GET',
       url,
       headers: { accept: '*/*', 'accept-encoding': 'identity' },
@@ -76,7 +124,7 @@ async function get({ exchange, answerTimeoutMs }: UpdateSchemaOptions, url: stri
   }
 }
 
-function refuseStatus(url: string, { status }: HttpResponse): void {
+function refuseStatus(url: string, status: number): void {
   if (status === 200) return;
   if (status === 401 || status === 403) throw new AuthError(t`${url} may not be read (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {

@@ -24,6 +24,7 @@ export type XmlDocument = {
 };
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
 /** The value of an attribute, or undefined where it is absent. Attributes without prefix are in no namespace. */
 export function attributeOf(element: XmlElement, name: string, namespace = ''): string | undefined {
