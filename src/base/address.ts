@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net';
+
 /**
  * The one spelling of a service's address (RFC 3986, section 6.2): host in lower case and without final dots, the scheme's own port
  * left out, what is percent-encoded in one form, no slash at the end. What spells one service differently is equal after this.
@@ -19,4 +21,9 @@ export function normalAddress(text: string): string | undefined {
 function oneForm(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+}
+
+/** Whether a host is this machine, by its address: a name may begin like one. IPv6 with or without its brackets. */
+export function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Profile } from '../context/config.ts';
+import { isProtected, type Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
 import { checkPacing, openPace } from '../context/pacing.ts';
@@ -135,8 +135,7 @@ async function profileChecks(context: Context, profile: Profile): Promise<Check[
     const message = SECRETS_ARE[place](context.places.secretsFile);
     return place === 'nowhere' ? warning('secrets', message, t`Run \`pas login\`.`) : ok('secrets', message);
   });
-  const { protocol, hostname } = new URL(profile.baseUrl);
-  const open = profile.allowHttp && protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname);
+  const open = !isProtected(profile.baseUrl, false);
   return [
     open
       ? warning('profile', t`${named}; the password travels in the open.`, t`Use an https:// address if there is one.`)

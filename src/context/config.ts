@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isLoopback } from '../base/address.ts';
 import { ConfigError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { withoutRedisPasswords } from '../http/redis-address.ts';
@@ -200,8 +201,7 @@ function oaiAuth(value: string | undefined): Profile['oaiAuth'] {
 /** With TLS, on this machine, or in a network that the profile calls its own. */
 export function isProtected(address: string, allowHttp: boolean): boolean {
   const { protocol, hostname } = new URL(address);
-  const loopback = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && (loopback || allowHttp));
+  return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
 }
 
 function requireTls(where: string, address: string, allowHttp: boolean): void {

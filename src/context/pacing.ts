@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { isLoopback } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Check, ok, problem, warning } from '../flows/check-machine.ts';
@@ -149,8 +150,4 @@ function checkLocalPacing(path: string): Check {
   if (!existsSync(path)) return ok('pacing', t`local, in ${path}, which the first push makes`);
   const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
   return ok('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

@@ -21,7 +21,8 @@ export type Move = {
 /**
  * What would become of it if a service had another address from now on.
  * @param from its address so far; or, where an earlier pas knew it by that only, the name of its profile
- * @throws UsageError where nothing is known of the one, or the other is no address or the same
+ * @throws UsageError where nothing is known of the one, or the other is no address or the same. What was typed is not repeated, since
+ *   it may hold a password.
  */
 export function planMove(outbox: ServiceOutbox, from: string, to: string): Move {
   const services = allServices(outbox);
@@ -29,10 +30,11 @@ export function planMove(outbox: ServiceOutbox, from: string, to: string): Move 
   const old = services.find((row) => named(row) === (row.address === null ? from : normalAddress(from)));
   if (old === undefined) {
     const known = services.map(named).join(', ');
-    throw new UsageError(t`No service ${from} is known here.`, { hint: t`Known are: ${known}` });
+    throw new UsageError(t`The service that has moved is not known here.`, { hint: t`Known are: ${known}` });
   }
   const address = normalAddress(to);
-  if (address === undefined) throw new UsageError(t`${to} is no address such as https://finds.example.org.`);
+  if (address === undefined)
+    throw new UsageError(t`The new address must be one such as https://finds.example.org, without a user name, a query or a #.`);
   if (address === old.address) throw new UsageError(t`${from} and ${to} are one address.`);
   return { from: old, address, into: services.find((row) => row.address === address) };
 }

@@ -88,18 +88,21 @@ function keptOrUndefined(folder: string): KeptFile | undefined {
 
 async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
   let url = start;
+  if (!options.isProtected(url)) {
+    throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
+      hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
+    });
+  }
   for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
-    if (!options.isProtected(url)) {
-      throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
-        hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
-      });
-    }
     const response = await get(options, url);
     if (!REDIRECTS.includes(response.status)) return response;
     const location = response.headers['location'];
     if (location === undefined || !URL.canParse(location, url))
       throw notUsable(url, t`the service redirects without saying where to`);
-    url = new URL(location, url).href;
+    const target = new URL(location, url);
+    if (target.origin !== new URL(start).origin)
+      throw notUsable(url, t`it redirects to another service (${target.origin}), which is not followed`);
+    url = target.origin + target.pathname + target.search;
   }
   throw notUsable(start, t`the service redirects in a circle`);
 }

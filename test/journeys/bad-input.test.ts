@@ -218,20 +218,19 @@ describe('a configuration', () => {
     home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
     await refused(12, /unknown key base_ulr/, 'status');
   });
-  test('that would send the password in the open', async () => {
-    await refused(
-      12,
-      /in the open/,
-      'init',
-      '--name',
-      'b',
-      '--kind',
-      'training',
-      '--base-url',
-      'http://finds.example.org',
-      '--schema-base',
-      'https://x.example/s',
-    );
+  test.each([
+    ['the password', '--base-url', 'http://finds.example.org'],
+    ['the password to a stranger whose name begins like an address of this machine', '--base-url', 'http://127.evil.example'],
+    ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
+  ])('that would send %s in the open', async (_what, flag, address) => {
+    const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
+    await refused(12, /in the open/, 'init', '--name', 'b', ...settings, flag, address);
+  });
+  test.each(['base-url', 'oai-base', 'schema-base'])('with a password in --%s, which is not repeated', async (flag) => {
+    const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
+    const run = await home.pas('init', '--name', 'b', ...settings, `--${flag}`, 'https://eva:kladivo-42@x.example');
+    expect(run.code).toBe(12);
+    expect(run.stdout + run.stderr).not.toContain('kladivo-42');
   });
 });
 

@@ -135,12 +135,26 @@ describe('the deployment’s own schema', () => {
     expect(await home.json('schema', 'show', '--profile', 'here')).toMatchObject({ in_use: 'own' });
   });
 
-  test('is followed where it moved to, but not to where it is unprotected', async () => {
+  test('is followed where it moved to at its service, but to no other, be it a program of this machine', async () => {
     answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
     expect(await home.json('schema', 'update')).toMatchObject({ change: 'fetched' });
-    answer = (response) => response.writeHead(302, { location: 'http://schema.example.org/svc.xsd' }).end();
-    const run = await home.pas('schema', 'update');
-    expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/not protected by TLS/)]);
+    let asked = 0;
+    const neighbour = createServer((_request, response) => {
+      asked++;
+      response.end(deployed());
+    });
+    await new Promise<void>((ready) => neighbour.listen(0, '127.0.0.1', ready));
+    const { port } = neighbour.address() as AddressInfo;
+    try {
+      for (const location of [`http://127.0.0.1:${port}/svc.xsd`, 'https://schema.example.org/svc.xsd']) {
+        answer = (response) => response.writeHead(302, { location }).end();
+        const run = await home.pas('schema', 'update');
+        expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/another service/)]);
+      }
+    } finally {
+      neighbour.close();
+    }
+    expect(asked).toBe(0);
   });
 });
 

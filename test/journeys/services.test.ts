@@ -110,6 +110,17 @@ describe('one service', () => {
     expect(await home.json('status')).toMatchObject({ entries: { import: { accepted: 1 }, photo: { accepted: 1 } } });
   });
 
+  test('is not moved to an address with a password in it, which is not repeated', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    for (const args of [
+      [first.base_url, 'https://eva:kladivo-42@finds.example.org'],
+      ['https://eva:kladivo-42@finds.example.org', second.base_url],
+    ]) {
+      const run = await home.pas('service', 'moved', ...args);
+      expect([run.code, run.stdout + run.stderr]).toEqual([2, expect.not.stringContaining('kladivo-42')]);
+    }
+  });
+
   test('that has moved keeps its records under its new address', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalAddress } from '../../../src/base/address.ts';
+import { isLoopback, normalAddress } from '../../../src/base/address.ts';
 
 describe('one service has one spelling', () => {
   const ADDRESS = 'https://finds.example.org';
@@ -145,5 +145,23 @@ describe('whatever is typed', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('this machine is known by its address', () => {
+  test.each(['localhost', '127.0.0.1', '127.8.9.10', '[::1]', '::1'])('%s', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  test.each([
+    '127.evil.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '127.1.2.3.4',
+    '10.127.0.1',
+    '[::2]',
+    '::1.example',
+  ])('but not %s, which only looks like it', (host) => {
+    expect(isLoopback(host)).toBe(false);
   });
 });
