@@ -38,7 +38,7 @@ export function openBench() {
         text += chunk;
         if (text.includes('\n')) break;
       }
-      return { ...JSON.parse(text), stop: () => child.kill() };
+      return { ...JSON.parse(text), pid: child.pid, stop: () => child.kill() };
     },
     startMock(...args) {
       return this.startServer(MOCK, ['--port', '0', '--json', ...args]);

@@ -7,6 +7,8 @@ export type Clock = {
   monotonicMs(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Keeps the whole process busy for `ms` milliseconds, a few at most: nothing comes in between, and it is exact. */
+  hold(ms: number): void;
 };
 
 export const systemClock: Clock = {
@@ -15,10 +17,14 @@ export const systemClock: Clock = {
   sleep: async (ms, signal) => {
     // Timers count whole milliseconds and fire a little early or late: the last one is waited for in turns of the event loop.
     const endMs = systemClock.monotonicMs() + ms;
-    if (ms >= 2) await delay(Math.floor(ms) - 1, undefined, signal === undefined ? {} : { signal });
-    while (systemClock.monotonicMs() < endMs) {
+    for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
-      await turn();
+      if (leftMs < 2) await turn();
+      else await delay(Math.floor(leftMs) - 1, undefined, signal === undefined ? {} : { signal });
     }
+  },
+  hold: (ms) => {
+    const endMs = performance.now() + ms;
+    while (performance.now() < endMs);
   },
 };

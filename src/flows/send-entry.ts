@@ -57,8 +57,9 @@ export async function sendOnce(
   const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
   let departedAtMs = clock.monotonicMs();
   const onDeparture = () => {
+    const mayLeave = slot.leave();
     departedAtMs = clock.monotonicMs();
-    return slot.leave();
+    return mayLeave;
   };
   const exchange = authorised(token, context.send);
   const facts = (response: Pick<HttpResponse, 'status' | 'headers'> | undefined) => ({

@@ -45,8 +45,9 @@ export type Slot = {
   /** How long it was waited for. */
   readonly waitedMs: number;
   /**
-   * To be called just before the first byte, after any connecting: the next slot counts from here. False where the slot
-   * ran out meanwhile: somebody else may be leaving, so this request must not.
+   * To be called just before the first byte, after any connecting. Holds the process for what is left until the slot, so
+   * that nothing else comes between; the next slot counts from here. False where the slot ran out meanwhile: somebody
+   * else may be leaving, so this request must not.
    */
   leave(): boolean;
   /** The request never got out. */
@@ -57,7 +58,7 @@ export type Slot = {
 export type Pace = {
   /** Resolves shortly before the next slot, so that what must be on disk first does not eat into it. */
   approach(signal?: AbortSignal): Promise<void>;
-  /** Resolves when a request may leave. */
+  /** Resolves just before a request may leave, so that it can connect and be built. */
   depart(signal?: AbortSignal): Promise<Slot>;
   /**
    * The service refused for frequency: everybody slows down; `retryAfterMs` is what it asked for. Returns how long
@@ -73,8 +74,12 @@ export type Pace = {
  * loopback: 3 ms keep every arrival at 100 ms or more.
  */
 const GUARD_MS = 3;
-/** How early `approach` returns: a commit that reaches the disk takes a few milliseconds. */
+/** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds. */
 const LEAD_MS = 12;
+/** How early `depart` returns. The process is held for what a request does not need of it. */
+const HELD_MS = 2;
+/** Up to this, a process that has to wait for its turn at its first byte waits for the receiver of it; beyond, perhaps before it. */
+const PUT_ASIDE_MS = 25;
 /** Connecting may take a while. Who takes longer than this is taken for dead, and does not leave any more. */
 export const MOST_LEAVING_MS = 3000;
 /** Whoever shares the pace may change it, so nobody sleeps for longer than this without looking. */
@@ -87,33 +92,41 @@ const LOOKS_PER_DOUBLING = 8;
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
 const MOST_JITTER_INTERVALS = 20;
-/** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.3 s in all. */
+/** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.1 s in all. */
 const IDLE_MS = 10_000;
 const WAKING_MS = 15;
-const WAKING_RECOVERY = 0.05;
+const WAKING_RECOVERY = 0.15;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
- * Spaces departures by at least the interval in every scope. A slot is taken at the moment of departure, not booked
- * ahead, so a late departure pushes the next one on instead of closing the gap behind it.
+ * Spaces departures by at least the interval in every scope. A slot is taken shortly before its time, and by one request
+ * alone, so a late departure pushes the next one on instead of closing the gap behind it.
  */
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
+  const mostLeavingMs = Math.max(MOST_LEAVING_MS, 2 * intervalMs);
+  let throttles = 0;
+
   const waitIn = (states: readonly PaceState[], nowMs: number, leastIntervalMs = 0): number => {
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, leastIntervalMs);
     const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
-    // In hundredths, upwards: a remainder too small to be added to a clock's time would never be over.
-    const waitMs = Math.max(0, Math.ceil(100 * (Math.max(...freeAt) - nowMs)) / 100);
-    const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
-    return waitMs === 0 && leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : waitMs;
+    return inHundredths(Math.max(0, Math.max(...freeAt) - nowMs));
   };
 
-  /** Milliseconds until the slot; or the mark that says whose it is, when it was taken. */
-  const tryDepart = (): Promise<{ readonly waitMs: number } | { readonly mark: number }> =>
-    store.update<{ waitMs: number } | { mark: number }>(scopes, (found, nowMs, leastIntervalMs) => {
+  /** Takes the slot where it is near and nobody else has it. */
+  const tryDepart = (): Promise<Taken | { readonly lookAgainMs: number }> =>
+    store.update<Taken | { lookAgainMs: number }>(scopes, (found, nowMs, leastIntervalMs) => {
       const states = found.map((state) => notAhead(state, nowMs));
       const remainingMs = waitIn(states, nowMs, leastIntervalMs);
-      if (remainingMs > 0) return { result: { waitMs: remainingMs }, next: states };
-      return { result: { mark: nowMs + MOST_LEAVING_MS }, next: states.map((state) => departing(state, nowMs)) };
+      const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
+      const othersMs = leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : 0;
+      if (remainingMs > LEAD_MS || othersMs > 0) {
+        return { result: { lookAgainMs: inHundredths(Math.max(remainingMs - LEAD_MS, othersMs)) }, next: states };
+      }
+      const mark = nowMs + mostLeavingMs;
+      return {
+        result: { mark, atMs: clock.monotonicMs() + remainingMs },
+        next: states.map((state) => departing(state, nowMs, mark)),
+      };
     });
 
   const waitMs = (): Promise<number> =>
@@ -131,32 +144,38 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
   };
 
   /** Ends the leaving that `mark` stands for, and no other. */
-  const release = (mark: number, departedToo: boolean): void =>
+  const release = (mark: number, leftAtMs?: number): void => {
+    const outMs = clock.monotonicMs();
+    const agoMs = leftAtMs === undefined || outMs - leftAtMs > PUT_ASIDE_MS ? 0 : outMs - leftAtMs;
     inPassing(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) => ({
           ...state,
           leavingUntilMs: state.leavingUntilMs === mark ? 0 : state.leavingUntilMs,
-          lastDepartureMs: departedToo ? Math.max(state.lastDepartureMs, nowMs) : state.lastDepartureMs,
+          lastDepartureMs: leftAtMs === undefined ? state.lastDepartureMs : Math.max(state.lastDepartureMs, nowMs - agoMs),
         })),
       })),
     );
+  };
 
-  const takenSlot = (mark: number, asked: Moment, waitedMs: number): Slot => {
+  const slotOf = ({ mark, atMs }: Taken, asked: Moment, waitedMs: number): Slot => {
     let open = true;
     return {
       waitedMs,
       leave() {
+        if (!open) return false;
+        clock.hold(atMs - clock.monotonicMs());
         // One gap short of what the others wait, so that whoever takes the next slot then is not met either.
-        if (!open || elapsedMs(clock, asked) > MOST_LEAVING_MS - intervalMs - GUARD_MS) return false;
+        if (elapsedMs(clock, asked) > mostLeavingMs - intervalMs - GUARD_MS) return false;
         open = false;
+        const leftAtMs = clock.monotonicMs();
         // Only when the bytes are out may the next one follow, in case this process is put aside just before them.
-        setImmediate(() => release(mark, true));
+        queueMicrotask(() => release(mark, leftAtMs));
         return true;
       },
       giveBack() {
-        if (open) release(mark, false);
+        if (open) release(mark);
         open = false;
       },
     };
@@ -175,12 +194,26 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       const startedMs = clock.monotonicMs();
       for (;;) {
         const asked = momentOf(clock);
+        const known = throttles;
         const found = await tryDepart();
-        if ('mark' in found) return takenSlot(found.mark, asked, clock.monotonicMs() - startedMs);
-        await sleepALittle(found.waitMs, signal);
+        if ('lookAgainMs' in found) {
+          await sleepALittle(found.lookAgainMs, signal);
+          continue;
+        }
+        const slot = slotOf(found, asked, found.atMs - startedMs);
+        const earlyMs = found.atMs - HELD_MS - clock.monotonicMs();
+        try {
+          if (earlyMs > 0) await clock.sleep(earlyMs, signal);
+        } catch (thrown) {
+          slot.giveBack();
+          throw thrown;
+        }
+        if (throttles === known) return slot;
+        slot.giveBack();
       }
     },
     slowDown(departedAtMs, retryAfterMs) {
+      throttles += 1;
       const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
       const agoMs = clock.monotonicMs() - departedAtMs;
       inPassing(
@@ -193,6 +226,9 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     },
   };
 }
+
+/** `mark` says whose slot it is; `atMs` is when it begins, on this machine's monotonic clock. */
+type Taken = { readonly mark: number; readonly atMs: number };
 
 type Moment = { readonly monotonicMs: number; readonly at: number };
 
@@ -219,12 +255,17 @@ function lookAgainMs(leavingUntilMs: number, nowMs: number): number {
   return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MOST_LOOK_AGAIN_MS, leavingUntilMs - nowMs);
 }
 
-function departing(state: PaceState, nowMs: number): PaceState {
+/** Upwards: a remainder too small to be added to a clock's time would never be over. */
+function inHundredths(ms: number): number {
+  return Math.ceil(100 * ms) / 100;
+}
+
+function departing(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
   const sinceMs = nowMs - state.lastDepartureMs;
   return {
     ...state,
     lastDepartureMs: nowMs,
-    leavingUntilMs: nowMs + MOST_LEAVING_MS,
+    leavingUntilMs,
     jitterMs: orNothing(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
     wakingMs: sinceMs > IDLE_MS ? WAKING_MS : orNothing(state.wakingMs * (1 - WAKING_RECOVERY)),
   };

@@ -33,6 +33,9 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
         signal?.addEventListener('abort', onAbort);
         sleepers.add(sleeper);
       }),
+    hold: (ms) => {
+      elapsedMs += Math.max(0, ms);
+    },
     get sleeping() {
       return sleepers.size;
     },
@@ -45,7 +48,7 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
         elapsedMs = Math.max(elapsedMs, next.untilMs);
         next.wake();
       }
-      elapsedMs = targetMs;
+      elapsedMs = Math.max(elapsedMs, targetMs);
       await settled();
     },
   };

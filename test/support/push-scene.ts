@@ -28,13 +28,18 @@ type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pac
 };
 
 /** A service that answers as it is told, after a while. */
-export function scene(clock: ManualClock, reply: (request: Asked, index: number) => Reply | Promise<Reply>) {
+export function scene(
+  clock: ManualClock,
+  reply: (request: Asked, index: number) => Reply | Promise<Reply>,
+  connect?: () => Promise<void>,
+) {
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
   const walls = noWalls();
   const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
+    await connect?.();
     request.onDeparture?.();
     const body = request.body?.open();
     const text = Buffer.isBuffer(body) ? body.toString() : '';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { answer, count, created, LATENCY_MS, obeyed, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -16,6 +16,21 @@ test('a slow service does not slow the queue: requests leave every 100 ms while 
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
   // The first answer is waited for.
   expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
+});
+
+test('what a request needs before its slot does not make it late: its claim is on record, and it connects', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let index = 0; index < 60; index += 1) queueImport(outbox, `K-${index}`);
+  const claimed: number[] = [];
+  const { run, asked } = scene(clock, created, async () => {
+    claimed.push(entriesOfService(outbox, `state <> 'queued'`, {}).length);
+    await clock.sleep(1.5);
+  });
+  await run(outbox);
+  const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
+  for (const gap of gaps.slice(-20)) expect(gap).toBeCloseTo(103, 3);
+  expect(claimed).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
 });
 
 test('entries of one record go one after the other, the photograph after its find', async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePace, type Pace, UNSEEN } from '../../../src/http/pace.ts';
+import { makePace, type Pace, type Slot, UNSEEN } from '../../../src/http/pace.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -27,9 +27,129 @@ async function departures(pace: Pace, clock: ManualClock, count: number, withinM
   return times;
 }
 
+/** A slot that was waited for, with nobody else to move the time on. */
+async function departing(pace: Pace, clock: ManualClock): Promise<Slot> {
+  const taken = pace.depart();
+  while ((await Promise.race([taken, clock.advance(0.5)])) === undefined);
+  return taken;
+}
+
 function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
+
+test('departures are 103 ms apart to the microsecond, although claiming and connecting take their time', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+  const times: number[] = [];
+  const all = (async () => {
+    for (let index = 0; index < 120; index += 1) {
+      await pace.approach();
+      await clock.sleep(index % 7);
+      const slot = await pace.depart();
+      await clock.sleep(0.25 * (index % 4));
+      expect(slot.leave()).toBe(true);
+      times.push(clock.monotonicMs());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  await clock.advance(60_000);
+  await all;
+  for (const gap of gaps(times).slice(-50)) expect(gap).toBeCloseTo(103, 3);
+});
+
+test('the next departure counts from the moment before the first byte, not from when the process had its turn again', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  await departures(pace, clock, 120, 13_000);
+  const slot = await departing(pace, clock);
+  expect(slot.leave()).toBe(true);
+  const leftMs = clock.monotonicMs();
+  clock.hold(6);
+  const [next = 0] = await departures(pace, clock, 1);
+  expect(next - leftMs).toBeCloseTo(103, 3);
+});
+
+test('a process that was put aside for long about its first byte counts from when that is surely out', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const slot = await departing(pace, clock);
+  expect(slot.leave()).toBe(true);
+  clock.hold(60);
+  const outMs = clock.monotonicMs();
+  const [next = 0] = await departures(pace, clock, 1);
+  expect(next - outMs).toBeGreaterThanOrEqual(100);
+});
+
+test('a slot is taken before its time, and leaving holds the process until then', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  await leave(pace);
+  const leftMs = clock.monotonicMs();
+  const waitMs = await pace.waitMs();
+  const slot = await departing(pace, clock);
+  expect(clock.monotonicMs() - leftMs).toBeLessThan(waitMs);
+  expect(slot.leave()).toBe(true);
+  expect(clock.monotonicMs() - leftMs).toBeCloseTo(waitMs, 3);
+});
+
+test('nobody takes the slot of a request that is about to leave', async () => {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  await leave(of());
+  const slot = await departing(of(), clock);
+  let otherMs = 0;
+  const other = of()
+    .depart()
+    .then((taken) => {
+      taken.leave();
+      otherMs = clock.monotonicMs();
+    });
+  slot.leave();
+  const leftMs = clock.monotonicMs();
+  await clock.advance(500);
+  await other;
+  expect(otherMs - leftMs).toBeGreaterThanOrEqual(100);
+});
+
+test('who is stopped shortly before the slot gives it back', async () => {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  await leave(of());
+  const stop = new AbortController();
+  const stopped = of().depart(stop.signal);
+  const refused = expect(stopped).rejects.toThrow('stopped');
+  await clock.advance((await of().waitMs()) - 5);
+  stop.abort(new Error('stopped'));
+  await refused;
+  await departing(of(), clock);
+  expect(await of().waitMs()).toBeLessThan(125);
+});
+
+test('a throttle that is heard of shortly before the slot is obeyed', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  await leave(pace);
+  let leftMs = 0;
+  const leaving = leave(pace).then(() => {
+    leftMs = clock.monotonicMs();
+  });
+  await clock.advance((await pace.waitMs()) - 5);
+  const heardMs = clock.monotonicMs();
+  pace.slowDown(heardMs, 1000);
+  await clock.advance(2000);
+  await leaving;
+  expect(leftMs - heardMs).toBeGreaterThanOrEqual(1000);
+});
+
+test('an interval of many seconds lets requests leave, and keeps them apart', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 8000 });
+  const found = gaps(await departures(pace, clock, 4));
+  expect(Math.min(...found)).toBeGreaterThanOrEqual(8000);
+});
 
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
@@ -86,7 +206,7 @@ test('who took too long to connect may not leave any more, and does not disturb 
   const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
   const late = await of().depart();
   const next = of().depart();
-  await clock.advance(3000);
+  await clock.advance(3005);
   const slot = await next;
   expect(late.leave()).toBe(false);
   late.giveBack();
