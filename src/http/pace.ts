@@ -74,8 +74,9 @@ export type Pace = {
  * loopback: 3 ms keep every arrival at 100 ms or more.
  */
 const GUARD_MS = 3;
-/** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds. */
+/** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds, as a rule. */
 const LEAD_MS = 12;
+const LEAD_DECAY = 0.9;
 /** How early `depart` returns. The process is held for what a request does not need of it. */
 const HELD_MS = 2;
 /** Up to this, a process that has to wait for its turn at its first byte waits for the receiver of it; beyond, perhaps before it. */
@@ -105,6 +106,8 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
   const mostLeavingMs = Math.max(MOST_LEAVING_MS, 2 * intervalMs);
   let throttles = 0;
+  let leadMs = LEAD_MS;
+  let approachedAtMs: number | undefined;
 
   const waitIn = (states: readonly PaceState[], nowMs: number, leastIntervalMs = 0): number => {
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, leastIntervalMs);
@@ -185,13 +188,18 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     waitMs,
     async approach(signal) {
       for (;;) {
-        const remainingMs = (await waitMs()) - LEAD_MS;
+        const remainingMs = (await waitMs()) - leadMs;
+        approachedAtMs = clock.monotonicMs();
         if (remainingMs <= 0) return;
         await sleepALittle(remainingMs, signal);
       }
     },
     async depart(signal) {
       const startedMs = clock.monotonicMs();
+      // What was done since `approach` may take as long the next time.
+      const preparedMs = startedMs - (approachedAtMs ?? startedMs);
+      approachedAtMs = undefined;
+      leadMs = Math.max(LEAD_MS, Math.min(Math.max(preparedMs + 2 * HELD_MS, leadMs * LEAD_DECAY), intervalMs / 2));
       for (;;) {
         const asked = momentOf(clock);
         const known = throttles;

@@ -58,6 +58,23 @@ test('departures are 103 ms apart to the microsecond, although claiming and conn
   for (const gap of gaps(times).slice(-50)) expect(gap).toBeCloseTo(103, 3);
 });
 
+test('a disk that takes long is given its time before the slot, from the second claim on', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const times: number[] = [];
+  const all = (async () => {
+    for (let index = 0; index < 90; index += 1) {
+      await pace.approach();
+      clock.hold(30);
+      await leave(pace);
+      times.push(clock.monotonicMs());
+    }
+  })();
+  await clock.advance(60_000);
+  await all;
+  for (const gap of gaps(times).slice(-50)) expect(gap).toBeCloseTo(103, 3);
+});
+
 test('the next departure counts from the moment before the first byte, not from when the process had its turn again', async () => {
   const clock = manualClock();
   const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
