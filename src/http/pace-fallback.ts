@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { PaceStore } from './pace.ts';
+import type { PaceStore } from './pace-state.ts';
 import { PaceStoreError } from './redis-pace-store.ts';
 
 type SharedStore = PaceStore & { close(): void };

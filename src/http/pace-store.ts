@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { type PaceState, type PaceStore, UNSEEN } from './pace.ts';
+import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 
 /**
  * The pace of all `pas` processes of one user on this machine, in a small SQLite file outside any outbox, so that

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace.ts';
+import { MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { makePace, UNSEEN } from '../../../src/http/pace.ts';
+import { makePace } from '../../../src/http/pace.ts';
+import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { isAddressFault, readRedisAddress } from '../../../src/http/redis-address.ts';
 import {
   decodeState,
