@@ -4,7 +4,6 @@ import { hasErrors } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidation } from '../context/validation.ts';
-import { asFind } from '../flows/enqueue-finds.ts';
 import { documentOfFind } from '../flows/known-finds.ts';
 import { findsNamed } from '../flows/named-finds.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
@@ -23,8 +22,7 @@ async function build(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.outbox();
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  const validate = async () => (await openValidation(context))(asFind(stored));
-  const { document, contentDigest, issues } = await documentOfFind(outbox, stored, validate);
+  const { document, contentDigest, issues } = await documentOfFind(outbox, stored, () => openValidation(context));
   if (!terminal.json) streams.stdout.write(document);
   printIssues(terminal, issues, terminal.warn);
   terminal.value({

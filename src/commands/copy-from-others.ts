@@ -2,7 +2,6 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Context } from '../context/context.ts';
 import { openValidation } from '../context/validation.ts';
 import { copyFinds } from '../flows/copy-finds.ts';
-import { asFind, contentOf } from '../flows/enqueue-finds.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import { findCount } from './counted.ts';
 
@@ -23,7 +22,6 @@ export async function copyFromOthers(
 ): Promise<void> {
   if (finds.length === 0) return;
   const { terminal } = context;
-  const outbox = await context.outbox();
   const count = findCount(finds.length);
   if (context.profile().kind === 'production' && !alsoToProduction) {
     terminal.note(t`${count} of other services are not queued for this one. To send them here too: name them, or add --copy.`);
@@ -33,8 +31,7 @@ export async function copyFromOthers(
     terminal.note(t`${count} of other services would be queued for this one first.`);
     return;
   }
-  const check = await openValidation(context);
-  const states = copyFinds({ outbox, contentOf: (stored) => contentOf(asFind(stored), check(asFind(stored))) }, finds);
+  const states = copyFinds(await context.outbox(), finds, await openValidation(context));
   const drafts = states.filter((state) => state === 'draft').length;
   terminal.note(t`${count} of other services are queued for this one as well, each as an entry of its own.`);
   if (drafts > 0)

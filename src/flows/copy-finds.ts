@@ -1,23 +1,10 @@
-import {
-  addImport,
-  addNumber,
-  addPhoto,
-  entriesOfFindAt,
-  type ImportContent,
-  importOfFind,
-  importsElsewhere,
-  wasGivenUp,
-} from '../outbox/entries.ts';
+import type { Find } from '../find/find.ts';
+import type { ValidatedFind } from '../find/validate.ts';
+import { addImport, addNumber, addPhoto, entriesOfFind, importOfFind, importsElsewhere, wasGivenUp } from '../outbox/entries.ts';
 import type { Entry, EntryState } from '../outbox/entry.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-
-type CopyContext = {
-  /** Bound to the service that the finds are to be sent to. */
-  readonly outbox: ServiceOutbox;
-  /** The import document of a find as this service wants it. */
-  readonly contentOf: (find: StoredFind) => ImportContent;
-};
+import { asFind, contentOf } from './enqueue-finds.ts';
 
 /** Finds that other services have or are to have, and this one never had, by the order in which they were entered. */
 export function findsToCopy(outbox: ServiceOutbox, finds: Iterable<StoredFind>): StoredFind[] {
@@ -31,14 +18,19 @@ export function findsToCopy(outbox: ServiceOutbox, finds: Iterable<StoredFind>):
  * of them at the first service stays as it is.
  * @returns what each is now
  */
-export function copyFinds({ outbox, contentOf }: CopyContext, finds: readonly StoredFind[]): EntryState[] {
+export function copyFinds(
+  outbox: ServiceOutbox,
+  finds: readonly StoredFind[],
+  validate: (find: Find) => ValidatedFind,
+): EntryState[] {
   return finds.map((find) => {
-    const content = contentOf(find);
+    const content = contentOf(asFind(find), validate(asFind(find)));
     return outbox.change(() => {
       // Another pas may have copied it since it was looked for.
       if (!findsToCopy(outbox, [find]).includes(find)) return 'dropped';
       const source = latest(importsElsewhere(outbox, find.id));
-      const entries = source === undefined ? [] : entriesOfFindAt(outbox, find.id, source.serviceId).filter(isWanted);
+      const entries =
+        source === undefined ? [] : entriesOfFind({ ...outbox, serviceId: source.serviceId }, find.id).filter(isWanted);
       const target = { findId: find.id, identCely: null };
       addImport(outbox, find.id, content);
       for (const entry of entries) if (entry.kind === 'photo') addPhoto(outbox, target, entry.photograph);

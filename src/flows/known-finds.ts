@@ -1,5 +1,5 @@
 import { valueText } from '../find/changes-since.ts';
-import type { FindElements } from '../find/find.ts';
+import type { Find, FindElements } from '../find/find.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';
 import { entriesOfTarget, importOfFind, importsElsewhere } from '../outbox/entries.ts';
@@ -11,6 +11,7 @@ import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { allServices } from '../outbox/services.ts';
 import { atService } from './at-service.ts';
+import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 import { sentFind } from './sent-finds.ts';
 
@@ -63,9 +64,11 @@ function standingsElsewhere(outbox: ServiceOutbox, findId: number): Elsewhere[] 
   });
 }
 
+type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
+
 /** The import document of a find: the one that was sent or will be, byte for byte; of a draft, the one that it would have. */
-export async function documentOfFind(outbox: ServiceOutbox, find: StoredFind, validate: () => Promise<ValidatedFind>) {
+export async function documentOfFind(outbox: ServiceOutbox, find: StoredFind, openValidation: OpenValidation) {
   const document = importOfFind(outbox, find.id)?.document ?? undefined;
-  const found = document === undefined ? await validate() : { document, issues: [] };
+  const found = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
   return { ...found, contentDigest: contentDigest(sha512Of(found.document)) };
 }

@@ -183,12 +183,7 @@ export function entryById(outbox: Outbox, id: number): Entry | undefined {
 }
 
 export function entriesOfFind(outbox: ServiceOutbox, findId: number): Entry[] {
-  return entriesOfFindAt(outbox, findId, outbox.serviceId);
-}
-
-/** What a find has to send, or has sent, to another service. */
-export function entriesOfFindAt(outbox: Outbox, findId: number, serviceId: number): Entry[] {
-  return selectEntries(outbox, 'find_id = :findId and service_id = :serviceId', { findId, serviceId });
+  return entriesOfService(outbox, 'find_id = :findId', { findId });
 }
 
 export function entriesOfRecord(outbox: ServiceOutbox, identCely: string): Entry[] {
