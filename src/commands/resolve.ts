@@ -3,8 +3,7 @@ import { type ExitReason, UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { targetOf } from '../flows/enqueue-change.ts';
-import { type Decision, resolveDoubts, waitingForGivenUp } from '../flows/resolve-doubt.ts';
+import { type Decision, resolveDoubts } from '../flows/resolve-doubt.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { wholeNumber } from './list.ts';
 
@@ -33,18 +32,19 @@ export function register(program: Command, run: Runner): void {
 async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
   const decision = decisionOf(options);
   const outbox = await context.outbox();
-  const target = targetOf(outbox, name);
-  const settled = resolveDoubts(outbox, target, decision, options.entry, options.takeOver === true);
+  const { settled, waiting } = resolveDoubts(outbox, name, decision, {
+    entryId: options.entry,
+    takeOver: options.takeOver === true,
+  });
   const count = settled.length;
   context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
-  if (decision.kind === 'drop') sayWhatWaits(context, name, waitingForGivenUp(outbox, target));
+  if (waiting !== undefined) sayWhatWaits(context, name, waiting);
   context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
 
 /** A find that is given up leaves its photographs and numbers behind. */
-function sayWhatWaits({ terminal }: Context, name: string, waiting: number | undefined): void {
-  if (waiting === undefined) return;
+function sayWhatWaits({ terminal }: Context, name: string, waiting: number): void {
   if (waiting > 0)
     terminal.line(
       ngettext(

@@ -176,7 +176,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       const { settled } = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
       return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
     },
-    resolve: (find, decision) => resolveDoubts(outbox, targetOf(outbox, find), decision, undefined, takeOverOnce()).length,
+    resolve: (find, decision) => resolveDoubts(outbox, find, decision, { takeOver: takeOverOnce() }).settled.length,
     entries: (find) => {
       const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, targetOf(outbox, find));
       return entries.map(toPublic);

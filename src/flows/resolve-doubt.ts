@@ -8,6 +8,7 @@ import { recordEvidence } from '../outbox/evidence.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { ownerOf } from '../outbox/owners.ts';
+import { targetOf } from './enqueue-change.ts';
 import { KIND_WORDS } from './entry-words.ts';
 
 /** What a person found out, or wants. */
@@ -32,20 +33,23 @@ const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
 /**
  * Settles a record's uncertain entries as a person decided. What was refused can be sent again or given up as well, and
  * a find that was given up can be taken back.
+ * @param find as a user names it
  * @param entryId only this entry; otherwise all that the decision is about
+ * @returns what was settled; where the find is given up now, also how many numbers and photographs wait for it
  * @throws UsageError when there is nothing to decide, or the identifier is another find's; OutboxLeasedError during a push
  */
 export function resolveDoubts(
   outbox: ServiceOutbox,
-  target: Target,
+  find: string,
   decision: Decision,
-  entryId?: number,
-  takeOver = false,
-): Entry[] {
+  { entryId, takeOver = false }: { readonly entryId?: number | undefined; readonly takeOver?: boolean } = {},
+) {
   const lease = takeLease(outbox, { takeOver });
   try {
     recoverInterrupted(outbox);
-    return settleAs(outbox, target, decision, entryId);
+    const target = targetOf(outbox, find);
+    const settled = settleAs(outbox, target, decision, entryId);
+    return { settled, waiting: decision.kind === 'drop' ? waitingForGivenUp(outbox, target) : undefined };
   } finally {
     lease.release();
   }
@@ -66,8 +70,7 @@ function settleAs(outbox: ServiceOutbox, target: Target, decision: Decision, ent
   });
 }
 
-/** How many numbers and photographs of a find wait for it that was given up; undefined where it was not. */
-export function waitingForGivenUp(outbox: ServiceOutbox, { findId }: Target): number | undefined {
+function waitingForGivenUp(outbox: ServiceOutbox, { findId }: Target): number | undefined {
   if (findId === null || !wasGivenUp(outbox, findId)) return undefined;
   return entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
 }

@@ -20,13 +20,6 @@ function numbersOf(outbox: Outbox, { serviceId, findId, identCely }: Target & { 
   }).filter((entry) => entry.kind === 'number');
 }
 
-/** Numbers that records have, or are to get, in the order in which they were asked for. */
-export function numbersThatStand(outbox: ServiceOutbox): NumberEntry[] {
-  return entriesOfService(outbox, `kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
-    (entry) => entry.kind === 'number',
-  );
-}
-
 /** The one that was asked for last, without those in these states. */
 export function lastNumber(outbox: ServiceOutbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
   return numbersOf(outbox, { ...target, serviceId: outbox.serviceId }).findLast(({ state }) => !without.includes(state));

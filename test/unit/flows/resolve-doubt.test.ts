@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { targetOf } from '../../../src/flows/enqueue-change.ts';
 import { resolveDoubts } from '../../../src/flows/resolve-doubt.ts';
 import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import { addPhoto, entryById } from '../../../src/outbox/entries.ts';
@@ -30,15 +29,14 @@ test('a find cannot be settled as the record of another find', () => {
   end(outbox, queueImport(outbox, 'K-1').entryId, { state: 'accepted', identCely: IDENT });
   const { entryId } = queueImport(outbox, 'K-2');
   end(outbox, entryId, UNCERTAIN);
-  const target = targetOf(outbox, 'K-2');
-  expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT })).toThrow(
+  expect(() => resolveDoubts(outbox, 'K-2', { kind: 'created', identCely: IDENT })).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(/record of K-1 already/),
       hint: expect.stringMatching(/pas show K-1.*pas resolve K-2 --drop$/),
     }),
   );
   expect(state(outbox, entryId)).toBe('uncertain');
-  resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER });
+  resolveDoubts(outbox, 'K-2', { kind: 'created', identCely: OTHER });
   expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: OTHER });
 });
 
@@ -46,17 +44,15 @@ describe('photographs of a record that is not kept here', () => {
   test('are settled each by itself', () => {
     using outbox = tempOutbox();
     const [there, missing] = [uncertainPhoto(outbox, 'a.jpg', 1), uncertainPhoto(outbox, 'b.jpg', 2)];
-    const target = targetOf(outbox, IDENT);
-    resolveDoubts(outbox, target, { kind: 'created', identCely: IDENT }, there);
-    resolveDoubts(outbox, target, { kind: 'resend' }, missing);
+    resolveDoubts(outbox, IDENT, { kind: 'created', identCely: IDENT }, { entryId: there });
+    resolveDoubts(outbox, IDENT, { kind: 'resend' }, { entryId: missing });
     expect([state(outbox, there), state(outbox, missing)]).toEqual(['accepted', 'queued']);
   });
 
   test('cannot be settled as another record’s', () => {
     using outbox = tempOutbox();
     uncertainPhoto(outbox, 'a.jpg', 1);
-    const target = targetOf(outbox, IDENT);
-    expect(() => resolveDoubts(outbox, target, { kind: 'created', identCely: OTHER })).toThrow(/sent to C-202400101-N00001/);
+    expect(() => resolveDoubts(outbox, IDENT, { kind: 'created', identCely: OTHER })).toThrow(/sent to C-202400101-N00001/);
   });
 });
 
@@ -65,7 +61,7 @@ describe('without a doubt', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, { state: 'refused', reason: 'no right to this project', issues: [] });
-    resolveDoubts(outbox, targetOf(outbox, 'K-1'), { kind: 'resend' });
+    resolveDoubts(outbox, 'K-1', { kind: 'resend' });
     expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', issues: [] });
   });
 
@@ -73,16 +69,15 @@ describe('without a doubt', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     end(outbox, entryId, UNCERTAIN);
-    const target = targetOf(outbox, 'K-1');
-    resolveDoubts(outbox, target, { kind: 'drop' });
+    resolveDoubts(outbox, 'K-1', { kind: 'drop' });
     expect(state(outbox, entryId)).toBe('dropped');
-    resolveDoubts(outbox, target, { kind: 'resend' });
+    resolveDoubts(outbox, 'K-1', { kind: 'resend' });
     expect(state(outbox, entryId)).toBe('queued');
   });
 
   test('there is nothing to decide about what is queued or accepted', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
-    expect(() => resolveDoubts(outbox, targetOf(outbox, 'K-1'), { kind: 'resend' })).toThrow(/Nothing here/);
+    expect(() => resolveDoubts(outbox, 'K-1', { kind: 'resend' })).toThrow(/Nothing here/);
   });
 });
