@@ -40,6 +40,14 @@ test('a find cannot be settled as the record of another find', () => {
   expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: OTHER });
 });
 
+test('what a push that was killed left under way can be decided at once', () => {
+  using outbox = tempOutbox();
+  const { entryId } = queueImport(outbox, 'K-1');
+  claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  resolveDoubts(outbox, 'K-1', { kind: 'created', identCely: IDENT });
+  expect(entryById(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
+});
+
 describe('photographs of a record that is not kept here', () => {
   test('are settled each by itself', () => {
     using outbox = tempOutbox();
