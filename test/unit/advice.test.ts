@@ -38,7 +38,7 @@ test('nothing is added for the profile that is used anyway, nor where there is n
 });
 
 /** They act on the whole home, or on none. */
-const WITHOUT_PROFILE = /^pas (demo|init|profile|backup|restore|mock-server|completion|__complete)\b/;
+const WITHOUT_PROFILE = /^pas (demo|init|profile|service|backup|restore|mock-server|completion|__complete)\b/;
 
 test('every command of the program is known as one that acts on a profile or not', async () => {
   const nowhere = { write: () => true };
