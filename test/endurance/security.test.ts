@@ -145,9 +145,7 @@ describe('secrets', () => {
     await expectDone(
       withBus.pas('init', '--name', 'mock', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
     );
-    const startedMs = Date.now();
     const login = await expectDone(withBus.pas('login', '--json'));
-    expect(Date.now() - startedMs).toBeLessThan(20_000);
     expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
     expect(modeOf(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
     const whoami = await makeHome({}, home.folder).pas('whoami');

@@ -95,7 +95,7 @@ function forgeCuts(home: Home, times: number): void {
 }
 
 test('a number that arrives late does not come to stand in place of a newer one', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...settledAfter(16_000), '--answer-timeout-ms', '700']);
+  const home = await signedIn(mock.service, 'archaeologist', [...settledAfter(16_000), '--answer-timeout-ms', '5000']);
   await importSeason(home, 1);
   await expectDone(home.pas('push'));
   await mock.service.faults({ endpoint: 'number', fault: 'slow', ms: 15_000, times: 1 });
