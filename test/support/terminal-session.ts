@@ -129,8 +129,8 @@ export async function startProgram(
     press: send,
     ended,
     kill: async () => {
-      const { pid = 0 } = await until((seen) => (seen.pid === undefined ? 'it has not begun' : undefined));
-      process.kill(pid, 'SIGKILL');
+      const { pid } = await until((seen) => (seen.pid === undefined ? 'it has not begun' : undefined));
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
       await ended();
     },
     end,
