@@ -10,7 +10,7 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { readMap } from '../flows/column-map.ts';
 import type { Enqueued } from '../flows/enqueue-finds.ts';
 import { foldPlaces, foldUnchecked } from '../flows/fold-issues.ts';
-import { type CopiedRows, importTable } from '../flows/import-table.ts';
+import { type CopiedTable, importTable } from '../flows/import-table.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { findCount, photographCount } from './counted.ts';
 import { noteGap } from './gap-note.ts';
@@ -66,7 +66,7 @@ export async function importTables(context: Context, files: readonly string[], o
     for (const find of report.finds) finds.push(find);
     rows += report.rows;
     unchecked += report.unchecked;
-    if (copy !== undefined) printCopied(context, copy.file, file, report.copied);
+    if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: pas import TABLE --wizard`);
@@ -107,7 +107,7 @@ async function readColumnMap(context: Context, given: string, lookupTerm: Lookup
   );
 }
 
-function printCopied({ terminal }: Context, file: string, table: string, { rows: count, left }: CopiedRows): void {
+function printCopied({ terminal }: Context, table: string, { file, rows: count, left }: CopiedTable): void {
   terminal.note(
     ngettext(
       msgid`${file} has ${count} row, with what is wrong in the column issues. Mend it and import it.`,

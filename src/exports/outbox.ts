@@ -4,8 +4,11 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Find } from '../find/find.ts';
+import { readTable } from '../find/read-table.ts';
+import { validateFind } from '../find/validate.ts';
 import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange, targetOf } from '../flows/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/enqueue-finds.ts';
+import { type ImportReport, importTable } from '../flows/import-table.ts';
 import { keepingPhotographs } from '../flows/kept-photographs.ts';
 import { noWalls } from '../flows/left-out.ts';
 import type { PushResult } from '../flows/push.ts';
@@ -21,12 +24,13 @@ import { openOutbox } from '../outbox/outbox.ts';
 import { nameServices, openService } from '../outbox/services.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
-import { type CheckOptions, checkFinds } from './finds.ts';
+import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
 export type { Find, FindElements, Reference, TargetState } from '../find/find.ts';
 export type { Enqueued, EnqueueReport } from '../flows/enqueue-finds.ts';
+export type { ImportReport } from '../flows/import-table.ts';
 export type { PushResult } from '../flows/push.ts';
 export type { PushEvent, StopCause } from '../flows/push-run.ts';
 export type { Decision } from '../flows/resolve-doubt.ts';
@@ -93,6 +97,11 @@ export type Settled = {
 export type FindOutbox = AsyncDisposable & {
   /** Checks finds and queues them with their photographs. A find with errors is kept as a draft and never sent. */
   add(finds: readonly Find[]): Promise<EnqueueReport>;
+  /**
+   * The same for a table with the columns that README.md lists. A row of a record that the service has is refused.
+   * @throws PasError where the table cannot be read at all
+   */
+  importTable(path: string): Promise<ImportReport>;
   /** @param find local id, or the service's identifier */
   setNumber(find: string, value: string): NumberChange;
   /** @throws FileError for what is no photograph that the service takes */
@@ -124,7 +133,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   nameServices(raw, [{ profile, ...named }]);
   const outbox = openService(raw, named);
   const role = roleNamed(knownAccount(outbox)?.role);
-  const checks = await checkFinds({ ...service, ...(role === undefined ? {} : { role }) });
+  const knowledge = await openKnowledge({ ...service, ...(role === undefined ? {} : { role }) });
   const walls = noWalls();
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const never = new AbortController();
@@ -143,7 +152,12 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
 
   return {
-    add: (finds) => enqueueFinds(finds, { outbox, validate: checks.check, ...keeping, dryRun: false }),
+    add: (finds) =>
+      enqueueFinds(finds, { ...keeping, outbox, validate: (find) => validateFind(find, knowledge.known()), dryRun: false }),
+    importTable: async (path) => {
+      const context = { ...keeping, outbox, known: knowledge.known(), dryRun: false };
+      return importTable(await readTable(path), { ...context, photoFolder: dirname(path), copyCommand: 'pas push --copy' });
+    },
     setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, find), value),
     addPhoto: async (find, path) => {
       const { change, issues } = await addPhotograph(outbox, targetOf(outbox, find), path, keeping);
@@ -186,7 +200,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
 
   async function close(): Promise<void> {
-    checks[Symbol.dispose]();
+    knowledge.close();
     outbox.close();
     await connection.close();
   }

@@ -73,6 +73,6 @@ const ALLOWED = new Set<string>(
 
 /** What an entry means is known only once vocabularies are at hand. */
 const WITHOUT_LOOKUPS = {
-  resolveReference: rememberReferences(() => ({ kind: 'not-harvested' })),
+  resolveReference: rememberReferences(),
   resolvePhoto: () => ({ value: '' }),
 };

@@ -7,7 +7,10 @@ import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 import { rememberReferences } from './resolve-reference.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from './table.ts';
 
-type MapContext = Omit<RowContext, 'resolveReference'> & { readonly lookupTerm: LookupTerm };
+type MapContext = Omit<RowContext, 'resolveReference'> & {
+  /** Undefined where no vocabulary is at hand. */
+  readonly lookupTerm: LookupTerm | undefined;
+};
 
 type MappedTable = {
   /** The table's own issues, and those of its header and keys. */

@@ -22,7 +22,7 @@ const MAX_NAME_LENGTH = 100;
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference>;
 
 /** Resolves each different cell once: a season has a few dozen, in however many rows, and they share their references. */
-export function rememberReferences(lookupTerm: LookupTerm): ResolveReference {
+export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
   const known = new Map<string, Reading<Reference>>();
   return (field, cell) => {
     const key = `${field.name} ${cell}`;

@@ -1,15 +1,11 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { buildDocument } from './document.ts';
 import type { Find } from './find.ts';
-import type { LookupTerm } from './lookup.ts';
 import type { RuleContext } from './rule.ts';
 import { checkRules } from './rules.ts';
 import type { FindSchema } from './schema.ts';
 
 export type ValidationContext = RuleContext & { readonly schema: FindSchema };
-
-/** The same with vocabularies at hand, harvested or not. */
-export type Known = ValidationContext & { readonly lookupTerm: LookupTerm };
 
 /** `document` is what may be sent if, and only if, `issues` holds no error. */
 export type ValidatedFind = { readonly document: Buffer; readonly issues: readonly Issue[] };

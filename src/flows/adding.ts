@@ -13,7 +13,7 @@ import { positionText, readPosition } from '../find/read-position.ts';
 import { isReadable } from '../find/reading.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
 import { inOrder, POINT_COLUMNS, parseSetting, readSettings, type Setting } from '../find/settings.ts';
-import { type Known, type ValidatedFind, validateFind } from '../find/validate.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../find/validate.ts';
 import { importOfFind } from '../outbox/entries.ts';
 import type { EntryState } from '../outbox/entry.ts';
 import { findByLocalId } from '../outbox/finds.ts';
@@ -26,7 +26,7 @@ import { findsNamed } from './named-finds.ts';
 
 export type AddingSources = {
   readonly outbox: ServiceOutbox;
-  readonly known: Known;
+  readonly known: ValidationContext;
   readonly keeping: PhotographKeeping;
   /** Where file names start from. */
   readonly folder: string;

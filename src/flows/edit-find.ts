@@ -9,7 +9,7 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { mapTable } from '../find/map-table.ts';
 import { unreadable } from '../find/reading.ts';
 import { settingsOrRefusal } from '../find/settings.ts';
-import { type Known, validateFind } from '../find/validate.ts';
+import { type ValidationContext, validateFind } from '../find/validate.ts';
 import { recoverAbandoned } from '../outbox/abandoned.ts';
 import { addImport, importOfFind, replaceImport, wasGivenUp } from '../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../outbox/entry.ts';
@@ -19,7 +19,10 @@ import { holding } from './adding.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 import type { Interviewed } from './interview-world.ts';
 
-type EditContext = { readonly outbox: ServiceOutbox; readonly known: Known };
+type EditContext = {
+  readonly outbox: ServiceOutbox;
+  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+};
 
 /** What a line of the find said, and says now; undefined where it said nothing. */
 export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };

@@ -10,7 +10,7 @@ import type { MappedRow } from '../find/map-row.ts';
 import { mapTable } from '../find/map-table.ts';
 import { photoResolver } from '../find/photo-path.ts';
 import type { Table } from '../find/table.ts';
-import { type Known, validateFind } from '../find/validate.ts';
+import { type ValidationContext, validateFind } from '../find/validate.ts';
 import { readConstants, withConstants } from '../find/with-constants.ts';
 import { refuseExisting, writeOutputFile } from '../store/output-file.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
@@ -18,7 +18,7 @@ import { knownFind } from './export-finds.ts';
 import { issuedElsewhere } from './issued-elsewhere.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
-  readonly known: Known;
+  readonly known: ValidationContext;
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
   /** What sends finds of other services to this one as well. */
@@ -31,21 +31,19 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
 };
 
-type ImportReport = EnqueueReport & {
+export type ImportReport = EnqueueReport & {
   /** Of the table, also those that were left out. */
   readonly rows: number;
-  /** Of the copy; 0 where none was wanted. */
-  readonly copied: CopiedRows;
 };
 
 /** `left` could not even be taken apart, and so stand in no copy. */
-export type CopiedRows = { readonly rows: number; readonly left: readonly number[] };
+export type CopiedTable = { readonly file: string; readonly rows: number; readonly left: readonly number[] };
 
 /**
  * Table → finds → outbox. Importing the same table again changes nothing.
  * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
  */
-export async function importTable(own: Table, context: ImportContext): Promise<ImportReport> {
+export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
@@ -61,12 +59,8 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
   const issues = [...ofTable];
   const report = await enqueueFinds(findsOf(rows, issues), { ...context, validate: (find) => validateFind(find, known) });
   for (const issue of report.issues) issues.push(issue);
-  return {
-    ...report,
-    issues,
-    rows: own.rowCount + unreadRows(own),
-    copied: copy === undefined ? { rows: 0, left: [] } : await writeCopy(own, issues, copy),
-  };
+  const copied = copy === undefined ? {} : { copied: await writeCopy(own, issues, copy) };
+  return { ...report, issues, rows: own.rowCount + unreadRows(own), ...copied };
 }
 
 /** The finds as they are walked; what is wrong with the rows goes to `issues`. */
@@ -94,9 +88,9 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
 }
 
 /** A workbook where the name ends in `.xlsx`, else CSV. */
-async function writeCopy(own: Table, issues: readonly Issue[], to: Copy): Promise<CopiedRows> {
+async function writeCopy(own: Table, issues: readonly Issue[], to: Copy): Promise<CopiedTable> {
   const table = issuesTable(own, issues, to.rows);
   const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
   await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
-  return { rows: table.rows.length, left: table.left };
+  return { file: to.file, rows: table.rows.length, left: table.left };
 }

@@ -5,6 +5,7 @@ import type { Mapping } from '../find/mapping.ts';
 import { isReadable } from '../find/reading.ts';
 import { cellOfReference, findNameDoubt, findNameProblem, resolveProject } from '../find/resolve-reference.ts';
 import type { Offer, Remark } from '../ui/prompt.ts';
+import { cutTo } from '../ui/width.ts';
 import { fold } from '../vocabulary/fold.ts';
 import { isHarvested } from '../vocabulary/harvests.ts';
 import { searchTerms } from '../vocabulary/search.ts';
@@ -104,7 +105,7 @@ function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, t
       const meaning = term === undefined ? label || id : nameOf(term);
       return {
         value: own,
-        name: cut(`${own} = ${meaning}`, columns - MARGIN),
+        name: cutTo(`${own} = ${meaning}`, columns - MARGIN),
         short: meaning,
         description: t`your own term`,
       };
@@ -115,9 +116,9 @@ function offerOf(vocabulary: Vocabulary, term: Term, columns: number): Offer<str
   const path = pathTo(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
-    name: cut(nameOf(term), columns - MARGIN),
-    short: cut(nameOf(term), columns / 2),
-    description: cut([term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '), columns - 1),
+    name: cutTo(nameOf(term), columns - MARGIN),
+    short: cutTo(nameOf(term), columns / 2),
+    description: cutTo([term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '), columns - 1),
   };
 }
 
@@ -138,9 +139,4 @@ function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): st
   if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
   if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
   return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Type other letters.`;
-}
-
-function cut(text: string, most: number): string {
-  const letters = [...text];
-  return letters.length <= most ? text : `${letters.slice(0, Math.max(1, Math.floor(most) - 1)).join('')}…`;
 }

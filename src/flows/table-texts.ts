@@ -8,6 +8,7 @@ import type { Preview, StrangeTerm } from '../find/propose/preview.ts';
 import type { ColumnProposal, TableProposal } from '../find/propose/propose-columns.ts';
 import type { AnglePart } from '../find/read-degrees.ts';
 import { findsText } from '../report/format.ts';
+import { cutTo } from '../ui/width.ts';
 
 /** What the wizard says, as lines. */
 
@@ -121,6 +122,5 @@ export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): 
 }
 
 function cut(text: string, most: number): string {
-  const letters = [...text.replace(/\s+/g, ' ')];
-  return letters.length <= most ? letters.join('') : `${letters.slice(0, most - 1).join('')}…`;
+  return cutTo(text.replace(/\s+/g, ' '), most);
 }

@@ -1,0 +1,64 @@
+import { systemClock } from '../base/clock.ts';
+import { localDate } from '../base/local-date.ts';
+import type { DocumentProfile } from '../find/find.ts';
+import { openFindSchema } from '../find/schema.ts';
+import type { ValidationContext } from '../find/validate.ts';
+import type { Role } from '../pas-api/account.ts';
+import { checkAddress } from './connection.ts';
+
+export type CheckOptions = {
+  /** `{schema_base}`: the address that the documents name their schema by. */
+  readonly schemaBase: string;
+  /** Default `svc`; a deployment may have its own. */
+  readonly prefix?: string;
+  /** Default `2.2`. */
+  readonly schemaVersion?: string;
+  /** Of the account that will send; some rules depend on it. Without it those are not checked. */
+  readonly role?: Role;
+  /** Name of that account's organisation, as the service writes it. */
+  readonly organisation?: string;
+  /** What `pas harvest-vocab` harvested. Without it, terms and places are taken unchecked. */
+  readonly vocabulary?: { readonly file: string; readonly oaiBase: string };
+};
+
+type Knowledge = {
+  /** As things stand today. */
+  readonly known: () => ValidationContext;
+  readonly close: () => void;
+};
+
+/** What finds are judged by. @throws ConfigError where pas has no schema of that version */
+export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
+  const schema = await openFindSchema(documentProfileOf(options));
+  const vocabulary = await openLookups(options.vocabulary);
+  const { role, organisation } = options;
+  return {
+    known: () => ({
+      schema,
+      today: localDate(systemClock.now()),
+      ...(role === undefined ? {} : { role }),
+      ...(organisation === undefined ? {} : { organisation }),
+      ...vocabulary.lookups,
+    }),
+    close: () => {
+      schema[Symbol.dispose]();
+      vocabulary.close();
+    },
+  };
+}
+
+function documentProfileOf(options: CheckOptions): DocumentProfile {
+  return {
+    prefix: options.prefix ?? 'svc',
+    // A name, not a place to send anything to.
+    schemaBase: checkAddress('schemaBase', options.schemaBase, true),
+    schemaVersion: options.schemaVersion ?? '2.2',
+  };
+}
+
+async function openLookups(from: CheckOptions['vocabulary']) {
+  if (from === undefined) return { lookups: undefined, close: () => {} };
+  const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
+  const store = openVocabulary(from.file, systemClock);
+  return { lookups: store.lookups(from.oaiBase), close: () => store.close() };
+}
