@@ -89,33 +89,38 @@ class Sending {
     const secure = socket instanceof TLSSocket;
     const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
     this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', t`it took too long to connect`);
-    if (isConnected) this.#depart();
-    else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart());
+    if (isConnected) this.#depart(socket);
+    else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
 
-  /** Until something is written to it, nothing of the request leaves, its head included. */
-  #depart(): void {
+  /** The corked socket holds the request ready, so that hardly anything can come between its slot and its bytes. */
+  #depart(socket: Socket): void {
     const [outgoing, body] = [this.#outgoing, this.#body];
     if (this.#settled || outgoing === undefined) return;
+    socket.cork();
     if (body === undefined || Buffer.isBuffer(body)) {
-      if (!this.#leave()) return;
-      outgoing.end(body);
+      if (body === undefined) outgoing.flushHeaders();
+      else outgoing.write(body);
+      if (!this.#leave(socket)) return;
+      outgoing.end();
       this.#awaitAnswer();
       return;
     }
+    outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
     this.#failAfter(STALLED_BODY_MS, 'timeout', t`the network took nothing for ${seconds} seconds`);
-    body.once('data', () => this.#leave());
+    body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#timer?.refresh());
     body.on('error', (error) => this.#fail('body', messageOf(error), error));
     body.once('end', () => this.#awaitAnswer());
     body.pipe(outgoing);
   }
 
-  #leave(): boolean {
+  #leave(socket: Socket): boolean {
     if (this.#settled) return false;
     this.#departed = this.#request.onDeparture?.() !== false;
-    if (!this.#departed) this.#fail('connect', t`it took too long to connect`);
+    if (this.#departed) socket.uncork();
+    else this.#fail('connect', t`it took too long to connect`);
     return this.#departed;
   }
 

@@ -63,16 +63,15 @@ function watchDepartures(): { readonly env: NodeJS.ProcessEnv; times(): number[]
   const log = join(tempFolder(), 'departures');
   writeFileSync(log, '');
   const watch = `
-    import { subscribe } from 'node:diagnostics_channel';
     import { appendFileSync } from 'node:fs';
-    // Node says it again when what was held back has been written.
-    const seen = new WeakSet();
-    subscribe('http.client.request.start', ({ request }) => {
+    import { Socket } from 'node:net';
+    const write = Socket.prototype._writeGeneric;
+    Socket.prototype._writeGeneric = function (many, data, ...rest) {
       const at = process.hrtime.bigint();
-      if (seen.has(request)) return;
-      seen.add(request);
-      if (request.path.startsWith('/api/pas/')) setImmediate(() => appendFileSync(${JSON.stringify(log)}, at + '\\n'));
-    });`;
+      const head = Buffer.from(many ? data[0].chunk : data).subarray(0, 40).toString('latin1');
+      if (/^[A-Z]+ \\/api\\/pas\\//.test(head)) setImmediate(() => appendFileSync(${JSON.stringify(log)}, at + '\\n'));
+      return write.call(this, many, data, ...rest);
+    };`;
   return {
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` },
     times: () =>
