@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import { writeConfigFile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { keepPacingPassword } from '../context/pacing.ts';
-import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
+import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import { identifyAccount, signIn } from '../flows/identify-account.ts';
 import { ROLE_WORDS } from '../flows/read-account.ts';
 import type { Account } from '../pas-api/account.ts';
@@ -44,11 +44,15 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
   const owner = ownerOf({ ...profile, username });
-  const account = await signIn({ ...profile, username, password, send }, context.outbox, (token) => {
-    // The password too, because a token may run out in the middle of a push.
-    context.secrets.set(owner, { password, token });
-    if (profile.username === undefined) keepUsername(context, profile.name, username);
-  });
+  const account = await signIn(
+    { ...profile, username, password, send: keepingQuiet(send, password) },
+    context.outbox,
+    (token) => {
+      // The password too, because a token may run out in the middle of a push.
+      context.secrets.set(owner, { password, token });
+      if (profile.username === undefined) keepUsername(context, profile.name, username);
+    },
+  );
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
   report(context, account, context.secrets.placeOf(owner));

@@ -6,7 +6,7 @@ import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { openService, passwordOf } from './service.ts';
+import { keepingQuiet, openService, passwordOf } from './service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
 const NEWEST = 'newest';
@@ -44,7 +44,7 @@ export async function openHarvestClient(context: Context, version = context.prof
     oaiBase: harvestBaseOf(profile),
     ...(version === NEWEST ? {} : { version }),
     credentials: await credentialsOf(context, profile),
-    exchange: retrying(send, {
+    exchange: retrying(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
       clock: context.clock,
       random: Math.random,
       ...HARVEST_RETRY,

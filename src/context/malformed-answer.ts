@@ -1,24 +1,49 @@
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { striking } from '../http/without-secrets.ts';
 import { MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
+import { passwordOf } from './service.ts';
+
+const MOST_KEPT = 20;
+const MOST_MEBIBYTES = 16;
+const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
- * Keeps the bytes of an answer that could not be read, so that the operator of the service can be shown them.
+ * Keeps the bytes of an answer that could not be read, so that the operator of the service can be shown them: of the newest answers, and
+ * of each its beginning.
  * @throws what it was given
  */
-export function keepMalformedAnswer({ places, clock, terminal }: Context, thrown: unknown): never {
+export function keepMalformedAnswer(context: Context, thrown: unknown): never {
+  const { places, clock, terminal, profile } = context;
   if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
+    const beginning = thrown.body.subarray(0, MOST_MEBIBYTES * 1024 * 1024);
     try {
-      writePrivateFile(path, thrown.body);
-      terminal.warn(t`The answer as it came is kept in ${path}.`);
+      const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
+      writePrivateFile(
+        path,
+        striking(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning }).body,
+      );
+      removeOldest(places.home);
+      terminal.warn(
+        beginning.length === thrown.body.length
+          ? t`The answer as it came is kept in ${path}.`
+          : t`The first ${MOST_MEBIBYTES} MiB of the answer as it came are kept in ${path}.`,
+      );
     } catch (unkept) {
       const why = messageOf(unkept);
       terminal.warn(t`The answer as it came is not kept. ${why}`);
     }
   }
   throw thrown;
+}
+
+function removeOldest(folder: string): void {
+  const times = readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []);
+  const newestFirst = times.sort((a, b) => Number(b) - Number(a));
+  for (const time of newestFirst.slice(MOST_KEPT)) rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
 }

@@ -1,7 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OpenService } from '../flows/identify-account.ts';
-import { within } from '../http/exchange.ts';
+import { type Exchange, within } from '../http/exchange.ts';
+import { discreet } from '../http/without-secrets.ts';
 import { openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import type { Profile } from './config.ts';
@@ -11,7 +12,8 @@ import type { Context } from './context.ts';
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { baseUrl, username, answerTimeoutMs } = profile;
-  const send = within(answerTimeoutMs, (await context.connections()).send);
+  const password = passwordOf(context, profile);
+  const send = within(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
   const lent = context.environment['PAS_TOKEN'];
   const keeper =
     lent === undefined
@@ -20,8 +22,12 @@ export async function openService(context: Context): Promise<OpenService> {
           write: (token: string) => context.secrets.set(ownerOf(profile), { ...context.secrets.get(ownerOf(profile)), token }),
         }
       : { read: () => lent, write: () => {} };
-  const password = passwordOf(context, profile);
   return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+}
+
+/** No answer that says that something failed tells the password back. */
+export function keepingQuiet(send: Exchange, password: string | undefined): Exchange {
+  return discreet([], send, password === undefined ? [] : [password]);
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {

@@ -10,11 +10,13 @@ import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
-const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** A body of which the network takes nothing for this long is given up. */
 const STALLED_BODY_MS = 60_000;
 /** A long answer may take longer, as over a slow network; one that only drips is over with its time. */
 const LEAST_BYTES_PER_MS = 4;
+/** However much comes, the whole answer is over after so many times its limit. */
+const MOST_TIMES = 10;
 /** An idle connection is given up early, because a create that meets the server's own idle limit would end in doubt. */
 const IDLE_MS = 2000;
 
@@ -51,7 +53,8 @@ class Sending {
   #awaited = false;
   #settled = false;
   #head: Omit<HttpResponse, 'body'> | undefined;
-  readonly #chunks: Buffer[] = [];
+  /** What has come, in one piece with room to grow: a body in crumbs would take many times its size. */
+  #answer = Buffer.alloc(0);
   #sizeBytes = 0;
 
   constructor(request: HttpRequest, resolve: (response: HttpResponse) => void, reject: (error: NoAnswerError) => void) {
@@ -143,27 +146,37 @@ class Sending {
   }
 
   #take(chunk: Buffer): void {
-    this.#sizeBytes += chunk.length;
+    const sizeBytes = this.#sizeBytes + chunk.length;
     const mostBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    if (this.#sizeBytes > mostBytes) this.#fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
-    else this.#chunks.push(chunk);
+    if (sizeBytes > mostBytes) {
+      this.#fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
+      return;
+    }
+    if (sizeBytes > this.#answer.length) {
+      const roomier = Buffer.allocUnsafe(Math.min(Math.max(sizeBytes, 2 * this.#sizeBytes), mostBytes));
+      this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
+      this.#answer = roomier;
+    }
+    chunk.copy(this.#answer, this.#sizeBytes);
+    this.#sizeBytes = sizeBytes;
   }
 
   #finish(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#end();
     if (this.#outgoing?.writableFinished === false) this.#giveUp();
-    this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) });
+    this.#resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
   }
 
-  /** Bytes that come put it off, each by its share. */
-  #failAfter(limitMs: number, reason: NoAnswerReason, message: string, knownBytes = 0): void {
+  /** Bytes that come put it off, each by its share, but not for ever. */
+  #failAfter(limitMs: number, reason: NoAnswerReason, message: string, knownBytes = 0, leftMs = limitMs * MOST_TIMES): void {
     clearTimeout(this.#timer);
+    const waitMs = Math.min(limitMs, leftMs);
     this.#timer = setTimeout(() => {
       const more = this.#sizeBytes - knownBytes;
-      if (more < LEAST_BYTES_PER_MS) this.#fail(reason, message);
-      else this.#failAfter(more / LEAST_BYTES_PER_MS, reason, message, this.#sizeBytes);
-    }, limitMs);
+      if (more < LEAST_BYTES_PER_MS || waitMs === leftMs) this.#fail(reason, message);
+      else this.#failAfter(more / LEAST_BYTES_PER_MS, reason, message, this.#sizeBytes, leftMs - waitMs);
+    }, waitMs);
   }
 
   #fail(reason: NoAnswerReason, message: string, cause?: unknown): void {

@@ -2,13 +2,14 @@ import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { striking } from '../http/without-secrets.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { datestampMs } from './datestamp.ts';
 import { requestsHaveLeft, tokenAtEnd } from './early-token.ts';
 import { MalformedAnswerError, recordAt } from './malformed.ts';
 import { checkArguments, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
-import { followRedirects } from './redirect.ts';
+import { followRedirects, tokenIn } from './redirect.ts';
 
 /** How to sign in for harvesting. The service sends no challenge, so what there is goes with every request. */
 export type OaiCredentials =
@@ -50,7 +51,12 @@ export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToke
 export type OnToken = (token: string) => void;
 
 const INTERRUPTED = t`Interrupted. What was harvested is kept; run the command again to go on.`;
-const DEFAULT_MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Elements and attributes of an answer: ten thousand records have as many. */
+const MOST_NODES = 500_000;
+/** A page packs to a tenth or a thirtieth; what packs to far less was made to burst. A small answer may, as of one letter repeated. */
+const MOST_TIMES_PACKED = 100;
+const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 
 /**
  * One request of the protocol with its answer read. The generic endpoint's redirect is followed once and remembered.
@@ -62,15 +68,19 @@ export function makeAsk(options: AskOptions): Ask {
   const get = followRedirects(endpoint, exchange);
   return async (verb, given, signal, onToken) => {
     checkArguments(verb, given);
-    const send = (authorization: string | undefined): Promise<HttpResponse> =>
-      get(queryOf(verb, given), authorization, {
+    const send = async (authorization: string | undefined): Promise<HttpResponse> => {
+      const response = await get(queryOf(verb, given), authorization, {
         maxAnswerBytes,
         ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
       });
+      const body = response.status === 200 ? unpacked(endpoint, response, maxAnswerBytes) : response.body;
+      if (body === response.body) return response;
+      return striking(authorization === undefined ? [] : [tokenIn(authorization)])({ ...response, body });
+    };
     const response = await answered(endpoint, signal, () => signedIn(credentials, send, signal));
     refuseStatus(endpoint, response);
-    const body = unpacked(endpoint, response, maxAnswerBytes);
+    const { body } = response;
     const token = onToken === undefined ? undefined : tokenAtEnd(body);
     if (token !== undefined) {
       onToken?.(token);
@@ -157,7 +167,8 @@ export function readDocument(verb: Verb, endpoint: string, document: XmlDocument
 function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
-    return gunzipSync(body, { maxOutputLength: maxBytes });
+    const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MOST_TIMES_PACKED);
+    return gunzipSync(body, { maxOutputLength: Math.min(maxBytes, believedBytes) });
   } catch (thrown) {
     const problem = messageOf(thrown);
     throw new MalformedAnswerError(t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`, body, {
@@ -170,7 +181,7 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
   const type = response.headers['content-type'] ?? '';
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
-    return parseXml(body, /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1]);
+    return parseXml(body, /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1], MOST_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = recordAt(body, thrown.byte);

@@ -20,7 +20,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, options) => {
-    const send = authorization === undefined ? exchange : discreet(authorization.replace(/^\w+ /, ''), exchange);
+    const send = authorization === undefined ? exchange : discreet([tokenIn(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
       const mayKnow = authorization !== undefined && new URL(url).origin === origin;
@@ -41,6 +41,11 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
     }
     throw new OaiError('malformed', t`${endpoint} redirects in a circle.`, { hint: t`Check oai_base in the profile.` });
   };
+}
+
+/** What an `Authorization` header holds after its scheme. */
+export function tokenIn(authorization: string): string {
+  return authorization.replace(/^\w+ /, '');
 }
 
 function targetOf(from: string, response: HttpResponse, query: string): string {

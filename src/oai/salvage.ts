@@ -15,6 +15,9 @@ export type BrokenRecord = {
   readonly reason: string;
 };
 
+/** Each record is tried inside the page's frame, which is therefore read as often as there are records. */
+const MOST_FRAMES_CHARACTERS = 256 * 1024 * 1024;
+
 /**
  * Takes the broken records out of a page, so that a person who asked for it can go on without them. Records are cut at
  * their tags, and each is tried by itself inside the page's own frame.
@@ -26,6 +29,7 @@ export function salvagePage(body: Buffer): SalvagedPage | undefined {
   const pieces = cutAtRecords(text);
   if (pieces === undefined) return undefined;
   const { head, records, tail } = pieces;
+  if ((head.length + tail.length) * records.length > MOST_FRAMES_CHARACTERS) return undefined;
   const broken: BrokenRecord[] = [];
   const whole = records.filter((record) => {
     const reason = faultOf(head + record + tail);

@@ -1,7 +1,7 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import { discreet, withoutSecret } from '../http/without-secrets.ts';
+import { discreet, striking } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
@@ -56,7 +56,7 @@ export function openSession(options: SessionOptions): Session {
 
 /** Adds the bearer header to whatever passes. No answer tells the token back. */
 export function authorised(token: string, send: Exchange): Exchange {
-  const sendDiscreetly = discreet(token, send);
+  const sendDiscreetly = discreet([token], send);
   return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
@@ -72,7 +72,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   if (response.status === 400 || response.status === 401 || response.status === 403) {
     throw new AuthError(t`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
-  throw notTheService(baseUrl, withoutSecret(response, password));
+  throw notTheService(baseUrl, striking([password])(response));
 }
 
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
@@ -85,7 +85,7 @@ function tokenOf(baseUrl: string, response: HttpResponse, password: string): str
   } catch {
     // Reported below, like any other answer without a token.
   }
-  throw notTheService(baseUrl, withoutSecret(response, password));
+  throw notTheService(baseUrl, striking([password])(response));
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {

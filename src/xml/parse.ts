@@ -4,7 +4,7 @@ import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './
 import { Fault, XmlSyntaxError } from './fault.ts';
 import { type QualifiedName, splitName } from './name.ts';
 import { decodeReferences } from './references.ts';
-import { declare, OUTERMOST_SCOPE, resolve, type Scope } from './scope.ts';
+import { Scope } from './scope.ts';
 
 export { XmlSyntaxError } from './fault.ts';
 
@@ -12,9 +12,10 @@ export { XmlSyntaxError } from './fault.ts';
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, nothing but the five entities and
  * character references is replaced, and whatever is not well-formed is an error with its place.
  * @param charset of the `Content-Type` header, where there is one
+ * @param mostNodes elements and attributes together
  * @throws XmlSyntaxError
  */
-export function parseXml(bytes: Buffer, charset?: string): XmlDocument {
+export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POSITIVE_INFINITY): XmlDocument {
   let decoded: ReturnType<typeof decodeXml>;
   try {
     decoded = decodeXml(bytes, charset);
@@ -23,7 +24,7 @@ export function parseXml(bytes: Buffer, charset?: string): XmlDocument {
     throw new XmlSyntaxError(thrown.message, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
   }
   try {
-    return { root: new Parser(decoded.text).parse(), source: decoded.text };
+    return { root: new Parser(decoded.text, mostNodes).parse(), source: decoded.text };
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     throw new XmlSyntaxError(thrown.message, decoded.byteOf(thrown.offset), lineAt(decoded.text, thrown.offset));
@@ -31,26 +32,19 @@ export function parseXml(bytes: Buffer, charset?: string): XmlDocument {
 }
 
 const MAX_DEPTH = 256;
+const MAX_TAG_CHARACTERS = 64 * 1024;
 const FORBIDDEN_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
-const TAB = 9;
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-const SPACE = 32;
-const EXCLAMATION = 33;
-const DOUBLE_QUOTE = 34;
-const APOSTROPHE = 39;
-const SLASH = 47;
-const LESS = 60;
-const EQUALS = 61;
-const GREATER = 62;
-const QUESTION = 63;
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
+const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
+const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
 
 type OpenElement = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] };
-type Level = { readonly element: OpenElement; readonly rawName: string; readonly scope: Scope };
+type Level = { readonly element: OpenElement; readonly rawName: string; readonly declared: readonly string[] };
 type RawAttribute = { readonly rawName: string; readonly value: string; readonly offset: number };
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const NOTHING_DECLARED: readonly string[] = [];
 
 class Parser {
   readonly #source: string;
@@ -62,9 +56,12 @@ class Parser {
   /** The same few names come again and again. */
   readonly #names = new Map<string, QualifiedName>();
   #current: OpenElement | undefined;
-  #scope: Scope = OUTERMOST_SCOPE;
+  readonly #scope = new Scope();
+  readonly #mostNodes: number;
+  #nodes = 0;
 
-  constructor(source: string) {
+  constructor(source: string, mostNodes: number) {
+    this.#mostNodes = mostNodes;
     this.#source = source;
     this.#hasCarriageReturn = source.includes('\r');
     this.#hasSectionEnd = source.includes(']]>');
@@ -145,30 +142,26 @@ class Parser {
   #skipInstruction(): void {
     const end = this.#source.indexOf('?>', this.#at + 2);
     if (end === -1) throw new Fault(t`a processing instruction is not closed`, this.#at);
-    const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, end))?.[0] ?? '';
-    if (splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+    const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, Math.min(end, this.#at + 90)))?.[0] ?? '';
+    if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
       throw new Fault(t`a processing instruction may not be called "${target}"`, this.#at);
     }
     this.#at = end + 2;
   }
 
   #takeEndTag(): void {
-    const source = this.#source;
-    const end = source.indexOf('>', this.#at);
+    const [source, start] = [this.#source, this.#at];
     const level = this.#levels.pop();
-    const name = end === -1 ? '' : source.slice(this.#at + 2, end);
-    if (level === undefined) throw new Fault(t`an end tag without a start tag`, this.#at);
-    if (end === -1 || (name !== level.rawName && name.replace(/[ \t\r\n]+$/, '') !== level.rawName)) {
-      const found = name.slice(0, 40);
-      throw new Fault(t`<${level.rawName}> must be closed before </${found}>`, this.#at);
+    if (level === undefined) throw new Fault(t`an end tag without a start tag`, start);
+    this.#at += 2 + level.rawName.length;
+    this.#skipSpace();
+    if (!source.startsWith(level.rawName, start + 2) || source.charCodeAt(this.#at) !== GREATER) {
+      const found = source.slice(start + 2, start + 42).replace(/>[\s\S]*/, '');
+      throw new Fault(t`<${level.rawName}> must be closed before </${found}>`, start);
     }
-    this.#at = end + 1;
+    this.#at++;
     level.element.end = this.#at;
-    this.#leave(level);
-  }
-
-  #leave(level: Level): void {
-    this.#scope = level.scope;
+    this.#scope.leave(level.declared);
     this.#current = this.#levels.at(-1)?.element;
   }
 
@@ -176,15 +169,14 @@ class Parser {
     const start = this.#at;
     this.#at++;
     const rawName = this.#readName();
-    const outer = this.#scope;
-    const attributes = this.#readAttributes();
+    const { attributes, declared } = this.#readAttributes(start);
     const empty = this.#source.charCodeAt(this.#at) === SLASH;
     if (empty) this.#at++;
     if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(t`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
     const { prefix, local } = this.#split(rawName, start + 1);
     const element: OpenElement = {
-      namespace: resolve(this.#scope, prefix, start + 1),
+      namespace: this.#scope.resolve(prefix, start + 1),
       name: local,
       attributes: attributes.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(attributes),
       children: [],
@@ -193,13 +185,15 @@ class Parser {
       end: this.#at,
     };
     this.#place(element);
-    const level: Level = { element, rawName, scope: outer };
+    this.#nodes += 1 + attributes.length;
+    const most = this.#mostNodes;
+    if (this.#nodes > most) throw new Fault(t`there are more than ${most} elements and attributes`, start);
     if (empty) {
-      this.#scope = outer;
+      this.#scope.leave(declared);
       return;
     }
     if (this.#levels.length >= MAX_DEPTH) throw new Fault(t`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#levels.push(level);
+    this.#levels.push({ element, rawName, declared });
     this.#current = element;
   }
 
@@ -227,22 +221,27 @@ class Parser {
   }
 
   /** Namespace declarations go into the scope; the others are returned. */
-  #readAttributes(): readonly RawAttribute[] {
+  #readAttributes(start: number): { readonly attributes: readonly RawAttribute[]; readonly declared: readonly string[] } {
     const source = this.#source;
     const attributes: RawAttribute[] = [];
-    const outer = this.#scope;
+    let declared: string[] | undefined;
     for (;;) {
+      if (this.#at - start > MAX_TAG_CHARACTERS) throw new Fault(t`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = source.charCodeAt(this.#at);
-      if (code === GREATER || code === SLASH || Number.isNaN(code)) return attributes;
+      if (code === GREATER || code === SLASH || Number.isNaN(code)) return { attributes, declared: declared ?? NOTHING_DECLARED };
       if (!spaced) throw new Fault(t`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const rawName = this.#readName();
       const value = this.#readValue(rawName);
-      if (rawName === 'xmlns') this.#scope = declare(this.#scope, outer, { prefix: '', uri: value }, offset);
-      else if (rawName.startsWith('xmlns:'))
-        this.#scope = declare(this.#scope, outer, { prefix: rawName.slice(6), uri: value }, offset);
-      else attributes.push({ rawName, value, offset });
+      if (rawName !== 'xmlns' && !rawName.startsWith('xmlns:')) {
+        attributes.push({ rawName, value, offset });
+        continue;
+      }
+      const prefix = rawName.slice('xmlns:'.length);
+      this.#scope.declare(prefix, value, this.#levels.length, offset);
+      declared ??= [];
+      declared.push(prefix);
     }
   }
 
@@ -268,7 +267,7 @@ class Parser {
     const seen = new Set<string>();
     return raw.map(({ rawName, value, offset }) => {
       const { prefix, local } = this.#split(rawName, offset);
-      const namespace = prefix === '' ? '' : resolve(this.#scope, prefix, offset);
+      const namespace = prefix === '' ? '' : this.#scope.resolve(prefix, offset);
       if (raw.length > 1 && seen.size === seen.add(`${namespace} ${local}`).size) {
         throw new Fault(t`the attribute ${rawName} is given twice`, offset);
       }

@@ -3,12 +3,32 @@ import { Fault } from './fault.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
+/** So much is replaced at a time: millions of matches at once would take many times the room of the text. */
+const PIECE_CHARACTERS = 64 * 1024;
+
 /**
  * Once, from left to right: what a reference yields is never read again.
  * @param raw the text as it stands in the document, where a line break may be two characters: a fault is told by its place there
  */
 export function decodeReferences(text: string, start: number, raw = text): string {
   if (raw.length > text.length) decodeReferences(raw, start);
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const piece = text.slice(at, pieceEnd(text, at));
+    pieces.push(decodePiece(piece, start + at));
+    at += piece.length;
+  }
+  return pieces.join('');
+}
+
+/** Never in the middle of a reference. */
+function pieceEnd(text: string, at: number): number {
+  const end = at + PIECE_CHARACTERS;
+  const open = end < text.length ? text.lastIndexOf('&', end - 1) : -1;
+  return open > at && text.indexOf(';', open) >= end ? open : end;
+}
+
+function decodePiece(text: string, start: number): string {
   return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
     if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
     if (name !== undefined) throw unknownEntity(String(name).slice(0, 40), start + index);

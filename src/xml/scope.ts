@@ -3,33 +3,35 @@ import { XML_NAMESPACE } from './element.ts';
 import { Fault } from './fault.ts';
 import { splitName } from './name.ts';
 
-/** One namespace declaration and those around it (Namespaces in XML 1.0). */
-export type Scope = { readonly prefix: string; readonly uri: string; readonly outer: Scope | undefined };
+/** The namespaces that are declared at a place (Namespaces in XML 1.0), found at once however many there are. */
+export class Scope {
+  /** Of each prefix what is declared for it, the innermost last, and how deep the element is that says so. */
+  readonly #bound = new Map<string, { readonly uri: string; readonly depth: number }[]>([
+    ['xml', [{ uri: XML_NAMESPACE, depth: -1 }]],
+  ]);
 
-export const OUTERMOST_SCOPE: Scope = { prefix: 'xml', uri: XML_NAMESPACE, outer: undefined };
+  declare(prefix: string, uri: string, depth: number, offset: number): void {
+    const around = this.#bound.get(prefix) ?? [];
+    if (around.at(-1)?.depth === depth) throw new Fault(t`a namespace prefix is declared twice`, offset);
+    if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
+      throw new Fault(t`the prefixes xml and xmlns may not be bound to anything else`, offset);
+    }
+    if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
+      throw new Fault(t`a namespace declaration is not well-formed`, offset);
+    }
+    around.push({ uri, depth });
+    this.#bound.set(prefix, around);
+  }
 
-/**
- * The scope with one more declaration.
- * @param before the scope round the element that declares, to see what the same element declared already
- */
-export function declare(scope: Scope, before: Scope, { prefix, uri }: Omit<Scope, 'outer'>, offset: number): Scope {
-  for (let inner: Scope | undefined = scope; inner !== undefined && inner !== before; inner = inner.outer) {
-    if (inner.prefix === prefix) throw new Fault(t`a namespace prefix is declared twice`, offset);
+  /** Ends what an element has declared. */
+  leave(prefixes: readonly string[]): void {
+    for (const prefix of prefixes) this.#bound.get(prefix)?.pop();
   }
-  if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
-    throw new Fault(t`the prefixes xml and xmlns may not be bound to anything else`, offset);
-  }
-  if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
-    throw new Fault(t`a namespace declaration is not well-formed`, offset);
-  }
-  return { prefix, uri, outer: scope };
-}
 
-/** The namespace of a prefix; the empty prefix is in none unless a default is declared. */
-export function resolve(scope: Scope, prefix: string, offset: number): string {
-  for (let inner: Scope | undefined = scope; inner !== undefined; inner = inner.outer) {
-    if (inner.prefix === prefix) return inner.uri;
+  /** The namespace of a prefix; the empty prefix is in none unless a default is declared. */
+  resolve(prefix: string, offset: number): string {
+    const uri = this.#bound.get(prefix)?.at(-1)?.uri;
+    if (uri === undefined && prefix !== '') throw new Fault(t`the prefix ${prefix} is not declared`, offset);
+    return uri ?? '';
   }
-  if (prefix !== '') throw new Fault(t`the prefix ${prefix} is not declared`, offset);
-  return '';
 }

@@ -71,7 +71,7 @@ test.each([
   expect(await ask(server.url, { answerTimeoutMs: 300 })).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
 });
 
-test('a long answer that goes on coming is read to its end, however long it takes', async () => {
+test('a long answer that goes on coming is read to its end, also after its time', async () => {
   const piece = Buffer.alloc(16_384);
   await using server = await startRawServer((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${piece.length * 40}\r\n\r\n`);
@@ -83,8 +83,18 @@ test('a long answer that goes on coming is read to its end, however long it take
     }, 10);
     socket.on('close', () => clearInterval(timer));
   });
-  const answer = await ask(server.url, { method: 'GET', answerTimeoutMs: 100 });
+  const answer = await ask(server.url, { method: 'GET', answerTimeoutMs: 300 });
   expect('body' in answer && answer.body.length).toBe(piece.length * 40);
+});
+
+test('but an answer that goes on coming for ten times its time is given up', async () => {
+  await using server = await startRawServer((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    const timer = setInterval(() => socket.write(Buffer.alloc(1024)), 5);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const answer = await ask(server.url, { method: 'GET', answerTimeoutMs: 50, maxAnswerBytes: 1024 * 1024 });
+  expect(answer).toMatchObject({ reason: 'timeout' });
 });
 
 test('a second answer that nobody asked for is never taken for that of the next request', async () => {

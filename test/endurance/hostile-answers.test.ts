@@ -1,0 +1,59 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { envelope, ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
+import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
+
+const MEBI = 1024 * 1024;
+
+/** Little more than pas takes for an ordinary page. */
+const LITTLE_ROOM = { NODE_OPTIONS: '--max-old-space-size=160' };
+
+async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
+  const home = makeHome(more);
+  await home.pas('init', '--name', 'odd', '--kind', 'training', ...addressFlags(service));
+  return home;
+}
+
+const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListRecords>`);
+
+describe('an answer that was made to fill the memory is one clear error, in little room:', () => {
+  test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
+    ['a hundred megabytes of elements in a gzip', /gzip/, (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI))))],
+    ['a gzip that is a thousand times smaller', /gzip/, (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`)))],
+    ['sixteen megabytes of elements', /more than \d+ elements/, (to) => send(to, inList('<a/>'.repeat(4 * MEBI)))],
+    [
+      'a record without end',
+      /cannot be read/,
+      (to) => send(to, inList('header'.repeat(3 * MEBI)).replace('</ListRecords>', '<')),
+    ],
+  ])('%s', async (_, words, odd) => {
+    await using service = await startOddService();
+    const home = await homeAt(service, LITTLE_ROOM);
+    service.odd((response) => odd(response));
+    const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--json');
+    expect(run.stderr).toMatch(words);
+    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
+    expect(run.code).toBe(14);
+  });
+});
+
+test('of answers that could not be read, the newest twenty are kept, and 16 MiB of each', async () => {
+  await using service = await startOddService();
+  const home = await homeAt(service);
+  const folder = join(home.folder, 'pas');
+  mkdirSync(folder, { recursive: true });
+  for (let nth = 10; nth < 40; nth++) writeFileSync(join(folder, `malformed-answer-17000000000${nth}.xml`), 'old');
+  writeFileSync(join(folder, 'malformed-answer-of-mine.xml'), 'not pas’s');
+  service.odd((response) => send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'));
+  const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
+  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/The first 16 MiB of the answer .* kept in/)]);
+  const kept = readdirSync(folder).filter((name) => /^malformed-answer-\d+\.xml$/.test(name));
+  expect(kept).toHaveLength(20);
+  const newest = kept.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ?? '';
+  expect(statSync(join(folder, newest)).size).toBe(16 * MEBI);
+  expect(kept).not.toContain('malformed-answer-1700000000010.xml');
+  expect(readdirSync(folder)).toContain('malformed-answer-of-mine.xml');
+});

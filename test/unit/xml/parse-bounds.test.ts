@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { attributeOf } from '../../../src/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../../../src/xml/parse.ts';
+
+const MEBI = 1024 * 1024;
+
+function failure(text: string, most?: number): string {
+  try {
+    parseXml(Buffer.from(text), undefined, most);
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return thrown.message;
+    throw thrown;
+  }
+  return 'it was taken for well-formed';
+}
+
+/** Each would take hours, or all memory, if its time grew with the square of its length. */
+describe('a document that was made to hold the reader up is read, or refused, in one pass', () => {
+  test('with namespaces declared at every depth, and asked for at each element', () => {
+    const declared = Array.from({ length: 200 }, (_, depth) => {
+      const prefixes = Array.from({ length: 1000 }, (_, index) => ` xmlns:p${depth}x${index}="urn:${index}"`);
+      return `<a${prefixes.join('')}>`;
+    });
+    const asking = '<p0x0:b/>'.repeat(100_000);
+    const text = declared.join('') + asking + '</a>'.repeat(declared.length);
+    let inner = parseXml(Buffer.from(text)).root;
+    for (let depth = 1; depth < declared.length; depth++) inner = inner.children[0] ?? inner;
+    expect(inner.children.at(-1)?.namespace).toBe('urn:0');
+    expect(inner.children).toHaveLength(100_000);
+  });
+
+  test('with a tag of a hundred thousand namespaces', () => {
+    const prefixes = Array.from({ length: 100_000 }, (_, index) => ` xmlns:p${index}="urn:x"`);
+    expect(failure(`<a${prefixes.join('')}/>`)).toMatch(/tag .*longer than/);
+  });
+
+  test('with a character reference for every letter', () => {
+    const { root } = parseXml(Buffer.from(`<a b="${'&#352;'.repeat(1000)}">${'&#352;&amp;'.repeat(MEBI)}</a>`));
+    expect(root.text).toBe('Š&'.repeat(MEBI));
+    expect(attributeOf(root, 'b')).toBe('Š'.repeat(1000));
+  });
+
+  test('with an end tag of blanks', () => {
+    expect(failure(`<a></a${' '.repeat(4 * MEBI)}x>`)).toMatch(/<a> must be closed/);
+    expect(parseXml(Buffer.from('<a></a \n\t>')).root.name).toBe('a');
+  });
+
+  test('with a name without an end', () => {
+    expect(failure(`<${'a'.repeat(16 * MEBI)}/>`)).toMatch(/longer than/);
+    expect(failure(`<?${'a'.repeat(16 * MEBI)}?><a/>`)).toMatch(/may not be called/);
+  });
+
+  test('with more elements and attributes than whoever reads it wants', () => {
+    expect(failure(`<a>${'<b/>'.repeat(1000)}</a>`, 1000)).toMatch(/more than 1000 elements/);
+    expect(failure(`<a>${'<b c="" d="" e=""/>'.repeat(300)}</a>`, 1000)).toMatch(/more than 1000 elements/);
+    expect(failure(`<a>${'<b c=""/>'.repeat(300)}</a>`, 1000)).toMatch(/taken for well-formed/);
+  });
+});
