@@ -26,19 +26,12 @@ export function accessListsOf(settings: Settings): AccessLists {
 
 /**
  * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
- * (facts 2.2). What stands further left may be forged.
+ * (facts 2.2). What stands further left may be forged. Where every entry is trusted, nobody behind the proxies is named.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
-  const chain = [
-    ...(forwardedFor ?? '').split(',').map((entry) => plainAddress(entry.trim())),
-    plainAddress(socketAddress),
-  ].filter((entry) => isIP(entry) !== 0);
-  let client = plainAddress(socketAddress);
-  for (const address of chain.reverse()) {
-    client = address;
-    if (!contains(trusted, address)) break;
-  }
-  return client;
+  const peer = plainAddress(socketAddress);
+  const chain = [...(forwardedFor ?? '').split(',').map((entry) => plainAddress(entry.trim())), peer];
+  return chain.findLast((entry) => isIP(entry) !== 0 && !contains(trusted, entry)) ?? peer;
 }
 
 function emailSet(values: readonly string[]): ReadonlySet<string> {

@@ -12,7 +12,7 @@ import { ClientGone, whenGone } from './http-message.ts';
 export type FilePart = {
   /** Name of the form field. */
   readonly field: string;
-  /** As uploaded, without folders; empty where the part names none. */
+  /** As uploaded, without folders. */
   readonly fileName: string;
   readonly sizeBytes: number;
   readonly sha512: Buffer;
@@ -48,9 +48,14 @@ export async function readFileParts(message: IncomingMessage, options: Multipart
   const pending: Promise<FilePart>[] = [];
   const paths: string[] = [];
   parser.on('file', (field, stream, info) => {
+    // The parser takes a part for a file by its type too; the service's goes by the file name alone.
+    if (info.filename === undefined) {
+      stream.resume().on('error', () => {});
+      return;
+    }
     const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
     if (path !== undefined) paths.push(path);
-    const part = readPart(field, stream, info.filename ?? '', path);
+    const part = readPart(field, stream, info.filename, path);
     // Awaited below; without this a part that breaks early would count as unhandled.
     part.catch(() => {});
     pending.push(part);

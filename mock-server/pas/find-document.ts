@@ -112,14 +112,14 @@ function readSelectedGeometry(
 ): FindGeometry | undefined {
   const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
   const element = child(guarded, name);
-  const wkt = textIn(element);
-  if (wkt === undefined) return undefined;
+  if (element === undefined) return undefined;
   // The contract fixes the attribute; the deployed service never compares it (facts 4.5).
-  if (!deployed && Number(element?.attributes.get('EPSG')) !== Number(system)) {
-    return refuseField(element?.line, name, say('wkt-epsg', system));
+  if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
+    return refuseField(element.line, name, say('wkt-epsg', system));
   }
-  const geometry = readGeometry(wkt, system, deployed);
-  return typeof geometry === 'string' ? refuseField(element?.line, name, say(geometry)) : geometry;
+  // Left out, it is no geometry; a blank one is a malformed point (facts 4.1, step 13).
+  const geometry = readGeometry(element.text, system, deployed);
+  return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
 }
 
 function refuseField(line: number | undefined, field: string, text: string): never {

@@ -94,6 +94,13 @@ describe('The client address behind proxies (facts 2.2)', () => {
     expect((await sendFrom('203.0.113.7, 198.51.100.1')).status).toBe(201);
     expect((await sendFrom('203.0.113.7, 198.51.100.1, 10.1.2.3')).status).toBe(201);
   });
+
+  test('where every entry is a trusted proxy, nobody else is named: the connection’s own address counts', async () => {
+    await settings({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8'], access_rules: [rule('ip_blacklist', '10.1.2.3')] });
+    expect((await sendFrom('10.1.2.3, 10.9.9.9')).status).toBe(201);
+    await settings({ access_rules: [rule('ip_blacklist', '127.0.0.1')] });
+    expectDetail(await sendFrom('10.1.2.3, 10.9.9.9'), 403);
+  });
 });
 
 describe('Order of the gates (facts 2.1)', () => {

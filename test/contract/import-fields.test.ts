@@ -63,6 +63,14 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
     expect(entry?.line).toBeGreaterThan(findLine);
   });
 
+  test('case 30: a selected geometry that is blank answers 422 in state 1 too; one that is left out does not', async () => {
+    const geometry = (wkt: string) => smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` });
+    for (const blank of ['', ' \n ']) expect(expectInvalid(await send(geometry(blank)))[0]?.message).toMatch(/^geom_wkt: /);
+    expect((await send(smallestFind())).status).toBe(201);
+    const other = '<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>';
+    expect((await send(smallestFind({ geom_sjtsk_wkt: other }))).status).toBe(201);
+  });
+
   test.each([
     ['4326', 'geom_wkt', 'POINT (0 0)'],
     ['4326', 'geom_wkt', 'POINT (49.84 15.17)'],

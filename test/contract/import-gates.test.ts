@@ -86,6 +86,14 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
   });
 
+  test('case 8: a part named file that names no file is a field, whatever type it claims', async () => {
+    const bytes = Buffer.from(documentOf(mock(), smallestFind()));
+    const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
+    expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
+    const beside = [...parts, { name: 'file', fileName: 'find.xml', bytes }];
+    expect((await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status).toBe(201);
+  });
+
   test('case 8: a field named file that is no file answers 400', async () => {
     const xml = documentOf(mock(), smallestFind());
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
@@ -112,7 +120,9 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
   });
 
   test('case 11: a Content-Digest that is no Base64 answers 400', async () => {
-    expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest: 'sha-512=:A:' }), 400);
+    for (const digest of ['sha-512=:A:', 'sha-512=::', 'sha-512=:']) {
+      expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
+    }
   });
 
   test.each([

@@ -38,6 +38,7 @@ describe('Upload: refusals before the file is looked at (contract, Errors, photo
 
   test('400: no part named file', async () => {
     expectDetail(await upload(PHOTO, { parts: [{ name: 'photo', fileName: 'a.jpg', bytes: PHOTO }] }), 400);
+    expectDetail(await upload(PHOTO, { parts: [{ name: 'file', bytes: PHOTO }] }), 400);
   });
 
   test.each(['file', 'other'])('400: more than one file, the second named %s', async (name) => {
@@ -107,6 +108,7 @@ describe('Upload: the file (contract, Errors, photograph upload 422; facts 6)', 
     ['missing', null, 400],
     ['malformed', 'md5=:AAAA:', 400],
     ['no Base64', 'sha-512=:A:', 400],
+    ['empty', 'sha-512=::', 400],
     ['of other bytes', contentDigest('other'), 422],
   ])('a digest that is %s', async (_, digest, status) => {
     expectDetail(await upload(PHOTO, { digest }), status);

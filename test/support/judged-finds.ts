@@ -135,7 +135,6 @@ const GEOMETRIES: readonly JudgedFind[] = [
   ...WKT.map(
     ([wkt, status]): JudgedFind => ({ title: `geometry ${JSON.stringify(wkt)}`, content: findLines(2, point(wkt)), status }),
   ),
-  { title: 'a blank geometry in state 1', content: smallestFind(point(' \n ')), status: 201 },
   {
     title: 'an attribute EPSG of the other system',
     content: findLines(2, point('POINT (15.1700002 49.84)', '5514')),
