@@ -22,13 +22,14 @@ create table if not exists tokens (
 
 /** Service facts 10.2: roles by their number, and the accessibility letter that each may read. */
 export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
-const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
-  Badatel: 'researcher',
-  Archeolog: 'archaeologist',
-  Archivář: 'archivist',
-  Administrátor: 'administrator',
+export const GROUP_OF_ROLE: Readonly<Record<Role, string>> = {
+  researcher: 'Badatel',
+  archaeologist: 'Archeolog',
+  archivist: 'Archivář',
+  administrator: 'Administrátor',
 };
-const ROLES: readonly Role[] = ['researcher', 'archaeologist', 'archivist', 'administrator'];
+/** From the least to the highest. */
+export const ROLES: readonly Role[] = ['researcher', 'archaeologist', 'archivist', 'administrator'];
 
 /** One account with what its `uzivatel` record says. */
 export type Account = {
@@ -86,6 +87,10 @@ export class Accounts {
   byUser(user: string): Account | undefined {
     const row = this.#prepare('select username, email, user, projects from accounts where user = ?').get(user);
     return row === undefined ? undefined : this.#describe(row as Row);
+  }
+
+  byName(username: string): Account | undefined {
+    return this.all().find((account) => account.username === username);
   }
 
   all(): Account[] {
@@ -147,8 +152,8 @@ export class Accounts {
 
 function roleOf(body: Body): Role | null {
   const ranks = listOf(body['skupina'])
-    .map((group) => ROLE_OF_GROUP[textOf(group) ?? ''])
-    .map((role) => (role === undefined ? -1 : ROLES.indexOf(role)));
+    .map((group) => textOf(group))
+    .map((group) => ROLES.findIndex((role) => GROUP_OF_ROLE[role] === group));
   return ROLES[Math.max(-1, ...ranks)] ?? null;
 }
 

@@ -4,7 +4,9 @@ export type Addresses = {
   readonly baseUrl: string;
   /** Interface B; also the persistent addresses `{oaiBase}/id/<ident>`. */
   readonly oaiBase: string;
-  /** `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/svc.xsd` its schema. */
+  /** The deployment's own: of XML names, of the schema's file and of the native format (`oai_<prefix>`). */
+  readonly prefix: string;
+  /** `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/<prefix>.xsd` its schema. */
   readonly schemaBase: string;
   /** Photographs: `{fileBase}/<ident>/file/<uuid>`. */
   readonly fileBase: string;
@@ -12,13 +14,13 @@ export type Addresses = {
 };
 
 export const CONTROL_PATH = '/__mock__';
-export const SCHEMA_PATH = '/schema/svc';
 
-export function addressesOf(origin: string): Addresses {
+export function addressesOf(origin: string, prefix = 'svc'): Addresses {
   return {
+    prefix,
     baseUrl: origin,
     oaiBase: origin,
-    schemaBase: origin + SCHEMA_PATH,
+    schemaBase: `${origin}/schema/${prefix}`,
     fileBase: `${origin}/id`,
     controlUrl: origin + CONTROL_PATH,
   };
@@ -34,7 +36,7 @@ export function namespaceOf(addresses: Addresses, version: string): string {
 }
 
 export function xsdAddressOf(addresses: Addresses, version: string): string {
-  return `${addresses.schemaBase}/${version}/svc.xsd`;
+  return `${addresses.schemaBase}/${version}/${addresses.prefix}.xsd`;
 }
 
 export function recordAddressOf(addresses: Addresses, ident: string): string {

@@ -35,8 +35,8 @@ const MESSAGES = {
   'digest-mismatch': ['Content-Digest neodpovídá obsahu souboru.', 'Content-Digest does not match the bytes of the file.'],
   'xml-malformed': ['Soubor není správně utvořené XML.', 'The file is no well-formed XML.'],
   'schema-prefix': [
-    'Kořenový element nemá předponu svc svázanou s podporovaným jmenným prostorem {0}.',
-    'The root does not bind the prefix svc to the supported namespace {0}.',
+    'Kořenový element nemá předponu {0} svázanou s podporovaným jmenným prostorem {1}.',
+    'The root does not bind the prefix {0} to the supported namespace {1}.',
   ],
   'schema-location-missing': ['Chybí xsi:schemaLocation.', 'xsi:schemaLocation is missing.'],
   'schema-location-odd': ['xsi:schemaLocation nemá sudý počet položek.', 'xsi:schemaLocation has an odd number of entries.'],

@@ -27,6 +27,8 @@ export type MockServerOptions = {
   readonly faults?: readonly FaultRule[];
   /** `allowed_schema_versions` of the deployment; default: the setting does not exist. */
   readonly schemaVersions?: readonly string[];
+  /** Of XML names, of the schema's file and of the native format; default `svc`. */
+  readonly prefix?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
   readonly seedNumber?: number;
 };
@@ -53,6 +55,11 @@ export function addMockServerOptions(command: Command): Command {
     .option('--faults <file>', 'JSON file with fault rules')
     .option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas')
     .addOption(
+      new Option('--prefix <name>', 'prefix of XML names, of the schema and of the native format (default: svc)').argParser(
+        xmlPrefix,
+      ),
+    )
+    .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
         wholeNumber(1_000_000),
       ),
@@ -73,6 +80,7 @@ export type MockServerFlags = {
   readonly records?: number;
   readonly faults?: string;
   readonly schemaVersions?: string;
+  readonly prefix?: string;
   readonly seedNumber?: number;
 };
 
@@ -94,6 +102,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     deployed,
     pageSize,
     records,
+    prefix,
     seedNumber,
   } = flags;
   return withoutUndefined({
@@ -105,6 +114,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     deployed,
     pageSize,
     records,
+    prefix,
     seedNumber,
     latencyMs: latency,
     minIntervalMs: minInterval,
@@ -144,6 +154,14 @@ function readFaultFile(path: string): FaultRule[] {
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}
+
+/** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */
+const TAKEN_PREFIX = /^(xml.*|xsi|gml|dc|oai_dc)$/i;
+
+function xmlPrefix(text: string): string {
+  if (/^[A-Za-z][\w-]*$/.test(text) && !TAKEN_PREFIX.test(text)) return text;
+  throw new InvalidArgumentError('It must be letters, digits and hyphens after a letter, and no prefix that is taken.');
 }
 
 function wholeNumber(max: number, min = 0): (text: string) => number {

@@ -1,4 +1,4 @@
-import { CONTROL_PATH, SCHEMA_PATH, SCHEMA_VERSIONS } from './addresses.ts';
+import { CONTROL_PATH, SCHEMA_VERSIONS, xsdAddressOf } from './addresses.ts';
 import { answerControl } from './control/endpoint.ts';
 import { answerPhotographDownload } from './download.ts';
 import type { Answer, Incoming } from './http-message.ts';
@@ -20,7 +20,7 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
     return htmlPage(301, 'Moved Permanently', { location: `${mock.addresses.baseUrl}${path}/${incoming.search}` });
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
-  if (path.startsWith(`${SCHEMA_PATH}/`)) return answerSchema(mock, path);
+  if (path.startsWith('/schema/')) return answerSchema(mock, path);
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
@@ -35,8 +35,11 @@ function notFound(): Answer {
 
 /** The schemas that this deployment's documents name. */
 function answerSchema(mock: Mock, path: string): Answer {
-  const version = SCHEMA_VERSIONS.find((candidate) => path === `${SCHEMA_PATH}/${candidate}/svc.xsd`);
+  const address = mock.addresses.baseUrl + path;
+  const version = SCHEMA_VERSIONS.find((candidate) => address === xsdAddressOf(mock.addresses, candidate));
   const headers = { 'content-type': 'application/xml; charset=utf-8' };
   if (version !== undefined) return { status: 200, headers, body: mock.schemas.text(version) };
-  return path === `${SCHEMA_PATH}/xml.xsd` ? { status: 200, headers, body: mock.schemas.xmlSchemaText() } : notFound();
+  return address === `${mock.addresses.schemaBase}/xml.xsd`
+    ? { status: 200, headers, body: mock.schemas.xmlSchemaText() }
+    : notFound();
 }

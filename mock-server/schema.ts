@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
+import type { Addresses } from './addresses.ts';
 import { packagePath } from './package-files.ts';
 
 type Xml = typeof import('libxml2-wasm');
@@ -14,19 +15,19 @@ const XML_XSD = 'mock-server:xml.xsd';
 
 /** Reads XML and judges it by the schemas that this deployment serves. Nothing is ever fetched from the network. */
 export class Schemas {
-  readonly #schemaBase: string;
+  readonly #addresses: Addresses;
   readonly #validators = new Map<string, Promise<XsdValidator>>();
 
-  constructor(schemaBase: string) {
-    this.#schemaBase = schemaBase;
+  constructor(addresses: Addresses) {
+    this.#addresses = addresses;
   }
 
   /** The schema file of a version as it is served, with the deployment's addresses in it. */
   text(version: string): string {
     return readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
-      .replaceAll('{schema_base}', this.#schemaBase)
-      .replaceAll('{prefix}', 'svc')
-      .replace('../../xml/xml.xsd', `${this.#schemaBase}/xml.xsd`);
+      .replaceAll('{schema_base}', this.#addresses.schemaBase)
+      .replaceAll('{prefix}', this.#addresses.prefix)
+      .replace('../../xml/xml.xsd', `${this.#addresses.schemaBase}/xml.xsd`);
   }
 
   xmlSchemaText(): string {
@@ -90,7 +91,7 @@ export class Schemas {
 
   async #compile(version: string): Promise<XsdValidator> {
     const xml = await loadXml();
-    const source = this.text(version).replace(`${this.#schemaBase}/xml.xsd`, XML_XSD);
+    const source = this.text(version).replace(`${this.#addresses.schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
     const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
     // The parser's list of inputs is one for the process, and whoever else compiles a schema in it empties it.

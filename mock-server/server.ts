@@ -36,7 +36,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  const addresses = addressesOf(`http://${reachable(host)}:${port}`);
+  const addresses = addressesOf(`http://${reachable(host)}:${port}`, options.prefix);
   const ready = createMock(options, addresses);
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {

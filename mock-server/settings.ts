@@ -36,8 +36,10 @@ export type Settings = {
   /** Records per page of harvested lists. */
   readonly page_size: number;
   readonly resumption_token_ms: number;
-  /** How long a new record stays out of the harvesting interface, in milliseconds of the mock's clock. */
-  readonly index_delay_ms: number;
+  /** How long a write stays out of the harvesting interface, in milliseconds of the mock's clock; several: taken in turn. */
+  readonly index_delay_ms: number | readonly number[];
+  /** How far each `responseDate` is off, taken in turn; none: it is right. */
+  readonly response_date_shifts_ms: readonly number[];
   readonly token_ms: number;
   /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (facts 1.1, 9.1). */
   readonly outage: boolean;
@@ -63,6 +65,7 @@ export const DEFAULT_SETTINGS: Settings = {
   page_size: 100,
   resumption_token_ms: 3_600_000,
   index_delay_ms: 0,
+  response_date_shifts_ms: [],
   token_ms: 86_400_000,
   outage: false,
   schema_reachable: true,
@@ -96,8 +99,15 @@ const rateLimit: Reader<RateLimit> = check(
 
 const proxy: Reader<string> = check(text(), addressFault);
 const milliseconds = integer({ min: 0 });
-/** Real time to wait: a timer takes no more, and would fire at once. */
-const delayMs = integer({ min: 0, max: 2_147_483_647 });
+/** A timer takes no more, and would fire at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+/** A hundred years. */
+const LARGEST_SHIFT_MS = 3_155_760_000_000;
+/** Real time to wait. */
+const delayMs = integer({ min: 0, max: LONGEST_TIMER_MS });
+const schemaVersion: Reader<string> = check(text(), (version) =>
+  /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
+);
 
 /** Any part of the settings. @throws ShapeError with the place and the reason */
 export const readSettings: Reader<Partial<Settings>> = object({
@@ -107,13 +117,16 @@ export const readSettings: Reader<Partial<Settings>> = object({
   min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
   rate_limits: optional(array(rateLimit)),
   latency_ms: optional(delayMs),
-  record_lock_params: optional(object({ retry_delay_ms: delayMs, max_retries: integer({ min: 1 }) })),
-  record_lock_ttl_ms: optional(milliseconds),
-  allowed_schema_versions: optional(nullable(array(text({ min: 1 })))),
+  record_lock_params: optional(
+    object({ retry_delay_ms: integer({ min: 1, max: LONGEST_TIMER_MS }), max_retries: integer({ min: 1 }) }),
+  ),
+  record_lock_ttl_ms: optional(integer({ min: 1 })),
+  allowed_schema_versions: optional(nullable(array(schemaVersion))),
   antivirus: optional(flag),
   page_size: optional(integer({ min: 1, max: 10_000 })),
   resumption_token_ms: optional(milliseconds),
-  index_delay_ms: optional(milliseconds),
+  index_delay_ms: optional((value, place) => (Array.isArray(value) ? array(milliseconds) : milliseconds)(value, place)),
+  response_date_shifts_ms: optional(array(integer({ min: -LARGEST_SHIFT_MS, max: LARGEST_SHIFT_MS }))),
   token_ms: optional(milliseconds),
   outage: optional(flag),
   schema_reachable: optional(flag),

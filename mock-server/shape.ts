@@ -40,6 +40,27 @@ export const flag: Reader<boolean> = (value, place = '') => {
   return value;
 };
 
+/** Later years have more than four digits, which no datestamp can have. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Milliseconds since 1970, or ISO 8601. */
+export const instant: Reader<number> = (value, place = '') => {
+  const ms = typeof value === 'number' ? value : Date.parse(text()(value, place));
+  if (!Number.isFinite(ms)) throw new ShapeError(place, 'must be milliseconds since 1970 or an ISO 8601 time');
+  if (ms < 0 || ms > LAST_MS) throw new ShapeError(place, 'goes from 1970-01-01 to 9999-12-31');
+  return ms;
+};
+
+/** Adds a rule to a reader: `refuse` returns the reason, or undefined. */
+export function check<T>(read: Reader<T>, refuse: (value: T) => string | undefined): Reader<T> {
+  return (value, place = '') => {
+    const found = read(value, place);
+    const reason = refuse(found);
+    if (reason !== undefined) throw new ShapeError(place, reason);
+    return found;
+  };
+}
+
 export function oneOf<T extends string>(allowed: readonly T[]): Reader<T> {
   return (value, place = '') => {
     const found = allowed.find((name) => name === value);
@@ -85,15 +106,5 @@ export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
       else if (item !== undefined) found[key] = field.optional(item, where);
     }
     return found as ObjectOf<F>;
-  };
-}
-
-/** Adds a rule to a reader: `refuse` returns the reason, or undefined. */
-export function check<T>(read: Reader<T>, refuse: (value: T) => string | undefined): Reader<T> {
-  return (value, place = '') => {
-    const found = read(value, place);
-    const reason = refuse(found);
-    if (reason !== undefined) throw new ShapeError(place, reason);
-    return found;
   };
 }

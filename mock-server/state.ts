@@ -30,7 +30,9 @@ export async function createMock(options: MockServerOptions, addresses: Addresse
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
-  const archive: Archive = new Archive(database, now, (ident) => harvestIndex.noteNew(ident, mock.settings.index_delay_ms));
+  const archive: Archive = new Archive(database, now, (ident, before) =>
+    harvestIndex.noteWrite(ident, before, mock.settings.index_delay_ms),
+  );
   const parts = {
     addresses,
     clock,
@@ -46,7 +48,7 @@ export async function createMock(options: MockServerOptions, addresses: Addresse
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(now),
-    schemas: new Schemas(addresses.schemaBase),
+    schemas: new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,
   };

@@ -4,22 +4,20 @@ import { type Answer, decodeSegment, type Incoming, readBody } from '../http-mes
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
 import { readSettings } from '../settings.ts';
-import { check, flag, integer, number, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { check, flag, instant, integer, number, object, optional, type Reader, ShapeError } from '../shape.ts';
+import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
 import { journalView } from './journal-view.ts';
 import { mapView } from './map-view.ts';
 import { moveFind } from './moves.ts';
 import { answerPageFile } from './page-files.ts';
-import { changeRecord, deleteRecord, showRecord } from './records.ts';
+import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { ControlRefusal } from './refusal.ts';
 import { stateView } from './state-view.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
-
-/** Later years have more than four digits, which no datestamp can have. */
-const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -62,9 +60,11 @@ const ROUTES: readonly Route[] = [
   { method: 'POST', path: /^\/clock$/, run: moveClock },
   { method: 'GET', path: /^\/records\/([^/]+)$/, run: (mock, { segment }) => showRecord(mock, segment) },
   { method: 'POST', path: /^\/records$/, run: (mock, { body }) => changeRecord(mock, body) },
-  { method: 'POST', path: /^\/records\/([^/]+)\/delete$/, run: (mock, { segment }) => deleteRecord(mock, segment) },
+  { method: 'POST', path: /^\/records\/([^/]+)\/delete$/, run: (mock, { segment, body }) => deleteRecord(mock, segment, body) },
+  { method: 'POST', path: /^\/records\/([^/]+)\/restore$/, run: (mock, { segment, body }) => restoreRecord(mock, segment, body) },
   { method: 'POST', path: /^\/records\/([^/]+)\/move$/, run: (mock, { segment, body }) => moveFind(mock, segment, body) },
   { method: 'POST', path: /^\/records\/([^/]+)\/lock$/, run: holdLock },
+  { method: 'PUT', path: /^\/accounts\/([^/]+)$/, run: (mock, { segment, body }) => changeAccount(mock, segment, body) },
 ];
 
 /** The control interface: outside the contract, on loopback only, whatever address the server listens on. */
@@ -72,6 +72,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const peer = plainAddress(incoming.message.socket.remoteAddress ?? '');
   if (!contains(blockListOf(LOOPBACK), peer)) return failure(403, 'the control interface answers on loopback only');
   const { origin, host } = incoming.headers;
+  if (!namesThisMachine(mock, host)) return failure(403, `the control interface answers at ${mock.addresses.controlUrl}`);
   if (origin !== undefined && origin !== `http://${host}`) return failure(403, 'web pages from elsewhere may not use this');
   const path = incoming.path.slice(CONTROL_PATH.length);
   const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
@@ -92,6 +93,15 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
     if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
     throw thrown;
   }
+}
+
+/** A name that somebody else's DNS lets point here is not ours: a page of theirs would count as our own (DNS rebinding). */
+function namesThisMachine({ addresses }: Mock, host: string | undefined): boolean {
+  const url = `http://${host ?? ''}`;
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  const isLoopback = contains(blockListOf(LOOPBACK), hostname.replace(/^\[(.*)\]$/, '$1'));
+  return isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname;
 }
 
 function failure(status: number, reason: string): Answer {
@@ -142,8 +152,7 @@ function clockView(mock: Mock): unknown {
 
 function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
   const command = clockCommand(body);
-  const targetMs = (command.set ?? mock.clock.now()) + (command.advance_ms ?? 0);
-  if (targetMs < 0 || targetMs > LAST_MS) throw new ShapeError('the clock', 'goes from 1970-01-01 to 9999-12-31');
+  instant((command.set ?? mock.clock.now()) + (command.advance_ms ?? 0), 'the clock');
   if (command.frozen === true) mock.clock.freeze();
   if (command.frozen === false) mock.clock.unfreeze();
   if (command.set !== undefined) mock.clock.set(command.set);
@@ -157,11 +166,4 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
   mock.locks.release(segment);
   if (ms > 0) mock.locks.hold(segment, ms);
   return { ident: segment, locked: ms > 0 };
-}
-
-/** Milliseconds since 1970, or ISO 8601. */
-function instant(value: unknown, place = ''): number {
-  const ms = typeof value === 'number' ? value : Date.parse(text()(value, place));
-  if (!Number.isFinite(ms)) throw new ShapeError(place, 'must be milliseconds since 1970 or an ISO 8601 time');
-  return ms;
 }

@@ -67,7 +67,7 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const move = MOVES[name];
   const find = mock.archive.live('samostatny_nalez', ident);
   if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
-  const account = user === undefined ? mightiest(mock) : mock.accounts.all().find((candidate) => candidate.username === user);
+  const account = user === undefined ? mightiest(mock) : mock.accounts.byName(user);
   if (account === undefined)
     throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
   const stav = find.stav ?? 0;

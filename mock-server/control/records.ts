@@ -10,10 +10,16 @@ import {
   type RecordInput,
 } from '../records/record.ts';
 import { renderRecord } from '../records/render.ts';
-import { check, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { check, flag, instant, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { ControlRefusal } from './refusal.ts';
 
-type Change = { readonly ident?: string; readonly entity?: Entity; readonly body?: Body; readonly changes?: Changes };
+type Change = {
+  readonly ident?: string;
+  readonly entity?: Entity;
+  readonly body?: Body;
+  readonly changes?: Changes;
+  readonly datestamp?: number;
+};
 /** Children to replace; null takes one away. */
 type Changes = Readonly<Record<string, BodyValue | null>>;
 
@@ -23,6 +29,7 @@ const readChange: Reader<Change> = check(
     entity: optional(oneOf(ENTITIES)),
     body: optional(readBody),
     changes: optional(readChanges),
+    datestamp: optional(instant),
   }),
   (change) => {
     const whole = change.entity !== undefined && change.body !== undefined;
@@ -31,17 +38,23 @@ const readChange: Reader<Change> = check(
   },
 );
 
-/** Creates or replaces a record, or changes some of its children; its datestamp moves. The result must satisfy schema 2.2. */
+const readDeletion = check(object({ datestamp: optional(instant), permanent: optional(flag) }), ({ datestamp, permanent }) =>
+  datestamp !== undefined && permanent === true ? 'a record that leaves no trace has no datestamp' : undefined,
+);
+const readRestoration = object({ datestamp: optional(instant) });
+
+/**
+ * Creates or replaces a record, or changes some of its children; its datestamp moves, or becomes the one that is given. The
+ * result must satisfy schema 2.2.
+ */
 export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> {
   const change = readChange(body);
   const input = change.changes === undefined ? wholeRecord(change) : changedRecord(mock, change.ident ?? '', change.changes);
   await refuseInvalid(mock, input);
-  const saved = mock.database.transaction(() => {
-    const record = mock.archive.put(input);
-    if (record.project !== null) rewriteProject(mock.archive, record.project);
-    return record;
-  })();
-  return recordView(saved);
+  const datestampMs = wholeMs(change.datestamp);
+  return saved(mock, change.ident ?? '', () =>
+    mock.archive.put({ ...input, ...(datestampMs === undefined ? {} : { datestampMs }) }),
+  );
 }
 
 /** A record with its body in compact notation, deleted ones included. */
@@ -51,14 +64,31 @@ export function showRecord(mock: Mock, ident: string): unknown {
   return { ...recordView(record), creator: record.creator, organisation: record.organisation, body: record.body };
 }
 
-/** The header stays listed as deleted; a project forgets its find. */
-export function deleteRecord(mock: Mock, ident: string): unknown {
+/** The header stays listed as deleted, unless it is to leave no trace; a project forgets its find. */
+export function deleteRecord(mock: Mock, ident: string, body: unknown): unknown {
+  const { datestamp, permanent } = readDeletion(body ?? {});
+  return saved(mock, ident, () =>
+    permanent === true ? mock.archive.erase(ident) : mock.archive.remove(ident, wholeMs(datestamp)),
+  );
+}
+
+/** A deleted record is there again with the content that it had. */
+export function restoreRecord(mock: Mock, ident: string, body: unknown): unknown {
+  const datestampMs = wholeMs(readRestoration(body ?? {}).datestamp);
+  return saved(mock, ident, () => mock.archive.restore(ident, datestampMs));
+}
+
+function saved(mock: Mock, ident: string, save: () => ArchiveRecord | undefined): unknown {
   return mock.database.transaction(() => {
-    const record = mock.archive.remove(ident);
-    if (record === undefined) throw new ControlRefusal(404, `there is no record ${ident}`);
+    const record = save();
+    if (record === undefined) throw new ControlRefusal(404, `there is no such record ${ident}`);
     if (record.project !== null) rewriteProject(mock.archive, record.project);
     return recordView(record);
   })();
+}
+
+function wholeMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.floor(ms);
 }
 
 export function recordView(record: ArchiveRecord) {

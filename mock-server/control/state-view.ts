@@ -1,3 +1,4 @@
+import type { Account } from '../accounts.ts';
 import type { Mock } from '../mock.ts';
 import { mayImportInto, roleOf } from '../pas/permission.ts';
 import { idOf, textOf } from '../records/record.ts';
@@ -8,14 +9,7 @@ export function stateView(mock: Mock): unknown {
   const nowMs = mock.clock.now();
   return {
     counts: countsOf(mock),
-    accounts: accounts.map((account) => ({
-      username: account.username,
-      email: account.email,
-      user: account.user,
-      role: roleOf(account),
-      organisation: account.organisation,
-      active: account.active,
-    })),
+    accounts: accounts.map(accountView),
     projects: mock.archive.allOf('projekt').map((project) => ({
       ident: project.ident,
       type: idOf(project.body['typ_projektu']) ?? null,
@@ -37,6 +31,11 @@ export function stateView(mock: Mock): unknown {
     training: mock.training,
     seed_number: mock.seedNumber,
   };
+}
+
+export function accountView(account: Account): unknown {
+  const { username, email, user, organisation, active } = account;
+  return { username, email, user, role: roleOf(account), organisation, active };
 }
 
 function countsOf(mock: Mock): unknown {

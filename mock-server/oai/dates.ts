@@ -3,6 +3,8 @@ import { badArgument, ProtocolError } from './protocol.ts';
 /** Both bounds inclusive, in milliseconds since 1970. */
 type Window = { readonly fromMs: number | undefined; readonly untilMs: number | undefined };
 
+/** The schema of OAI-PMH knows no year 0, and repeating it would make the answer invalid. */
+const YEAR_ZERO = /^0000/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 /** The deployed service takes milliseconds too (facts 9.4). */
@@ -27,7 +29,9 @@ export function readWindow(from: string | undefined, until: string | undefined, 
 }
 
 function startOf(name: string, text: string, deployed: boolean): number {
-  const isKnown = DAY.test(text) || SECOND.test(text) || (deployed && MILLISECOND.test(text));
+  const isKnown = deployed
+    ? DAY.test(text) || SECOND.test(text) || MILLISECOND.test(text)
+    : (DAY.test(text) || SECOND.test(text)) && !YEAR_ZERO.test(text);
   const ms = isKnown ? Date.parse(text) : Number.NaN;
   // Date.parse turns 30 February into 2 March.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10)) {

@@ -51,10 +51,10 @@ function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
   return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
 }
 
-/** `{oai_base}/id/<ident_cely>` is short for the record in `oai_svc` (contract, Harvesting endpoints 6). */
+/** `{oai_base}/id/<ident_cely>` is short for the record in the native format (contract, Harvesting endpoints 6). */
 function aliasQuery(mock: Mock, ident: string): URLSearchParams {
   const identifier = `${mock.addresses.oaiBase}/id/${decoded(ident)}`;
-  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: 'oai_svc', identifier });
+  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${mock.addresses.prefix}`, identifier });
 }
 
 function decoded(segment: string): string {
@@ -125,7 +125,13 @@ function refuseUnlisted({ verb }: Query): void {
 function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {
   const origin = originOf(mock, incoming);
   const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
-  return { nowMs: mock.clock.now(), requestUrl: `${origin}/${segment}/oai`, given, deployed: mock.deployed };
+  return {
+    nowMs: mock.clock.now(),
+    responseMs: mock.harvestIndex.responseMs(mock.settings.response_date_shifts_ms),
+    requestUrl: `${origin}/${segment}/oai`,
+    given,
+    deployed: mock.deployed,
+  };
 }
 
 /** The address as the client wrote it, so that `baseURL` is what was used; only a plausible host is believed. */

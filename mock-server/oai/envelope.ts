@@ -6,6 +6,8 @@ import { ILLEGAL_VERB, INVALID_SET, type ProtocolError } from './protocol.ts';
 /** What every answer says about its request. */
 export type Envelope = {
   readonly nowMs: number;
+  /** What the answer says of the time. */
+  readonly responseMs: number;
   /** The address that was used, without the query. */
   readonly requestUrl: string;
   readonly given: URLSearchParams;
@@ -52,7 +54,7 @@ function wrap(envelope: Envelope, request: string, content: string): string {
     `<?xml version="1.0" encoding="UTF-8"?>\n${style}<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"` +
     ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
     ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n' +
-    `<responseDate>${toSeconds(envelope.nowMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
+    `<responseDate>${toSeconds(envelope.responseMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
   );
 }
 

@@ -8,7 +8,7 @@ import { isVisibleDeployed } from './deployed-visibility.ts';
 import type { Format } from './protocol.ts';
 import { setSpecIn } from './sets.ts';
 import type { Letter, Viewer } from './viewer.ts';
-import { isVisible, letterOfTerm, maskBody, RECORD_RULES } from './visibility.ts';
+import { isHidden, isVisible, letterOfTerm, maskBody } from './visibility.ts';
 
 /** One harvesting request that has been signed in, as the verbs see it. */
 export type Harvest = {
@@ -53,19 +53,19 @@ function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): bo
 
 /** Hidden from the viewer's role altogether (contract, Authentication); the deployed service omits nothing (facts 9.6). */
 export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
-  return !deployed && RECORD_RULES[record.entity][viewer.letter] === 'hidden';
+  return !deployed && isHidden(record, viewer);
 }
 
 function metadataOf(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   const { mock, addresses, version, viewer, deployed } = harvest;
   const body = maskBody(record, viewer, { letterOf: (entry) => letterOf(mock, entry), deployed });
-  return format === 'oai_svc'
+  return format === 'native'
     ? renderRecord(body, record.entity, version, addresses)
     : renderDublinCore(body, record.entity, addresses, { deployed });
 }
 
 function forbidden({ version, addresses, deployed }: Harvest, format: Format): string {
-  return format === 'oai_svc' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
+  return format === 'native' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
 }
 
 /** Every record of a page asks for the letters of the same few entries. */

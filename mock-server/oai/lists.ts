@@ -6,13 +6,13 @@ import { type Harvest, headerOf, recordElement } from './harvest.ts';
 import { badArgument, type Format, INVALID_SET, ProtocolError, type Query, readFormat, type Verb } from './protocol.ts';
 import { setsOf } from './sets.ts';
 import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
-import { visibilityCondition } from './visibility.ts';
+import { conditionOfReader } from './visibility.ts';
 
 /** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
 export function listPage(harvest: Harvest, query: Query): string {
   const token = query.arguments.get('resumptionToken');
   const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
-  const format = readFormat(state.prefix);
+  const format = readFormat(harvest.addresses, state.prefix);
   const pageSize = harvest.mock.settings.page_size;
   const { page, elements, more } = readPage(harvest, query.verb, { ...listQuery(harvest, state), limit: pageSize + 1 }, format);
   if (page.length === 0 && token === undefined) {
@@ -45,9 +45,11 @@ function listedHeader(harvest: Harvest, header: RecordHeader): string {
 
 function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListState {
   const { mock, version, deployed, viewer } = harvest;
-  const prefix = readFormat(given.get('metadataPrefix'));
   const set = given.get('set');
+  // Malformed dates come first: every other refusal repeats them.
   const { fromMs, untilMs } = readWindow(given.get('from'), given.get('until'), deployed);
+  const prefix = given.get('metadataPrefix') ?? '';
+  readFormat(harvest.addresses, prefix);
   if (set !== undefined) checkSet(harvest, set);
   const state = {
     verb: deployed ? null : verb,
@@ -66,7 +68,6 @@ function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListSt
 
 /** A set that the endpoint does not list has no records; the deployed service calls it invalid (facts 9.4). */
 function checkSet({ version, deployed }: Harvest, set: string): void {
-  if (!/^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/.test(set)) throw badArgument('set is malformed');
   if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
   throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
@@ -84,14 +85,12 @@ function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
 
 /** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (facts 9.3). */
 function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
-  const set = state.set ?? undefined;
-  const visible = deployed ? undefined : visibilityCondition(viewer, set);
   return {
-    ...(set === undefined ? {} : { set }),
+    ...(state.set === null ? {} : { set: state.set }),
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
     ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
-    ...(visible === undefined ? {} : { visible }),
-    without: mock.harvestIndex.pending(),
+    ...(deployed ? {} : { visible: conditionOfReader(viewer) }),
+    instead: mock.harvestIndex.behind(),
     ...(state.after === null ? {} : { after: state.after }),
     ...(deployed ? { offset: state.cursor } : {}),
   };

@@ -1,3 +1,5 @@
+import type { Addresses } from '../addresses.ts';
+
 /** OAI-PMH 2.0, section 3.6. */
 type ErrorCode =
   | 'badArgument'
@@ -22,8 +24,15 @@ export class ProtocolError extends Error {
 const VERBS = ['Identify', 'ListMetadataFormats', 'ListSets', 'GetRecord', 'ListIdentifiers', 'ListRecords'] as const;
 export type Verb = (typeof VERBS)[number];
 
-export const FORMATS = ['oai_dc', 'oai_svc'] as const;
-export type Format = (typeof FORMATS)[number];
+export type Format = 'dublin-core' | 'native';
+
+/** The formats by the names that requests give them. */
+export function formatsOf({ prefix }: Addresses): ReadonlyMap<string, Format> {
+  return new Map([
+    ['oai_dc', 'dublin-core'],
+    [`oai_${prefix}`, 'native'],
+  ]);
+}
 
 type Arguments = { readonly required: readonly string[]; readonly optional: readonly string[]; readonly exclusive?: string };
 
@@ -40,6 +49,21 @@ const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
 /** The deployed service checks the arguments of these verbs only (facts 9.2). */
 const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set(['GetRecord', 'ListIdentifiers', 'ListRecords']);
 
+/** RFC 3986, appendix A: an address or a part of one, no letter unescaped that may not stand in it. */
+const URI = new RegExp(
+  String.raw`^([a-z][a-z0-9+.-]*:|(?![^/?#]*:))(//(CHAR*@)?(\[[\da-f:.]+\]|CHAR*)(:\d*)?(?=[/?#]|$))?(CHAR|[:@/])*(\?(CHAR|[:@/?])*)?(#(CHAR|[:@/?])*)?$`.replaceAll(
+    'CHAR',
+    String.raw`(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})`,
+  ),
+  'i',
+);
+/** What the schema of OAI-PMH lets an answer repeat; anything else is illegal syntax (section 3.6), and refused unrepeated. */
+const SYNTAX: Readonly<Record<string, RegExp>> = {
+  identifier: URI,
+  metadataPrefix: /^[A-Za-z0-9\-_.!~*'()]+$/,
+  set: /^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/,
+};
+
 /** The arguments of a request beside the verb, checked for names, number and emptiness; values are still texts. */
 export type Query = { readonly verb: Verb; readonly arguments: ReadonlyMap<string, string> };
 
@@ -49,6 +73,9 @@ export function readQuery(given: URLSearchParams, deployed: boolean): Query {
   const values = new Map([...given].filter(([name]) => name !== 'verb'));
   const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
   if (checked) checkArguments(verb, given, values);
+  if (!deployed) {
+    for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw badArgument(`${name} is malformed`);
+  }
   return { verb, arguments: values };
 }
 
@@ -87,10 +114,10 @@ export function badArgument(message: string): ProtocolError {
   return new ProtocolError('badArgument', message);
 }
 
-/** @throws ProtocolError `badArgument` where the text could be no prefix at all, else `cannotDisseminateFormat` */
-export function readFormat(text: string | undefined): Format {
-  const format = FORMATS.find((known) => known === text);
+/** @throws ProtocolError `cannotDisseminateFormat` */
+export function readFormat(addresses: Addresses, text: string | undefined): Format {
+  const formats = formatsOf(addresses);
+  const format = formats.get(text ?? '');
   if (format !== undefined) return format;
-  if (text === undefined || !/^[A-Za-z0-9\-_.!~*'()]+$/.test(text)) throw badArgument('metadataPrefix is missing or malformed');
-  throw new ProtocolError('cannotDisseminateFormat', `the formats are ${FORMATS.join(' and ')}`);
+  throw new ProtocolError('cannotDisseminateFormat', `the formats are ${[...formats.keys()].join(' and ')}`);
 }

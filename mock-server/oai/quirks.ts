@@ -8,7 +8,7 @@ export const HARVEST_QUIRKS = {
   'oai-window-order': 'A `from` later than `until` is noRecordsMatch.',
   'oai-milliseconds': 'Datestamps carry milliseconds, `from` and `until` may, and `until` excludes the rest of its second.',
   'oai-headers-wrapped': 'ListIdentifiers wraps each header in a `record`.',
-  'oai-hidden-listed': 'Records that one may not see are listed, with the refusal as their metadata.',
+  'oai-hidden-listed': 'Records that a role is never shown are listed too, with the refusal as their metadata.',
   'oai-find-visibility':
     'An own find disappears once another change follows its registration; organisations count by project and receiver.',
   'oai-offsets': 'A page starts at a position, not behind a record: a list that changes meanwhile drifts.',

@@ -47,7 +47,9 @@ export function signedTokens(seedNumber: number): Tokens {
     read: (token, nowMs) => {
       const all = spelling.read(token);
       const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
-      if (signature.length !== 12 || !timingSafeEqual(signature, sign(bytes))) throw refused('the token is unknown');
+      // Decoding forgives blanks and stray characters; a token is these characters and no others.
+      const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
+      if (!isOurs) throw refused('the token is unknown');
       const [state, expiresMs] = JSON.parse(bytes.toString()) as [ListState, number];
       if (nowMs > expiresMs) throw refused('the token has expired');
       return state;

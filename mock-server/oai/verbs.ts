@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../records/record.ts';
 import { type Harvest, isOmitted, recordElement } from './harvest.ts';
 import { identify } from './identify.ts';
 import { listPage } from './lists.ts';
-import { FORMATS, type Format, ProtocolError, type Query, readFormat } from './protocol.ts';
+import { type Format, formatsOf, ProtocolError, type Query, readFormat } from './protocol.ts';
 import { listSets } from './set-list.ts';
 
 /** The element that answers a verb. @throws ProtocolError */
@@ -28,13 +28,13 @@ function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): str
   if (identifier !== undefined) recordOf(harvest, identifier);
   const { addresses, version } = harvest;
   const addressesOf: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
-    oai_dc: ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
-    oai_svc: [xsdAddressOf(addresses, version), namespaceOf(addresses, version)],
+    'dublin-core': ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
+    native: [xsdAddressOf(addresses, version), namespaceOf(addresses, version)],
   };
-  const formats = FORMATS.map((format) => {
+  const formats = [...formatsOf(addresses)].map(([name, format]) => {
     const [schema, namespace] = addressesOf[format];
     return (
-      `<metadataFormat><metadataPrefix>${format}</metadataPrefix><schema>${schema}</schema>` +
+      `<metadataFormat><metadataPrefix>${name}</metadataPrefix><schema>${schema}</schema>` +
       `<metadataNamespace>${namespace}</metadataNamespace></metadataFormat>`
     );
   });
@@ -42,12 +42,11 @@ function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): str
 }
 
 /**
- * The contract leaves two sentences to be reconciled: a record or element that is not accessible is returned with the refusal
- * in place of its content, and what a table calls hidden is omitted. So: lists have what may be read. What a role is never
- * shown does not exist for it; what only this viewer may not read now is answered by the refusal when asked for by name.
+ * A record or element that is not accessible is returned with the refusal in place of its content; what a table calls hidden
+ * is omitted, and does not exist for that role when asked for by name.
  */
 function getRecord(harvest: Harvest, { arguments: given }: Query): string {
-  const format = readFormat(given.get('metadataPrefix'));
+  const format = readFormat(harvest.addresses, given.get('metadataPrefix'));
   const record = recordOf(harvest, given.get('identifier') ?? '');
   return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
 }
@@ -61,7 +60,7 @@ function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
   const used = harvest.requestUrl.replace(/\/[^/]+\/oai$/, '/id/');
   const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
   const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';
-  const record = ident === '' || !harvest.mock.harvestIndex.holds(ident) ? undefined : harvest.mock.archive.get(ident);
+  const record = harvest.mock.harvestIndex.recordIn(harvest.mock.archive, ident);
   if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
 }

@@ -11,7 +11,7 @@ const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
 const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
 
 /** Contract, Authentication: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
-export const RECORD_RULES: Readonly<Record<Entity, Row>> = {
+const RECORD_RULES: Readonly<Record<Entity, Row>> = {
   projekt: { A: [{ stav: 6 }], B: [{ stav: 6 }], C: [{ stavOver: 0 }], D: 'yes' },
   archeologicky_zaznam: forAnonymousInState(3),
   let: always,
@@ -40,7 +40,7 @@ const GOVERNING: Partial<Record<Entity, string>> = {
   samostatny_nalez: 'pristupnost',
 };
 
-/** Whether the viewer's list has the record at all. */
+/** Whether the viewer may read the record. */
 export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
   return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
 }
@@ -55,26 +55,15 @@ function holds(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
   });
 }
 
-/** The same rules as a condition over the archive's columns. @param set narrows it to what that set can hold */
-export function visibilityCondition(viewer: Viewer, set: string | undefined): Condition | undefined {
-  const entities = ENTITIES.filter((entity) => set === undefined || set === entity || set.startsWith(`${entity}:`));
-  const restricted = entities.filter((entity) => RECORD_RULES[entity][viewer.letter] !== 'yes');
-  if (restricted.length === 0) return undefined;
-  const parameters = { viewer: viewer.user ?? '', viewerOrganisation: viewer.organisation ?? '' };
-  const [only] = restricted;
-  if (entities.length === 1 && only !== undefined) return { sql: sqlOf(RECORD_RULES[only][viewer.letter]), parameters };
-  const cases = restricted.map((entity) => `when '${entity}' then ${sqlOf(RECORD_RULES[entity][viewer.letter])}`);
-  return { sql: `case entity ${cases.join(' ')} else true end`, parameters };
+/** What the viewer's role is never shown does not exist for it. All else does, perhaps with the refusal in place of its content. */
+export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean {
+  return RECORD_RULES[entity][letter] === 'hidden';
 }
 
-function sqlOf(rule: Rule): string {
-  if (rule === 'yes' || rule === 'hidden') return rule === 'yes' ? 'true' : 'false';
-  const conditions = rule.map((condition) => {
-    if (condition === 'mine') return "(creator = @viewer and @viewer <> '')";
-    if (condition === 'ours') return "(organisation = @viewerOrganisation and @viewerOrganisation <> '')";
-    return 'stav' in condition ? `stav = ${condition.stav}` : `stav > ${condition.stavOver}`;
-  });
-  return `(${conditions.join(' or ')})`;
+/** The same as a condition over the archive's columns. */
+export function conditionOfReader({ letter }: Viewer): Condition {
+  const hidden = ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
+  return { sql: hidden.map((entity) => `entity <> '${entity}'`).join(' and ') || 'true', parameters: {} };
 }
 
 type MaskContext = { readonly letterOf: (entry: string) => Letter; readonly deployed: boolean };

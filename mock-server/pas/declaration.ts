@@ -8,14 +8,15 @@ import { refusal } from './refusal.ts';
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
- * The declared schema must be the supported one, in the spelling that the service knows: prefix `svc` bound on the root,
+ * The declared schema must be the supported one, in the spelling that the service knows: its prefix bound on the root,
  * and the exact pair in `xsi:schemaLocation` (facts 4.1, step 4). Pairs of other namespaces may stand beside it.
  * @throws AnswerNow 422
  */
 export function checkDeclaration(mock: Mock, document: XmlDocument, say: Say): void {
+  const { prefix } = mock.addresses;
   const namespace = namespaceOf(mock.addresses, NEWEST_VERSION);
   const xsd = xsdAddressOf(mock.addresses, NEWEST_VERSION);
-  if (namespaceOnRoot(document, 'svc') !== namespace) throw refusal(422, say('schema-prefix', namespace));
+  if (namespaceOnRoot(document, prefix) !== namespace) throw refusal(422, say('schema-prefix', prefix, namespace));
   const location = document.root.attrs.find(
     (attribute) => attribute.name === 'schemaLocation' && attribute.namespaceUri === XSI,
   )?.value;

@@ -14,14 +14,14 @@ create table if not exists records (
   project text,
   body text not null
 ) strict;
--- Lists run newest first. The trailing columns let counting under a visibility rule read the index alone.
-create index if not exists records_by_time on records (datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
-create index if not exists records_by_entity on records (entity, datestamp_ms desc, ident, stav, creator, organisation, deleted);
-create index if not exists records_by_set on records (set_spec, datestamp_ms desc, ident, entity, stav, creator, organisation, deleted);
+-- Lists run newest first. The trailing columns let lists of headers and counts read the index alone.
+create index if not exists records_by_time on records (datestamp_ms desc, ident, entity, set_spec, deleted);
+create index if not exists records_by_entity on records (entity, datestamp_ms desc, ident, set_spec, deleted);
+create index if not exists records_by_set on records (set_spec, datestamp_ms desc, ident, entity, deleted);
 create index if not exists records_by_project on records (project, ident) where project is not null;
 `;
 
-/** A condition over the columns of `records`, with its named parameters (`@name`). */
+/** A part of a statement, with its named parameters (`@name`). */
 export type Condition = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
 
 export type ListQuery = {
@@ -31,8 +31,8 @@ export type ListQuery = {
   readonly fromMs?: number;
   readonly untilMs?: number;
   readonly visible?: Condition;
-  /** Identifiers of records to leave out. */
-  readonly without?: readonly string[];
+  /** What to list of some records in place of what the archive holds; undefined: nothing. */
+  readonly instead?: ReadonlyMap<string, ArchiveRow | undefined>;
   /** Go on behind this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };
   readonly offset?: number;
@@ -51,8 +51,8 @@ export type HeaderRow = Pick<ArchiveRow, 'ident' | 'set_spec' | 'datestamp_ms' |
 
 export const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupnost, creator, organisation, project, body';
 
-/** The `where` of a list. */
-export function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
+/** The `from` and `where` of a list. */
+export function selectionOf(query: Omit<ListQuery, 'limit'>): Condition {
   const parts: string[] = [];
   const parameters: Record<string, string | number> = { ...query.visible?.parameters };
   if (query.set !== undefined) {
@@ -72,13 +72,20 @@ export function conditionOf(query: Omit<ListQuery, 'limit'>): Condition {
     parameters['afterMs'] = query.after.datestampMs;
     parameters['afterIdent'] = query.after.ident;
   }
-  if (query.without !== undefined && query.without.length > 0) {
-    parts.push('ident not in (select value from json_each(@without))');
-    parameters['without'] = JSON.stringify(query.without);
-  }
   if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
-  return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
+  const isReplaced = query.instead !== undefined && query.instead.size > 0;
+  if (isReplaced) parameters['instead'] = JSON.stringify([...query.instead].map(([ident, row]) => ({ ident, row })));
+  const where = parts.length === 0 ? '' : `where ${parts.join(' and ')}`;
+  return { sql: `from ${isReplaced ? REPLACED : 'records'} ${where}`, parameters };
 }
+
+/** `records` with some of them in another version. */
+const REPLACED = `(
+  select ${COLUMNS} from records where ident not in (select value ->> 'ident' from json_each(@instead))
+  union all select ${COLUMNS.split(', ')
+    .map((name) => `value -> 'row' ->> '${name}' as ${name}`)
+    .join(', ')} from json_each(@instead) where value ->> 'row' is not null
+)`;
 
 export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow): RecordHeader {
   return { ident, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1 };
@@ -88,4 +95,8 @@ export function toRecord(row: ArchiveRow): ArchiveRecord {
   const { set_spec, datestamp_ms, deleted, body, ...same } = row;
   if (!isEntity(same.entity)) throw new Error(`the archive holds an unknown entity ${same.entity}`);
   return { ...same, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1, body: JSON.parse(body) as Body };
+}
+
+export function toRow({ setSpec, datestampMs, deleted, body, ...same }: ArchiveRecord): ArchiveRow {
+  return { ...same, set_spec: setSpec, datestamp_ms: datestampMs, deleted: deleted ? 1 : 0, body: JSON.stringify(body) };
 }

@@ -1,6 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { statementCache } from '../statements.ts';
-import { type ArchiveRow, COLUMNS, conditionOf, type HeaderRow, type ListQuery, toHeader, toRecord } from './archive-table.ts';
+import {
+  type ArchiveRow,
+  COLUMNS,
+  type HeaderRow,
+  type ListQuery,
+  selectionOf,
+  toHeader,
+  toRecord,
+  toRow,
+} from './archive-table.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -21,14 +30,14 @@ export class Archive {
   readonly #prepare: (sql: string) => Statement;
   readonly #now: () => number;
 
-  readonly #noteNew: (ident: string) => void;
+  readonly #noteWrite: (ident: string, before: () => ArchiveRow | undefined) => void;
 
   /**
    * @param now the mock's clock, in milliseconds since 1970
-   * @param noteNew is told of every record that there was none of before
+   * @param noteWrite is told of every write before it is done, and can ask for what it replaces
    */
-  constructor(database: Database, now: () => number, noteNew: (ident: string) => void) {
-    this.#noteNew = noteNew;
+  constructor(database: Database, now: () => number, noteWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
+    this.#noteWrite = noteWrite;
     this.#prepare = statementCache(database);
     this.#now = now;
   }
@@ -40,8 +49,12 @@ export class Archive {
 
   /** The record, deleted ones included. */
   get(ident: string): ArchiveRecord | undefined {
-    const row = this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident);
-    return row === undefined ? undefined : toRecord(row as ArchiveRow);
+    const row = this.#row(ident);
+    return row === undefined ? undefined : toRecord(row);
+  }
+
+  #row(ident: string): ArchiveRow | undefined {
+    return this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident) as ArchiveRow | undefined;
   }
 
   /** The record, unless it is deleted or of another entity. */
@@ -71,9 +84,7 @@ export class Archive {
       project: input.entity === 'samostatny_nalez' ? (idOf(input.body['projekt']) ?? null) : null,
       body: input.body,
     };
-    this.#write(record);
-    if (living === undefined) this.#noteNew(ident);
-    return record;
+    return this.#write(record);
   }
 
   /** Writes a record of a seed; a deleted one leaves its header only. */
@@ -93,38 +104,52 @@ export class Archive {
   }
 
   /** Deletes a record: its header stays, with the time of deletion as its datestamp. */
-  remove(ident: string): ArchiveRecord | undefined {
+  remove(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined || record.deleted) return undefined;
-    const deleted = { ...record, deleted: true, datestampMs: this.#nextDatestamp(record) };
-    this.#write(deleted);
-    return deleted;
+    return this.#write({ ...record, deleted: true, datestampMs: datestampMs ?? this.#nextDatestamp(record) });
+  }
+
+  /** A deleted record lives again with the content that it had. */
+  restore(ident: string, datestampMs?: number): ArchiveRecord | undefined {
+    const record = this.get(ident);
+    if (record?.deleted !== true) return undefined;
+    return this.#write({ ...record, deleted: false, datestampMs: datestampMs ?? this.#nextDatestamp(record) });
+  }
+
+  /** Deletes a record, living or deleted, without a trace. @returns what it was */
+  erase(ident: string): ArchiveRecord | undefined {
+    const record = this.get(ident);
+    if (record === undefined) return undefined;
+    this.#noteWrite(ident, () => this.#row(ident));
+    this.#prepare('delete from records where ident = ?').run(ident);
+    this.#touch(record.entity);
+    return { ...record, deleted: true };
   }
 
   /** Newest first, then by identifier; deleted records included. */
   list(query: ListQuery): ArchiveRecord[] {
-    const where = conditionOf(query);
-    const rows = this.#prepare(
-      `select ${COLUMNS} from records where ${where.sql} order by datestamp_ms desc, ident limit @limit offset @offset`,
-    ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
-    return (rows as ArchiveRow[]).map(toRecord);
+    return (this.#select(COLUMNS, query) as ArchiveRow[]).map(toRecord);
   }
 
   /** What `list` gives, without reading the bodies. */
   listHeaders(query: ListQuery): RecordHeader[] {
-    const where = conditionOf(query);
-    const rows = this.#prepare(
-      `select ident, set_spec, datestamp_ms, deleted from records where ${where.sql}
-        order by datestamp_ms desc, ident limit @limit offset @offset`,
-    ).all({ ...where.parameters, limit: query.limit, offset: query.offset ?? 0 });
-    return (rows as HeaderRow[]).map(toHeader);
+    return (this.#select('ident, set_spec, datestamp_ms, deleted', query) as HeaderRow[]).map(toHeader);
+  }
+
+  #select(columns: string, query: ListQuery): unknown[] {
+    const { sql, parameters } = selectionOf(query);
+    return this.#prepare(`select ${columns} ${sql} order by datestamp_ms desc, ident limit @limit offset @offset`).all({
+      ...parameters,
+      limit: query.limit,
+      offset: query.offset ?? 0,
+    });
   }
 
   /** How many records a list would have in all, whatever its page. */
   count(query: Omit<ListQuery, 'after' | 'offset' | 'limit'>): number {
-    const where = conditionOf(query);
-    const row = this.#prepare(`select count(*) as n from records where ${where.sql}`).get(where.parameters);
-    return (row as { n: number }).n;
+    const { sql, parameters } = selectionOf(query);
+    return (this.#prepare(`select count(*) as n ${sql}`).get(parameters) as { n: number }).n;
   }
 
   /** The datestamp of the oldest record, if there is any. */
@@ -212,12 +237,14 @@ export class Archive {
     return idOf(user?.body['organizace']) ?? idOf(body['organizace']) ?? null;
   }
 
-  #write(record: ArchiveRecord): void {
+  #write(record: ArchiveRecord): ArchiveRecord {
+    this.#noteWrite(record.ident, () => this.#row(record.ident));
     this.#prepare(
-      `insert or replace into records (${COLUMNS}) values (@ident, @entity, @setSpec, @datestampMs, @deleted, @stav, @pristupnost,
+      `insert or replace into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
         @creator, @organisation, @project, @body)`,
-    ).run({ ...record, deleted: record.deleted ? 1 : 0, body: JSON.stringify(record.body) });
+    ).run(toRow(record));
     this.#touch(record.entity);
+    return record;
   }
 
   #touch(entity: Entity): void {

@@ -1,31 +1,67 @@
+import type { Archive } from './archive.ts';
+import { type ArchiveRow, toRecord } from './archive-table.ts';
+import type { ArchiveRecord } from './record.ts';
+
+/** A write that harvesting may not know of yet, and the version that it replaced. */
+type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefined };
+
 /**
- * What harvesting does not know of yet. The service fills its harvest index some time after a write, so that a new record
- * appears late; a change of a record that is indexed already is seen at once here. After a restart everything is indexed.
+ * What the harvesting host knows, and when. The service fills its index some time after a write, so that what is new or
+ * changed appears late, under the datestamp of the write; with delays that differ, a later write appears before an earlier
+ * one. After a restart everything is indexed.
  */
 export class HarvestIndex {
-  readonly #indexedAtMs = new Map<string, number>();
+  /** By identifier, oldest first: every write since the newest version that is indexed. */
+  readonly #writes = new Map<string, Write[]>();
   readonly #now: () => number;
+  readonly #turns = { delay: 0, shift: 0 };
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  noteNew(ident: string, delayMs: number): void {
-    if (delayMs > 0) this.#indexedAtMs.set(ident, this.#now() + delayMs);
+  /** @param delaysMs one for all, or one after the other in turn */
+  noteWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
+    const delayMs = typeof delaysMs === 'number' ? delaysMs : inTurn(delaysMs, this.#turns.delay++);
+    const pending = this.#writes.get(ident);
+    if (delayMs === 0 && pending === undefined) return;
+    this.#writes.set(ident, [...(pending ?? []), { seenAtMs: this.#now() + delayMs, replaced: before() }]);
   }
 
-  /** Identifiers of records that do not appear yet. */
-  pending(): string[] {
+  /** The records of which harvesting shows another version than the archive holds; undefined: none. */
+  behind(): ReadonlyMap<string, ArchiveRow | undefined> {
     const nowMs = this.#now();
-    for (const [ident, atMs] of this.#indexedAtMs) if (atMs <= nowMs) this.#indexedAtMs.delete(ident);
-    return [...this.#indexedAtMs.keys()];
+    const behind = new Map<string, ArchiveRow | undefined>();
+    for (const [ident, writes] of this.#writes) {
+      const seen = writes.findLastIndex(({ seenAtMs }) => seenAtMs <= nowMs);
+      const left = writes.slice(seen + 1);
+      if (seen >= 0) this.#writes.set(ident, left);
+      if (left[0] === undefined) this.#writes.delete(ident);
+      else behind.set(ident, left[0].replaced);
+    }
+    return behind;
   }
 
-  holds(ident: string): boolean {
-    return (this.#indexedAtMs.get(ident) ?? 0) <= this.#now();
+  /** The record as harvesting knows it. */
+  recordIn(archive: Archive, ident: string): ArchiveRecord | undefined {
+    const behind = this.behind();
+    if (!behind.has(ident)) return archive.get(ident);
+    const row = behind.get(ident);
+    return row === undefined ? undefined : toRecord(row);
+  }
+
+  /** What the host's clock says now; each answer takes the next of the shifts. */
+  responseMs(shiftsMs: readonly number[]): number {
+    return this.#now() + inTurn(shiftsMs, this.#turns.shift++);
   }
 
   clear(): void {
-    this.#indexedAtMs.clear();
+    this.#writes.clear();
+    this.#turns.delay = 0;
+    this.#turns.shift = 0;
   }
+}
+
+function inTurn(list: readonly number[], turn: number): number {
+  return list[turn % list.length] ?? 0;
 }

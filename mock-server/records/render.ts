@@ -12,7 +12,7 @@ type RenderOptions = {
 /** What stands in place of something that the caller may not see (contract, Authentication, Interface B). */
 export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 
-/** One record as a document `svc:svc` of a schema version: newer elements are dropped from older versions. */
+/** One record as a document of a schema version, `svc:svc` by default: newer elements are dropped from older versions. */
 export function renderRecord(
   body: Body,
   entity: Entity,
@@ -23,35 +23,40 @@ export function renderRecord(
   const declaration = options.declaration === true ? "<?xml version='1.0' encoding='utf-8'?>\n" : '';
   const depth = options.pretty === true ? 1 : undefined;
   const lineEnd = options.pretty === true ? '\n' : '';
-  const element = renderElement(entity, inVersion(entity, body, version), depth).replaceAll(FILE_BASE, addresses.fileBase);
-  return `${declaration}${rootStart(version, addresses)}${lineEnd}${element}</svc:svc>${lineEnd}`;
+  const { prefix } = addresses;
+  const element = renderElement(prefix, entity, inVersion(entity, body, version), depth).replaceAll(
+    FILE_BASE,
+    addresses.fileBase,
+  );
+  return `${declaration}${rootStart(version, addresses)}${lineEnd}${element}</${prefix}:${prefix}>${lineEnd}`;
 }
 
 /** The document of a record that the caller may not see at all. */
 export function renderForbidden(version: SchemaVersion, addresses: Addresses): string {
-  return `${rootStart(version, addresses)}${FORBIDDEN}</svc:svc>`;
+  return `${rootStart(version, addresses)}${FORBIDDEN}</${addresses.prefix}:${addresses.prefix}>`;
 }
 
 function rootStart(version: SchemaVersion, addresses: Addresses): string {
   const namespace = namespaceOf(addresses, version);
+  const { prefix } = addresses;
   return (
-    `<svc:svc xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:gml="http://www.opengis.net/gml/3.2"` +
-    ` xmlns:svc="${namespace}" xsi:schemaLocation="${namespace} ${xsdAddressOf(addresses, version)}">`
+    `<${prefix}:${prefix} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:gml="http://www.opengis.net/gml/3.2"` +
+    ` xmlns:${prefix}="${namespace}" xsi:schemaLocation="${namespace} ${xsdAddressOf(addresses, version)}">`
   );
 }
 
 /** @param depth indentation, or undefined for none */
-function renderElement(name: string, value: string | Body, depth: number | undefined): string {
+function renderElement(prefix: string, name: string, value: string | Body, depth: number | undefined): string {
   const indent = depth === undefined ? '' : '  '.repeat(depth);
   const lineEnd = depth === undefined ? '' : '\n';
-  const tag = name.includes(':') ? name : `svc:${name}`;
+  const tag = name.includes(':') ? name : `${prefix}:${name}`;
   if (typeof value === 'string') return `${indent}<${tag}>${escapeText(value)}</${tag}>${lineEnd}`;
   let start = tag;
   let inner = '';
   let text: string | undefined;
   for (const [key, child] of Object.entries(value)) {
     if (key === '#') text = typeof child === 'string' ? child : undefined;
-    else if (!key.startsWith('@')) inner += renderChildren(key, child, depth === undefined ? undefined : depth + 1);
+    else if (!key.startsWith('@')) inner += renderChildren(prefix, key, child, depth === undefined ? undefined : depth + 1);
     else if (typeof child === 'string') start += ` ${key === '@lang' ? 'xml:lang' : key.slice(1)}="${escapeAttribute(child)}"`;
   }
   if (inner !== '') return `${indent}<${start}>${lineEnd}${inner}${indent}</${tag}>${lineEnd}`;
@@ -59,9 +64,9 @@ function renderElement(name: string, value: string | Body, depth: number | undef
   return `${indent}<${start}>${escapeText(text)}</${tag}>${lineEnd}`;
 }
 
-function renderChildren(name: string, value: BodyValue, depth: number | undefined): string {
+function renderChildren(prefix: string, name: string, value: BodyValue, depth: number | undefined): string {
   let rendered = '';
-  for (const child of listOf(value)) rendered += renderElement(name, child, depth);
+  for (const child of listOf(value)) rendered += renderElement(prefix, name, child, depth);
   return rendered;
 }
 

@@ -9,7 +9,7 @@ const ADDRESSES = addressesOf('http://seed.invalid');
 
 /** Every record must be valid as it would be served in the newest version. @throws SeedError for the first that is not */
 export async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void> {
-  const schemas = new Schemas(ADDRESSES.schemaBase);
+  const schemas = new Schemas(ADDRESSES);
   try {
     for (const { row, record } of seeded) {
       const xml = renderRecord(record.body, record.entity, NEWEST_VERSION, ADDRESSES);

@@ -30,6 +30,7 @@ const FLAG_TEXTS: Readonly<Record<string, string>> = {
   '--records': t`synthetic archived finds to add`,
   '--faults': t`JSON file with fault rules`,
   '--schema-versions': t`schema versions that imports are accepted in, separated by commas`,
+  '--prefix': t`prefix of XML names, of the schema and of the native format (default: svc)`,
   '--seed-number': t`vary what the contract leaves open: page size, wording, identifiers`,
 };
 

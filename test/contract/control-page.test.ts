@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
@@ -101,6 +102,40 @@ describe('the page of the control interface', () => {
     const own = await get('/health', { origin: new URL(mock.url).origin });
     expect(own.status).toBe(200);
   });
+});
+
+describe('a web page whose name was pointed at this machine', () => {
+  /** `fetch` sends the host that it connects to; a browser sends the name that it was given. */
+  const asked = (method: string, host: string, origin?: string): Promise<number> => {
+    const { hostname, port } = new URL(mock.url);
+    const headers = { host, ...(origin === undefined ? {} : { origin }) };
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: hostname, port, method, path: '/__mock__/settings', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      sent.once('error', reject).end(method === 'PUT' ? '{"page_size": 7}' : undefined);
+    });
+  };
+
+  test.each(['rebound.example', 'rebound.example:8099', '127.0.0.1.rebound.example', 'localhost.', 'xn--localhost', '8.8.8.8'])(
+    'cannot read or change anything as "%s"',
+    async (host) => {
+      expect(await asked('GET', host)).toBe(403);
+      expect(await asked('PUT', host, `http://${host}`)).toBe(403);
+      expect((await mock.control('GET', '/settings')).value).not.toMatchObject({ page_size: 7 });
+    },
+  );
+
+  test.each(['127.0.0.1', '127.0.0.1:9', 'localhost:8099', 'LOCALHOST', '[::1]:8099', '127.8.8.8'])(
+    'is none as "%s", also through a forwarded port',
+    async (host) => {
+      expect(await asked('GET', host)).toBe(200);
+      expect(await asked('PUT', host, `http://${host}`)).toBe(200);
+      expect(await asked('PUT', host, 'http://elsewhere.example')).toBe(403);
+      expect(await asked('PUT', host, 'null')).toBe(403);
+    },
+  );
 });
 
 describe('GET /finds', () => {

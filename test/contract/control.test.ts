@@ -77,6 +77,10 @@ describe('Settings', () => {
     [{ rate_limits: [{ scope: 'record', value: 'x', rate: '1/m' }] }, /no value/],
     [{ rate_limits: [{ scope: 'user', rate: '1/m' }] }, /needs a value/],
     [{ page_size: 0 }, /page_size/],
+    [{ record_lock_params: { retry_delay_ms: 0, max_retries: 5 } }, /retry_delay_ms.*at least 1/],
+    [{ record_lock_ttl_ms: 0 }, /record_lock_ttl_ms.*at least 1/],
+    [{ allowed_schema_versions: [2.2] }, /allowed_schema_versions\[0\].*text/],
+    [{ allowed_schema_versions: ['2'] }, /allowed_schema_versions\[0\].*2\.2/],
     [{ colour: 'blue' }, /colour/],
     [null, /object/],
   ])('%j is refused with the reason, and nothing changes', async (patch, reason) => {

@@ -80,14 +80,14 @@ describe('a deleted record', () => {
     }
   });
 
-  test('of the seed is listed to whoever could see the record', async () => {
+  test('of the seed is listed to everybody', async () => {
     const idents = async (as: string): Promise<string[]> =>
       (await listAll(mock, `${ALL}&set=samostatny_nalez`, { as }))
         .filter((header) => header.deleted)
         .map((header) => header.ident);
-    expect(await idents('archivist')).toEqual(['M-202300316-N00005', 'C-202400101-N00009']);
-    expect(await idents('researcher')).toEqual(['C-202400101-N00009']);
-    expect(await idents('anonymous')).toEqual([]);
+    for (const as of ['archivist', 'researcher', 'anonymous']) {
+      expect(await idents(as)).toEqual(['M-202300316-N00005', 'C-202400101-N00009']);
+    }
   });
 });
 
@@ -110,12 +110,5 @@ describe('a new record, where the harvest index lags behind (index_delay_ms)', (
     await mock.control('POST', '/clock', { advance_ms: 1 });
     expect(await known()).toEqual([undefined, undefined]);
     expect(headersOf((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' }]);
-  });
-
-  test('does not hold back changes of what is known already', async () => {
-    await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
-    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z' });
-    await mock.control('POST', '/records', { ident: 'OS-001533', changes: { rok_narozeni: '1950' } });
-    expect(headersOf((await ask(mock, mine)).text)).toMatchObject([{ ident: 'OS-001533' }]);
   });
 });

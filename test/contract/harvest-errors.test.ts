@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorOf } from '../support/raw-harvest.ts';
+import { answerValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and noMetadataFormats cannot
@@ -48,6 +50,13 @@ const BAD_ARGUMENT: ReadonlyArray<readonly [title: string, query: string]> = [
   ['from has an offset', `${LIST}&from=2024-05-01T00:00:00%2B02:00`],
   ['from and until differ in granularity', `${LIST}&from=2024-05-01&until=2024-05-02T00:00:00Z`],
   ['from is later than until', `${LIST}&from=2024-05-02&until=2024-05-01`],
+  ['from is in a year that no schema knows', `${LIST}&from=0000-01-01`],
+  ['until is in such a year, and the format is unknown too', 'verb=ListRecords&metadataPrefix=marc21&until=0000-12-31'],
+  ['the set holds a bare percent sign', `${LIST}&set=hesl%`],
+  ['the identifier of a record holds a bare percent sign', 'verb=GetRecord&metadataPrefix=oai_dc&identifier=100%'],
+  ['the identifier holds one, and the format is unknown too', 'verb=GetRecord&metadataPrefix=marc21&identifier=%25zz'],
+  ['the identifier of the formats holds a bare percent sign', 'verb=ListMetadataFormats&identifier=%'],
+  ['the identifier has two fragments', 'verb=ListMetadataFormats&identifier=a%23b%23c'],
 ];
 
 describe('badVerb, when', () => {
@@ -125,6 +134,13 @@ describe('badResumptionToken, when', () => {
     expect(errorOf(text)).toBe('badResumptionToken');
   });
 
+  test('there are blanks or other strange letters round it', async () => {
+    const good = await token(LIST);
+    for (const odd of [`%20${good}`, `${good}%20`, `%0A${good}`, `${good}=`, `${good.slice(0, 9)}%20${good.slice(9)}`]) {
+      expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe('badResumptionToken');
+    }
+  });
+
   test('it belongs to another verb, version or user', async () => {
     const good = await token(LIST);
     const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
@@ -150,5 +166,57 @@ describe('badResumptionToken, when', () => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 }]);
     expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
     expect(errorOf((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+  });
+});
+
+describe('whatever is asked', () => {
+  const ODD = [
+    '%',
+    '%zz',
+    '%25',
+    '%2525',
+    '#',
+    '[',
+    '%20',
+    '%00',
+    'á',
+    '%ff',
+    '"',
+    '&',
+    '=',
+    '<',
+    ':',
+    '/',
+    '@',
+    '?',
+    '+',
+    '0000-01-01',
+  ];
+  const SENSIBLE = ['heslo', 'oai_dc', 'marc21', 'HES-000253', '2024-05-01', '2024-05-01T00:00:00Z', 'http://a.example/id/'];
+  const value = fc.array(fc.constantFrom(...ODD, ...SENSIBLE), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+  const NAMES = ['metadataPrefix', 'set', 'from', 'until', 'identifier', 'resumptionToken', 'x'] as const;
+  const query = fc
+    .tuple(
+      fc.constantFrom('Identify', 'ListSets', 'ListMetadataFormats', 'GetRecord', 'ListIdentifiers', 'ListRecords'),
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), value), { maxLength: 3, selector: ([name]) => name }),
+      fc.boolean(),
+    )
+    .map(([verb, pairs, isList]) => {
+      const given = pairs.map(([name, text]) => `${name}=${text}`);
+      const needed = isList && !pairs.some(([name]) => name === 'metadataPrefix') ? ['metadataPrefix=oai_dc'] : [];
+      return [`verb=${verb}`, ...needed, ...given].join('&');
+    });
+
+  test('the answer is valid by the schema of the protocol', async () => {
+    const validator = answerValidator('2.2');
+    await mock.control('PUT', '/settings', { page_size: 2 });
+    await fc.assert(
+      fc.asyncProperty(query, async (asked) => {
+        const { status, text } = await ask(mock, asked);
+        expect([status, faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2)]).toEqual([200, []]);
+      }),
+      { numRuns: 300 },
+    );
+    await mock.reset();
   });
 });

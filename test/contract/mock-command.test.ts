@@ -104,6 +104,8 @@ describe('pas-mock-server', () => {
     [['--port', 'x'], /whole number/],
     [['--port', '70000'], /whole number/],
     [['--page-size', '0'], /whole number/],
+    [['--prefix', 'a b'], /letters, digits and hyphens/],
+    [['--prefix', 'xsi'], /taken/],
     [['--colour'], /unknown option/],
     [['--seed', '/no/such/folder'], /no\/such\/folder/],
     [['--faults', '/no/such/file.json'], /^pas-mock-server: there is no fault file \/no\/such\/file\.json$/m],
@@ -150,6 +152,7 @@ describe('pas-mock-server', () => {
       'faults',
       'schema-versions',
       'deployed',
+      'prefix',
       'seed-number',
       'json',
     ]) {
