@@ -7,9 +7,10 @@ import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../outbox/e
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { lastNumber, numbersThatStand } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { madeElsewhere } from '../outbox/owners.ts';
 import { pulledRecord } from '../outbox/pulled.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
-import { elsewhereText, issuedElsewhere } from './issued-elsewhere.ts';
+import { elsewhereText } from './issued-elsewhere.ts';
 
 type NumbersReport = {
   /** In the order of the table: one for each find. */
@@ -48,7 +49,7 @@ function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<
   if (localId !== '' && byKey === undefined) {
     return errorIssue('number-find', t`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
   }
-  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : issuedElsewhere(outbox, identCely);
+  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : madeElsewhere(outbox, identCely);
   if (elsewhere !== undefined) {
     const { message, hint } = elsewhereText(identCely, elsewhere);
     return errorIssue('other-service', `${message} ${hint}`, { find: elsewhere.localId });

@@ -12,10 +12,10 @@ import { photoResolver } from '../find/photo-path.ts';
 import type { Table } from '../find/table.ts';
 import { type ValidationContext, validateFind } from '../find/validate.ts';
 import { readConstants, withConstants } from '../find/with-constants.ts';
+import { madeElsewhere } from '../outbox/owners.ts';
 import { refuseExisting, writeOutputFile } from '../store/output-file.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { knownFind } from './export-finds.ts';
-import { issuedElsewhere } from './issued-elsewhere.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly known: ValidationContext;
@@ -52,7 +52,7 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
     resolvePhoto: photoResolver(photoFolder),
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {
-      const found = issuedElsewhere(outbox, identCely);
+      const found = madeElsewhere(outbox, identCely);
       return found && { ...found, command: copyCommand };
     },
   });

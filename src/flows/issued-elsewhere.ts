@@ -4,16 +4,7 @@ import { shellWord } from '../base/shell-word.ts';
 import type { Target } from '../outbox/entries.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { madeElsewhere } from '../outbox/owners.ts';
-import { pulledRecord } from '../outbox/pulled.ts';
 import { targetOf } from './enqueue-change.ts';
-
-/**
- * The find that has an identifier which only another service is known to have given. A training instance counts on from where it was
- * copied, so production gives the same identifiers to other finds.
- */
-export function issuedElsewhere(outbox: ServiceOutbox, identCely: string): ReturnType<typeof madeElsewhere> {
-  return pulledRecord(outbox, identCely) === undefined ? madeElsewhere(outbox, identCely) : undefined;
-}
 
 /** Why an identifier is not taken for a record of this service, and what to name instead. */
 export function elsewhereText(
@@ -33,7 +24,7 @@ export function elsewhereText(
  */
 export function targetForChange(outbox: ServiceOutbox, find: string): Target {
   const target = targetOf(outbox, find);
-  const found = target.findId === null ? issuedElsewhere(outbox, find) : undefined;
+  const found = target.findId === null ? madeElsewhere(outbox, find) : undefined;
   if (found === undefined) return target;
   const { message, hint } = elsewhereText(find, found);
   throw new UsageError(message, { hint });

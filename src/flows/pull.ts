@@ -118,7 +118,7 @@ function remember(outbox: ServiceOutbox, identCely: string, sight: Sight | undef
 }
 
 /**
- * The sights that are proven to be of our own records: created by this account when we sent them, or shown so before (A10).
+ * The sights that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
  * @throws UsageError where there is none
  */
 function onlyOwn(
@@ -146,9 +146,10 @@ function onlyOwn(
 function isCreatedByUs({ outbox }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
-  const user = knownAccount(outbox)?.identCely;
-  if (created === undefined || (user !== undefined && created.user !== user)) return false;
+  // Of an attempt of an earlier pas nobody knows by which account it was made.
+  const puller = knownAccount(outbox)?.identCely ?? created?.user;
   return attemptsOf(outbox, entryId).some(
-    ({ startedAt, serverDateAt }) => Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
+    ({ account, startedAt, serverDateAt }) =>
+      (account ?? puller) === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
   );
 }

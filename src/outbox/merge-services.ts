@@ -25,9 +25,9 @@ export function mergeServices(outbox: Outbox, from: number, into: number): void 
   // What a record was shown as last is kept, also where the other profile was not shown it.
   outbox
     .sql(
-      `update pulled set (stav, record) = (select stav, record from pulled as other where other.service_id = :from and other.ident_cely = pulled.ident_cely)
+      `update pulled set (stav, record) = (select stav, record from pulled as other where other.service_id = :from and other.username = pulled.username and other.ident_cely = pulled.ident_cely)
        where service_id = :into and record is null and exists (
-         select 1 from pulled as other where other.service_id = :from and other.ident_cely = pulled.ident_cely and other.record is not null)`,
+         select 1 from pulled as other where other.service_id = :from and other.username = pulled.username and other.ident_cely = pulled.ident_cely and other.record is not null)`,
     )
     .run(moved);
   outbox.sql('update or ignore pulled set service_id = :into where service_id = :from').run(moved);

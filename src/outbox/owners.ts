@@ -8,7 +8,10 @@ export function ownerOf(outbox: ServiceOutbox, identCely: string): ImportEntry |
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** The find whose import another service gave this identifier, where this one is not known to have given it. */
+/**
+ * The find whose import another service gave this identifier, where this one is not known to have it. A training instance counts on from
+ * where it was copied, so production gives the same identifiers to other finds.
+ */
 export function madeElsewhere(
   outbox: ServiceOutbox,
   identCely: string,
@@ -17,7 +20,8 @@ export function madeElsewhere(
     .sql(
       `select local_id as localId, coalesce(address, known_as) as address, service_id = :serviceId as isHere
        from entries join finds on finds.id = find_id join services on services.id = service_id
-       where ident_cely = :identCely and kind = 'import' and state = 'accepted' order by isHere desc, entries.id limit 1`,
+       where ident_cely = :identCely and kind = 'import' and state = 'accepted'
+         and not exists (select 1 from pulled where service_id = :serviceId and pulled.ident_cely = :identCely) order by isHere desc, entries.id limit 1`,
     )
     .get({ identCely, serviceId: outbox.serviceId }) as { localId: string; address: string; isHere: number } | undefined;
   return made === undefined || made.isHere === 1 ? undefined : made;

@@ -1,6 +1,6 @@
 import type { ServiceOutbox } from './outbox.ts';
 
-/** How the service's harvest has a record that was sent from here. */
+/** How the service's harvest has a record that was sent from here, as one account is shown it. */
 export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';
 
 /** What harvesting last said of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
@@ -30,8 +30,8 @@ const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs,
 
 export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRecord | undefined {
   const row = outbox
-    .sql(`select ${COLUMNS} from pulled where service_id = ? and ident_cely = ?`)
-    .get(outbox.serviceId, identCely) as PulledRow | undefined;
+    .sql(`select ${COLUMNS} from pulled where service_id = ? and username = ? and ident_cely = ?`)
+    .get(outbox.serviceId, outbox.username, identCely) as PulledRow | undefined;
   return row === undefined ? undefined : { ...row, record: row.record === null ? null : (JSON.parse(row.record) as unknown) };
 }
 
@@ -39,15 +39,16 @@ export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRe
 export function rememberSighting(outbox: ServiceOutbox, { identCely, standing, datestampMs, shown }: Sighting): void {
   outbox
     .sql(
-      `insert into pulled (service_id, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
-       values (:serviceId, :identCely, :standing, :datestampMs, :stav, :record, :now, :now)
-       on conflict (service_id, ident_cely) do update set
+      `insert into pulled (service_id, username, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
+       values (:serviceId, :username, :identCely, :standing, :datestampMs, :stav, :record, :now, :now)
+       on conflict (service_id, username, ident_cely) do update set
          since_at = case when standing = excluded.standing then since_at else excluded.since_at end,
          standing = excluded.standing, datestamp_at = excluded.datestamp_at, stav = coalesce(excluded.stav, stav),
          record = coalesce(excluded.record, record), seen_at = excluded.seen_at`,
     )
     .run({
       serviceId: outbox.serviceId,
+      username: outbox.username,
       identCely,
       standing,
       datestampMs,
@@ -60,8 +61,8 @@ export function rememberSighting(outbox: ServiceOutbox, { identCely, standing, d
 /** A complete pull that did not list a record says that it is as it was. */
 export function noteUnchanged(outbox: ServiceOutbox, identCely: string): void {
   outbox
-    .sql('update pulled set seen_at = ? where service_id = ? and ident_cely = ?')
-    .run(Math.floor(outbox.clock.now()), outbox.serviceId, identCely);
+    .sql('update pulled set seen_at = ? where service_id = ? and username = ? and ident_cely = ?')
+    .run(Math.floor(outbox.clock.now()), outbox.serviceId, outbox.username, identCely);
 }
 
 /** The server's time up to which everything is pulled as this account is shown it. */

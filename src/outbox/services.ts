@@ -29,7 +29,8 @@ export function nameServices(outbox: Outbox, profiles: readonly NamedService[]):
     for (const { id, knownAs } of unnamedServices(outbox)) {
       const meant = profiles.find(({ profile }) => profile === knownAs);
       if (meant === undefined) continue;
-      outbox.sql('update entries set username = ? where service_id = ?').run(meant.username, id);
+      for (const table of ['entries', 'pulled'])
+        outbox.sql(`update ${table} set username = ? where service_id = ?`).run(meant.username, id);
       giveAddress(outbox, id, meant.address);
     }
   });

@@ -14,13 +14,17 @@ const shown = (stav: number) => ({
 });
 
 describe('what was pulled of a record', () => {
-  test('is kept for each service, and is the same for each of its accounts', () => {
+  test('is kept for each account of a service, since one may be shown what another is not', () => {
     using outbox = tempOutbox();
     expect(pulledRecord(outbox, IDENT)).toBeUndefined();
     rememberSighting(outbox, shown(2));
     expect(pulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
     expect(pulledRecord(asSeenBy(outbox, { address: 'https://other.example.org' }), IDENT)).toBeUndefined();
-    expect(pulledRecord(asSeenBy(outbox, { username: 'jan@example.org' }), IDENT)).toMatchObject({ stav: 2 });
+    const colleague = asSeenBy(outbox, { username: 'jan@example.org' });
+    expect(pulledRecord(colleague, IDENT)).toBeUndefined();
+    rememberSighting(colleague, { identCely: IDENT, standing: 'withheld', datestampMs: 1 });
+    noteUnchanged(colleague, IDENT);
+    expect([outbox, colleague].map((each) => pulledRecord(each, IDENT)?.standing)).toEqual(['shown', 'withheld']);
   });
 
   test.each(['withheld', 'deleted', 'missing'] as const)(
