@@ -118,9 +118,10 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
   const madeMs = copyMadeMs(brought);
   // This machine's clock may have been ahead when the copy was made; the service's answers in it are certainly older.
   const unseen = { fromMs: Math.min(madeMs, nowMs, lastAnswerMs(brought) ?? nowMs), untilMs: nowMs };
-  const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
+  // First of all: of one find that two names had for one service, only one import is to be in doubt.
   nameServices(brought, known);
   for (const service of known) openService(brought, service);
+  const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
   if (!nothingSent)
     for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
   const unnamed = unnamedServices(brought).map(({ knownAs }) => knownAs);

@@ -5,6 +5,7 @@ import { DatabaseError } from '../../../src/base/errors.ts';
 import { restoreOutbox } from '../../../src/flows/restore-outbox.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { addOldEntry, earlierOutbox, PROFILES } from '../../support/earlier-outbox.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -52,3 +53,27 @@ test.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
     expect([...outcomes]).toEqual(['refused', 'restored']);
   },
 );
+
+test('of a find that an earlier pas had under two names of one service, one import is in doubt once its backup is put back', async () => {
+  const clock = manualClock();
+  const backup = join(tempFolder(), 'backup.sqlite');
+  const old = earlierOutbox(backup, 9);
+  for (const profile of ['field', 'twin']) addOldEntry(old, { find: 'K-1', profile, kind: 'import', state: 'queued' });
+  old.close();
+  const home = tempFolder();
+  const outboxFile = join(home, 'outbox.sqlite');
+  const { doubtful } = await restoreOutbox({
+    ...{ backup, outboxFile, clock, photosFolder: join(home, 'photos'), profiles: PROFILES },
+    openPresent: async () => openOutbox(outboxFile, clock),
+    ...{ replace: false, nothingSent: false, takeOver: false, onPhotograph: () => {} },
+  });
+  expect(doubtful).toHaveLength(1);
+  const outbox = openOutbox(outboxFile, clock);
+  expect(
+    outbox.sql(`select local_id, state from entries join finds on finds.id = find_id order by entries.id`).raw().all(),
+  ).toEqual([
+    ['K-1', 'uncertain'],
+    ['K-1', 'dropped'],
+  ]);
+  outbox.close();
+});
