@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
 
 async function list(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const services = knownServices(await context.outbox());
+  const services = knownServices(await context.wholeOutbox());
   const header = [t`SERVICE`, t`PROFILES`, t`ACCOUNTS`, t`ENTRIES`, t`RECORDS`];
   terminal.table(
     header,
@@ -64,7 +64,7 @@ function nameOf({ address, knownAs }: ServiceRow): string {
 
 async function moved(context: Context, old: string, now: string, { yes }: MovedOptions): Promise<ExitReason> {
   const { terminal, config } = context;
-  const outbox = await context.outbox();
+  const outbox = await context.wholeOutbox();
   const move = planMove(outbox, old, now);
   if (yes !== true) await confirm(context, move);
   carryOut(outbox, move);

@@ -19,7 +19,7 @@ export function profileFlag({ config, environment, profile }: Situation): string
 /** The commands, as texts name them, that act on a profile. */
 const COMMAND_WITH_PROFILE = new RegExp(
   `\\bpas (?:${[
-    '(?:photo|number|schema|oai|service|vocab(?: map)?) [a-z]+',
+    '(?:photo|number|schema|oai|vocab(?: map)?) [a-z]+',
     'login|logout|whoami|harvest-vocab|harvest|add|import|list|show|edit|remove|validate|build|export',
     'push|pull|status|reconcile|resolve|report|doctor',
   ].join('|')})(?![\\w-])`,

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Connections } from '../http/send.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
+import type { Outbox, ServiceOutbox } from '../outbox/outbox.ts';
 import type { NamedService } from '../outbox/services.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
@@ -31,6 +33,8 @@ export type Context = World & {
   readonly secrets: SecretStore;
   config(): ConfigFile;
   profile(): Profile;
+  /** All services in it, for what concerns no profile. @throws UsageError where there is none */
+  wholeOutbox(): Promise<Outbox>;
   /** As the profile's account sees its service in it. */
   outbox(): Promise<ServiceOutbox>;
   vocabulary(): Promise<VocabularyStore>;
@@ -69,6 +73,19 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     cursor: environment['TERM'] !== 'dumb',
     advised: makeAdvice({ environment, config: readConfig, profile }),
   });
+  const openWhole = opened(async () => {
+    const [{ openOutbox }, { nameServices }] = await Promise.all([
+      import('../outbox/outbox.ts'),
+      import('../outbox/services.ts'),
+    ]);
+    const outbox = openOutbox(places.outboxFile, systemClock, () => {
+      if (streams.stderr.isTTY === true)
+        terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
+    });
+    onClose(() => outbox.close());
+    nameServices(outbox, namedServices(readConfig()));
+    return outbox;
+  });
   return {
     ...world,
     clock: systemClock,
@@ -77,20 +94,15 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
     config: readConfig,
     profile,
+    wholeOutbox: async () => {
+      if (!existsSync(places.outboxFile)) throw new UsageError(t`There is no outbox in ${places.home} yet.`);
+      return openWhole();
+    },
     outbox: opened(async () => {
-      const [{ openOutbox }, { nameServices, notePointing, openService }] = await Promise.all([
-        import('../outbox/outbox.ts'),
-        import('../outbox/services.ts'),
-      ]);
+      const { notePointing, openService } = await import('../outbox/services.ts');
       // An empty outbox is never made where a drive is not connected: there would be no profile either.
       const { name, baseUrl, username = '' } = profile();
-      const outbox = openOutbox(places.outboxFile, systemClock, () => {
-        if (streams.stderr.isTTY === true)
-          terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
-      });
-      onClose(() => outbox.close());
-      nameServices(outbox, namedServices(readConfig()));
-      const bound = openService(outbox, { address: baseUrl, username });
+      const bound = openService(await openWhole(), { address: baseUrl, username });
       const before = notePointing(bound, name);
       if (before !== undefined)
         terminal.warn(

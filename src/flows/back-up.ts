@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseError, FileError, UsageError } from '../base/errors.ts';
+import { DatabaseError, FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { backUpOutbox } from '../outbox/backup-copy.ts';
 import type { Photograph } from '../outbox/entry.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { unsentPhotoEntries } from '../outbox/photographs.ts';
 import { openContentStore } from '../store/content-store.ts';
 
 type BackupOptions = {
   readonly outboxFile: string;
-  /** Opens the outbox, which is known to be there by then. */
-  readonly open: () => Promise<ServiceOutbox>;
+  /** Opens the outbox. @throws UsageError where there is none */
+  readonly open: () => Promise<Outbox>;
   /** The file to make. */
   readonly target: string;
   /** Replace it where it is there. */
@@ -20,9 +20,9 @@ type BackupOptions = {
 
 /** Copies the outbox as it is now. @throws UsageError where there is none; FileError for a target that may not be written */
 export async function backUp(options: BackupOptions) {
-  refuseTarget(options);
   const { outboxFile, open, target } = options;
   const outbox = await open();
+  refuseTarget(options);
   backUpOutbox(outboxFile, target, outbox.clock);
   const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
@@ -36,8 +36,7 @@ export async function backUp(options: BackupOptions) {
 }
 
 function refuseTarget({ outboxFile, target, replace }: BackupOptions): void {
-  const [home, folder] = [dirname(outboxFile), dirname(target)];
-  if (!existsSync(outboxFile)) throw new UsageError(t`There is no outbox in ${home} yet.`);
+  const folder = dirname(target);
   if (!existsSync(folder)) throw new FileError(target, t`There is no folder ${folder}.`);
   if (!existsSync(target)) return;
   const found = statSync(target);

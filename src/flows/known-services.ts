@@ -2,12 +2,12 @@ import { normalAddress } from '../base/address.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { takeLease } from '../outbox/lease.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { allServices, moveService, type ServiceRow } from '../outbox/services.ts';
 
 export type { ServiceRow } from '../outbox/services.ts';
 
-export function knownServices(outbox: ServiceOutbox): ServiceRow[] {
+export function knownServices(outbox: Outbox): ServiceRow[] {
   return allServices(outbox);
 }
 
@@ -24,7 +24,7 @@ export type Move = {
  * @throws UsageError where nothing is known of the one, or the other is no address or the same. What was typed is not repeated, since
  *   it may hold a password.
  */
-export function planMove(outbox: ServiceOutbox, from: string, to: string): Move {
+export function planMove(outbox: Outbox, from: string, to: string): Move {
   const services = allServices(outbox);
   const named = (row: ServiceRow): string => row.address ?? row.knownAs ?? '';
   const old = services.find((row) => named(row) === (row.address === null ? from : normalAddress(from)));
@@ -40,7 +40,7 @@ export function planMove(outbox: ServiceOutbox, from: string, to: string): Move 
 }
 
 /** @throws OutboxLeasedError during a push */
-export function carryOut(outbox: ServiceOutbox, { from, address }: Move): void {
+export function carryOut(outbox: Outbox, { from, address }: Move): void {
   const lease = takeLease(outbox);
   try {
     moveService(outbox, from, address);

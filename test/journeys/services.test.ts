@@ -184,6 +184,16 @@ describe('every attempt names its account', () => {
   });
 });
 
+test('the services of an outbox are listed, told to have moved and backed up where no profile names one any more', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
+  expect(await home.json('service', 'list')).toMatchObject([{ service: first.base_url, accepted: 1 }]);
+  await expectDone(home.pas('service', 'moved', first.base_url, second.base_url, '--yes'));
+  await expectDone(home.pas('backup', join(home.folder, 'copy.sqlite')));
+  expect((await home.with({ PAS_HOME: join(home.folder, 'other') }).pas('service', 'list')).stderr).toMatch(/There is no outbox/);
+});
+
 describe('what an earlier pas kept under the name of a profile', () => {
   /** As if everything had been written by a pas that knew profiles only. */
   const forget = (name: string): void => {
