@@ -31,8 +31,8 @@ export function ownerOf({ baseUrl, username }: { readonly baseUrl: string; reado
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
-/** An owner's secrets themselves, or the note that the keyring has them, perhaps under the name of an earlier pas. */
-type Kept = Secrets | { readonly keyring: true; readonly as?: string };
+/** An owner's secrets themselves, or the note that the keyring has them, perhaps under names of an earlier pas. */
+type Kept = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
 
 /** The owners that a profile's name stood for when an earlier pas kept secrets under it; none for a profile that is gone. */
 type OwnersOfProfile = (profile: string) => readonly string[];
@@ -57,20 +57,26 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
     edit(all);
     write(all);
   };
-  /** What the keyring has as one thing under the name of a profile is given to each of its owners there. */
+  /** What the keyring has as one thing under the name of a profile is given to each of its owners there, of all profiles at once. */
   const keptFor = (owner: string): Kept | undefined => {
     const all = current();
     const kept = all.get(owner);
-    const as = kept !== undefined && 'as' in kept ? kept.as : undefined;
-    if (as === undefined || keyring === undefined) return kept;
-    const old = fromKeyring(keyring, owner, account(as));
+    if (kept === undefined || !('as' in kept) || keyring === undefined) return kept;
+    const old = new Map<string, Secrets>();
+    const oldOf = (name: string): Secrets => {
+      const its = old.get(name) ?? fromKeyring(keyring, name, account(name));
+      old.set(name, its);
+      return its;
+    };
     for (const [each, its] of all) {
-      if (!('as' in its) || its.as !== as) continue;
-      withKeyring(each, () => keyring.write(account(each), JSON.stringify(partOf(each, old))));
+      if (!('as' in its) || its.as === undefined) continue;
+      const parts = its.as.map((name) => partOf(each, oldOf(name)));
+      const first = parts.find((part) => Object.keys(part).length > 0) ?? {};
+      withKeyring(each, () => keyring.write(account(each), JSON.stringify(first)));
       all.set(each, { keyring: true });
     }
     write(all);
-    withKeyring(owner, () => keyring.remove(account(as)));
+    for (const name of old.keys()) if (!all.has(name)) withKeyring(name, () => keyring.remove(account(name)));
     return { keyring: true };
   };
   return {
@@ -106,11 +112,16 @@ function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile):
   const named = [...all].filter(([owner]) => !owner.includes('://') && ownersOfProfile(owner).length > 0);
   for (const [profile, kept] of named) {
     all.delete(profile);
-    for (const owner of ownersOfProfile(profile)) {
-      if (!all.has(owner)) all.set(owner, 'keyring' in kept ? { keyring: true, as: profile } : partOf(owner, kept));
-    }
+    for (const owner of ownersOfProfile(profile)) all.set(owner, joined(owner, all.get(owner), profile, kept));
   }
   return named.length > 0;
+}
+
+/** Several profiles may have been one owner's: what was known first stands. What the keyring has of the others is noted, to be removed. */
+function joined(owner: string, known: Kept | undefined, profile: string, kept: Kept): Kept {
+  if (known === undefined) return 'keyring' in kept ? { keyring: true, as: [profile] } : partOf(owner, kept);
+  if (!('keyring' in known && 'keyring' in kept)) return known;
+  return { keyring: true, as: [...(known.as ?? [owner]), profile] };
 }
 
 /** A profile's secrets were its account's and its pacing store's in one. */
@@ -162,7 +173,7 @@ function readAll(path: string): Map<string, Kept> {
     Object.entries(all).map(([owner, kept]) => [
       owner,
       isObject(kept) && kept['keyring'] === true
-        ? { keyring: true, ...(typeof kept['as'] === 'string' ? { as: kept['as'] } : {}) }
+        ? { keyring: true, ...(kept['as'] === undefined ? {} : { as: [kept['as']].flat().map(String) }) }
         : secretsOf(kept),
     ]),
   );

@@ -146,6 +146,15 @@ describe('what an earlier pas kept under the name of a profile', () => {
       expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toMatch(/planted-(password|token)/);
     });
 
+    test('under two names of one account is that account’s once, and leaves nothing behind when it signs out', () => {
+      const ring = ringOf();
+      keptFor('museum', SECRETS, ring);
+      keptFor('field', { token: 'planted-too' }, ring);
+      expect(openSecrets(file, ring, () => [MUSEUM]).get(MUSEUM)).toEqual(SECRETS);
+      openSecrets(file, ring, () => []).remove(MUSEUM);
+      expect([...kept.values(), readFileSync(file, 'utf8')].join()).not.toContain('planted');
+    });
+
     test('leaves nothing behind when the account signs in anew and out again', () => {
       const ring = ringOf();
       keptFor('museum', SECRETS, ring);
