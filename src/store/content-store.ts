@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { FileError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { notAsWritten, writeWhole } from './files.ts';
+import { notAsWritten, sweepBeside, writeWhole } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { readAhead } from './read-ahead.ts';
 
@@ -47,6 +47,7 @@ export function openContentStore(folder: string): ContentStore {
         await writeWhole(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest();
           if (!sha512.equals(await digestOf(draft))) throw notAsWritten(pathOf(sha512));
+          sweepBeside(draft);
           makeFolder(dirname(pathOf(sha512)));
           // Also over a copy of that name: it may be damaged, and this one was just read.
           return pathOf(sha512);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
@@ -7,12 +7,38 @@ import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
-/** A name that nobody foresees: no other process writes there, and no link waits under it. */
+/** A name that nobody foresees: no other process writes there, and no link waits under it. It says which process writes. */
 function draftIn(folder: string): string {
-  return join(folder, `.${randomUUID()}.tmp`);
+  return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
-export const DRAFT_NAME = /^\.[\da-f-]{36}\.tmp$/;
+export const DRAFT_NAME = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
+
+/** Nobody writes one file for so long. */
+const LEFT_AFTER_MS = 24 * 3600 * 1000;
+
+/** Takes away what processes that were killed left beside a draft: what is older by a day, by the disk's own clock, and nobody's. */
+export function sweepBeside(draft: string): void {
+  const folder = dirname(draft);
+  try {
+    const nowMs = statSync(draft).mtimeMs;
+    for (const name of readdirSync(folder)) {
+      const found = DRAFT_NAME.exec(name);
+      if (found === null || isAlive(Number(found.groups?.['pid'] ?? 0))) continue;
+      if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS) rmSync(join(folder, name), { force: true });
+    }
+  } catch {
+    // The next one may be able to.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (thrown) {
+    return !(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH');
+  }
+}
 
 /**
  * Writes a file that only its owner can read, whole or not at all: what was there before stays until the new one is on
@@ -33,6 +59,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
       closeSync(file);
     }
     if (!readFileSync(draft).equals(bytes)) throw notAsWritten(path);
+    sweepBeside(draft);
     renameSync(draft, path);
     flushFolder(dirname(path));
   } catch (thrown) {

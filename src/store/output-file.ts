@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { writeWhole } from './files.ts';
+import { sweepBeside, writeWhole } from './files.ts';
 import { flushFolder } from './folder.ts';
 
 type OutputOptions = {
@@ -48,8 +48,9 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
     yield Buffer.concat(block);
   };
   try {
-    await writeWhole(dirname(target), mode, blocks(), () => {
+    await writeWhole(dirname(target), mode, blocks(), (draft) => {
       refuseExisting(path, overwrite);
+      sweepBeside(draft);
       return target;
     });
     flushFolder(dirname(target));

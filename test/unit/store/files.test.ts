@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
@@ -183,4 +193,29 @@ test('a photograph that cannot be read is named, and is not said to be a fault o
   mkdirSync(photo);
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read/);
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+});
+
+describe('what a process that was killed had not finished', () => {
+  const DEAD_PID = 2 ** 22 + 1;
+  const days = (count: number): Date => new Date(Date.now() - count * 24 * 3600 * 1000);
+  const leave = (folder: string, pid: string, when: Date): string => {
+    const name = `.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed${pid}.tmp`;
+    writeFileSync(join(folder, name), 'half');
+    utimesSync(join(folder, name), when, when);
+    return name;
+  };
+  const writers = {
+    settings: async (folder: string) => writePrivateFile(join(folder, 'config.toml'), 'new'),
+    photographs: async (folder: string) => void (await openContentStore(folder).add(photograph())),
+    exports: async (folder: string) => void (await writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false })),
+  };
+
+  test.each(Object.entries(writers))('is taken away after a day by whoever writes %s there', async (_what, write) => {
+    const folder = tempFolder();
+    const old = [leave(folder, '', days(2)), leave(folder, `.${DEAD_PID}`, days(2))];
+    const kept = [leave(folder, `.${DEAD_PID + 1}`, days(0)), leave(folder, `.${process.ppid}`, days(2))];
+    await write(folder);
+    expect(old.filter((name) => existsSync(join(folder, name)))).toEqual([]);
+    expect(kept.filter((name) => existsSync(join(folder, name)))).toEqual(kept);
+  });
 });
