@@ -111,12 +111,14 @@ function restingText(rest: Rest): string {
   }
 }
 
-function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
+function waitingText(what: 'service' | 'outbox' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = printable(reason ?? '');
   switch (what) {
     case 'service':
       return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
+    case 'outbox':
+      return t`Waiting until the outbox is free. ${why}`;
     case 'time':
       return t`Waiting ${seconds} s for what may not be sent sooner.`;
   }

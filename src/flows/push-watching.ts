@@ -34,7 +34,7 @@ export async function pushWatching(
     push: async () => {
       const round = await oneRound(given, isFirst);
       isFirst = false;
-      if (round === undefined || !('requests' in round)) return round;
+      if (!('requests' in round)) return round;
       all = { ...joined(all, round), oddlyAnswered: round.oddlyAnswered };
       lookedAtMs = clock.now();
       return round;
@@ -66,11 +66,11 @@ function dueAtMs(given: PushToEnd, lookedAtMs: number): number | undefined {
 }
 
 /** An outbox that another pas holds from the beginning is refused or taken over; later that pas came after this one, and is waited for. */
-async function oneRound(given: PushToEnd, isFirst: boolean): Promise<Round | PushResult | undefined> {
+async function oneRound(given: PushToEnd, isFirst: boolean): Promise<Round | PushResult | OutboxLeasedError> {
   try {
     return await pushToEnd(isFirst ? given : { ...given, takeOver: false, isUrgent: false });
   } catch (thrown) {
-    if (thrown instanceof OutboxLeasedError && !isFirst) return undefined;
+    if (thrown instanceof OutboxLeasedError && !isFirst) return thrown;
     // Nobody could be asked for a token. An address that is wrong from the beginning is said.
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
     if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: messageOf(thrown) } };

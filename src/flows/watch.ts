@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { OutboxLeasedError } from '../base/errors.ts';
 import type { StopCause } from './push-run.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -6,7 +7,7 @@ export type Round = { readonly accepted: number; readonly stopCause: StopCause |
 /** What is waited for, and until when it is looked at again at the latest. */
 export type WatchEvent = {
   readonly type: 'waiting';
-  readonly for: 'service' | 'time' | 'entries';
+  readonly for: 'service' | 'outbox' | 'time' | 'entries';
   readonly reason: string | null;
   readonly untilMs: number | null;
 };
@@ -14,8 +15,8 @@ export type WatchEvent = {
 type WatchOptions = {
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** One push of all that is due; undefined where another pas holds the outbox. */
-  readonly push: () => Promise<Round | undefined>;
+  /** One push of all that is due; the error says who holds the outbox instead. */
+  readonly push: () => Promise<Round | OutboxLeasedError>;
   /** One cheap question within the pace: is the service there and open? */
   readonly isOpen: () => Promise<boolean>;
   /** When the next entry may be sent; undefined where none waits for time alone. */
@@ -42,11 +43,11 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
   for (;;) {
     const round = await options.push();
     if (stop.aborted) return { kind: 'interrupted' };
-    if (round !== undefined && round.accepted > 0) {
+    if (!(round instanceof OutboxLeasedError) && round.accepted > 0) {
       pauseMs = FIRST_PAUSE_MS;
       doubtPauseMs = FIRST_PAUSE_MS;
     }
-    const cause = round?.stopCause;
+    const cause = round instanceof OutboxLeasedError ? heldBy(round) : round.stopCause;
     if (cause?.kind === 'in-doubt') {
       pauseMs = Math.max(pauseMs, doubtPauseMs);
       doubtPauseMs = Math.min(doubtPauseMs * 2, MOST_DOUBT_PAUSE_MS);
@@ -68,18 +69,28 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
         options.report({ type: 'waiting', for: 'time', reason: cause.reason, untilMs: cause.untilMs });
         await pause(options, Math.max(LOOK_MS, Math.min(cause.untilMs - clock.now(), MOST_PAUSE_MS)));
         break;
-      case 'not-yet':
-      case undefined:
+      case 'held':
+        options.report({ type: 'waiting', for: 'outbox', reason: cause.reason, untilMs: null });
         await untilDue(options);
+        break;
+      case 'not-yet':
+      case undefined: {
+        const dueAt = options.dueAtMs();
+        options.report({ type: 'waiting', for: dueAt === undefined ? 'entries' : 'time', reason: null, untilMs: dueAt ?? null });
+        await untilDue(options);
+      }
     }
     if (stop.aborted) return { kind: 'interrupted' };
   }
 }
 
+/** Another pas has it: whoever watches may have to see to that. */
+function heldBy({ message, hint }: OutboxLeasedError): { readonly kind: 'held'; readonly reason: string } {
+  return { kind: 'held', reason: hint === undefined ? message : `${message} ${hint}` };
+}
+
 /** Until an entry may be sent: one that waited for its time, or that another process queued. */
-async function untilDue({ clock, stop, dueAtMs, report }: WatchOptions): Promise<void> {
-  const dueAt = dueAtMs();
-  report({ type: 'waiting', for: dueAt === undefined ? 'entries' : 'time', reason: null, untilMs: dueAt ?? null });
+async function untilDue({ clock, stop, dueAtMs }: WatchOptions): Promise<void> {
   do await pause({ clock, stop }, LOOK_MS);
   while (!stop.aborted && (dueAtMs() ?? Number.POSITIVE_INFINITY) > clock.now());
 }

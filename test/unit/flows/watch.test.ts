@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import type { StopCause } from '../../../src/flows/push-run.ts';
 import { type Round, type WatchEvent, watch } from '../../../src/flows/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -15,11 +16,11 @@ function watching(rounds: readonly (StopCause | 'sent' | undefined | 'leased')[]
   const ended = watch({
     clock,
     stop: stopper.signal,
-    push: async (): Promise<Round | undefined> => {
+    push: async (): Promise<Round | OutboxLeasedError> => {
       const round = rounds[pushedAt.length];
       pushedAt.push(clock.now() - startedMs);
       due.atMs = undefined;
-      if (round === 'leased') return undefined;
+      if (round === 'leased') return new OutboxLeasedError('process 7 on laptop', { hint: 'add --take-over' });
       return round === 'sent' || round === undefined ? { accepted: 1, stopCause: undefined } : { accepted: 0, stopCause: round };
     },
     isOpen: async () => {
@@ -85,13 +86,14 @@ test('an entry that must wait is sent when its time has come', async () => {
   await run.ended;
 });
 
-test('a refused account ends it; an outbox that another pas holds does not', async () => {
+test('a refused account ends it; an outbox that another pas holds does not, and that one is named', async () => {
   const refused: StopCause = { kind: 'not-allowed', reason: 'blocked' };
   const run = watching(['leased', refused]);
   await run.clock.advance(0);
   run.due.atMs = 0;
   await run.clock.advance(5000);
   expect(await run.ended).toEqual(refused);
+  expect(run.events).toMatchObject([{ for: 'outbox', reason: 'process 7 on laptop add --take-over' }]);
 });
 
 test('it ends at once when it is stopped while it waits', async () => {
