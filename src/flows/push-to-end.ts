@@ -91,6 +91,8 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
     for (;;) {
       const absent = await settleDoubts(given, result);
       const again = absent.filter((id) => !released.has(id) && !result.oddlyAnswered.includes(id));
+      if (given.stop.aborted && entriesInState(given.outbox, 'uncertain').length > 0)
+        return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
       const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
       if (again.length === 0 || !mayGoOn) return result;
       // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
@@ -158,7 +160,7 @@ async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promis
     return settled.filter(({ verdict }) => verdict.kind === 'absent').map(({ entry }) => entry.id);
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
-    given.onLookFailed?.(thrown);
+    if (!given.stop.aborted) given.onLookFailed?.(thrown);
     return [];
   }
 }
@@ -203,13 +205,23 @@ async function lookAndSettle(
   return reconcile({
     ...harvesting,
     outbox,
-    client: await open(),
+    client: heeding(await open(), stop),
     clock,
     recordKeys,
     user: writer?.identCely,
     harvester: harvesters[auth],
     ...(onLook === undefined ? {} : { onProgress: onLook }),
   });
+}
+
+/** Gives up what is asked as soon as it is stopped. */
+function heeding(client: OaiClient, stop: AbortSignal | undefined): OaiClient {
+  return {
+    ...client,
+    identify: () => client.identify(stop),
+    listRecords: (given) => client.listRecords(given, stop),
+    getRecord: (identifier, format) => client.getRecord(identifier, format, stop),
+  };
 }
 
 /** Asked for where it is not known. An anonymous harvest proves no absence, whoever writes. */

@@ -11,6 +11,7 @@ import { takeLease } from '../../../src/outbox/lease.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
+import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -177,5 +178,22 @@ describe('an outbox of which it is not known where a profile that is gone sent i
     using outbox = gone('queued');
     const service = serviceSaying(EVA_SAID, { onWrite: created });
     expect((await pushed(outbox, service, manualClock())).result).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('the look at what is in doubt', () => {
+  test('ends at once when it is stopped, and what it was about stays in doubt', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-2' ? 'done-but-500' : 'done');
+    service.habits.beforeHarvest = async ({ signal }) => clock.sleep(3_600_000, signal);
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    const stopper = new AbortController();
+    const running = service.push(outbox, { stop: stopper.signal }, 120_000);
+    await clock.advance(60_000);
+    stopper.abort();
+    expect(await running).toMatchObject({ accepted: 1, stopCause: { kind: 'interrupted' } });
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'uncertain']);
   });
 });
