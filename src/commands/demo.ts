@@ -108,7 +108,7 @@ async function tell(
   await pushCommand(context, [], {});
   step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
   await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
-  const { queued: numbers } = outboxStatus(await context.outbox());
+  const { queued: numbers } = outboxStatus(await context.outbox()).entries.number;
   await pushCommand(context, [], {});
   step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
