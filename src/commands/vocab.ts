@@ -95,16 +95,16 @@ async function sets(context: Context): Promise<ExitReason> {
   for (const harvest of harvests) {
     const completed = isoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;
-    terminal.line(`${harvest.setSpec}: ${harvest.pass === null ? when : t`${when}, a harvest is unfinished`}`);
+    terminal.line(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
   }
   if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`pas harvest-vocab\`.`);
   terminal.value({
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
-    harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, pass }) => ({
+    harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
       set: setSpec,
       completed_at: isoOrNull(completedAtMs),
       current_as_of: isoOrNull(watermarkMs),
-      unfinished: pass !== null,
+      unfinished,
     })),
   });
   return 'done';

@@ -1,74 +1,77 @@
 import type { Clock } from '../base/clock.ts';
-import { OaiError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
 import { type HarvestedFind, readHarvestedFind } from '../find/harvested-find.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { isRefusedToken, listPages } from '../oai/pages.ts';
+import { harvest } from '../oai/harvest.ts';
+import { memoryState } from '../oai/harvest-state.ts';
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
+import { granularityOfService, OVERLAP_MS } from './service-lists.ts';
 
-export type Harvest = {
+export type FindHarvest = {
   readonly client: OaiClient;
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
   readonly clock: Clock;
+  readonly signal?: AbortSignal;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
   readonly onProgress?: (done: number, total: number | undefined) => void;
 };
 
+/** A record of a find as the harvest has it now. */
+export type ListedSight =
+  | { readonly kind: 'shown'; readonly datestampMs: number; readonly record: HarvestedFind }
+  | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number };
+
 export type HarvestedFinds = {
-  /** All finds that the account may see, by identifier. */
-  readonly finds: ReadonlyMap<string, HarvestedFind>;
-  /** When those that are listed, but not shown to the account, changed last, by identifier. */
-  readonly withheld: ReadonlyMap<string, number>;
-  /** When those that are listed as deleted were deleted, by identifier. */
-  readonly deleted: ReadonlyMap<string, number>;
-  /** The server's clock when it answered the first page, milliseconds since 1970 UTC. */
-  readonly serverNowMs: number;
+  /** Every find that is listed, by identifier; what is no find that can be read is left out. */
+  readonly sights: ReadonlyMap<string, ListedSight>;
+  /** The server's clock when it began to answer: what changes from then on is for the next time. */
+  readonly beganMs: number;
 };
 
-/** A list that came short, or changed while it was read, is read once more. */
-const MOST_WALKS = 2;
-
 /**
- * @param from only what changed since, as a datestamp of the harvesting interface
- * @throws OaiError, `incomplete` where the service sends fewer records than it counts
+ * The finds that the account may see listed.
+ * @param fromMs only what changed since, by the server's clock; null for all
+ * @throws OaiError, `incomplete` where the service sends fewer records than it counts; UnavailableError, AuthError,
+ * InterruptedError
  */
-export async function harvestFinds({ client, format, clock, onProgress }: Harvest, from?: string): Promise<HarvestedFinds> {
-  const finds = new Map<string, HarvestedFind>();
-  const withheld = new Map<string, number>();
-  const deleted = new Map<string, number>();
-  const met = new Set<string>();
-  let serverNowMs: number | undefined;
-  let counted = 0;
-  for (let walks = 0; walks < MOST_WALKS; walks++) {
-    const pages = listPages<OaiRecord>({
-      fetchPage: client.listRecords,
-      start: { metadataPrefix: format, set: 'samostatny_nalez', ...(from === undefined ? {} : { from }) },
-      clock,
-      fingerprint: (records) => records.map(({ header }) => `${header.identifier} ${header.datestamp}`).join('\n'),
-    });
-    try {
-      for await (const page of pages) {
-        serverNowMs ??= page.responseDateMs;
-        counted = page.completeListSize ?? counted;
-        for (const record of page.items) {
-          const ident = identOf(record.header.identifier);
-          met.add(ident);
-          if (record.header.deleted) deleted.set(ident, record.header.datestampMs);
-          if (record.refused) withheld.set(ident, record.header.datestampMs);
-          const entity = entityOf(record);
-          const find = entity === undefined ? undefined : readHarvestedFind(entity);
-          if (find !== undefined) finds.set(find.identCely, find);
-        }
-        onProgress?.(met.size, counted === 0 ? undefined : counted);
-      }
-    } catch (thrown) {
-      if (isRefusedToken(thrown) && walks + 1 < MOST_WALKS) continue;
-      throw thrown;
-    }
-    if (serverNowMs !== undefined && met.size >= counted) return { finds, withheld, deleted, serverNowMs };
-  }
-  throw new OaiError('incomplete', t`The service counts ${counted} finds and sent ${met.size}.`, {
-    hint: t`What it did not send may be there, so nothing was decided. Run the command again.`,
-  });
+export async function harvestFinds(options: FindHarvest, fromMs: number | null): Promise<HarvestedFinds> {
+  const { format, onProgress, ...service } = options;
+  const sights = new Map<string, ListedSight>();
+  let waiting: readonly OaiRecord[] = [];
+  const state = memoryState();
+  let listed = new Set<string>();
+  const pass = await harvest(
+    {
+      ...{ ...service, state, setSpec: 'samostatny_nalez', metadataPrefix: format, overlapMs: OVERLAP_MS },
+      granularity: await granularityOfService(options),
+      window: { fromMs, untilMs: null },
+      sink: {
+        write: async ({ records }) => {
+          waiting = records;
+        },
+        commit: () => {
+          for (const record of waiting) {
+            const sight = sightOf(record);
+            if (sight !== undefined) sights.set(identOf(record.header.identifier), sight);
+          }
+        },
+      },
+      onPage: (_, __, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
+    },
+    ({ look }) => {
+      listed = new Set([...state.metIn(look.number)].map(identOf));
+    },
+  );
+  // One that an earlier look met may be gone since.
+  return { sights: new Map([...sights].filter(([ident]) => listed.has(ident))), beganMs: pass?.beganMs ?? 0 };
+}
+
+/** Undefined where the record is there but no find that can be read. */
+export function sightOf(record: OaiRecord): ListedSight | undefined {
+  const { datestampMs, deleted } = record.header;
+  if (deleted) return { kind: 'deleted', datestampMs };
+  if (record.refused) return { kind: 'withheld', datestampMs };
+  const entity = entityOf(record);
+  const find = entity === undefined ? undefined : readHarvestedFind(entity);
+  return find === undefined ? undefined : { kind: 'shown', datestampMs, record: find };
 }

@@ -8,12 +8,12 @@ import type { ServerNow } from '../outbox/server-time.ts';
 import { childOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { earliestMs, inServerTime, windowOf } from './doubt-window.ts';
-import { type Harvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
+import { type FindHarvest, type HarvestedFinds, harvestFinds } from './harvest-finds.ts';
 import { sightOf } from './judge-absence.ts';
 import { couldBeMade, makingOf } from './judge-doubt.ts';
 import type { View } from './verdict.ts';
 
-export type LookContext = Harvest & {
+export type LookContext = FindHarvest & {
   readonly outbox: ServiceOutbox;
   /** The service's identifier of the account; what it may have sent without this outbox knowing counts as its. */
   readonly user: string | undefined;
@@ -30,7 +30,6 @@ export type Sighted = View & ServerNow;
 /** How far before the first attempt the harvest begins. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MOST_CANARIES = 50;
-const OVERLAP_MS = 2000;
 
 /** One harvest that covers all doubts and, where there is one, a canary for each state. */
 export async function lookAround(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Sighted> {
@@ -49,50 +48,41 @@ export async function lookAround(context: LookContext, doubts: readonly Entry[],
   };
   const guessed = beginOf({ nowMs: clock.now(), offsetMs: 0 });
   let from = guessed === undefined ? undefined : guessed - LOOK_BACK_MS;
-  let harvest = await harvestAll(context, from);
-  const now = { nowMs: harvest.serverNowMs, offsetMs: harvest.serverNowMs - clock.now() };
+  let harvest = await harvestFinds(context, from ?? null);
+  const now = { nowMs: harvest.beganMs, offsetMs: harvest.beganMs - clock.now() };
   // Only now is it known how wrong this machine's clock is.
   const begin = beginOf(now);
   if (from !== undefined && (begin === undefined || begin < from)) {
     from = begin === undefined ? undefined : begin - LOOK_BACK_MS;
-    harvest = await harvestAll(context, from);
+    harvest = await harvestFinds(context, from ?? null);
   }
-  const { finds, withheld, deleted } = harvest;
   const accepted = acceptedSince(outbox, from ?? 0, now.offsetMs);
-  const isListed = (identCely: string) => finds.has(identCely) || withheld.has(identCely) || deleted.has(identCely);
+  const finds = shownIn(harvest);
   return {
     finds,
-    withheld,
-    deleted,
+    withheld: changesOf(harvest, 'withheld'),
+    deleted: changesOf(harvest, 'deleted'),
     ...now,
     isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
     sights: sightsOf(canaries, finds),
     harvester: context.harvester,
     index: {
       reachesMs: newestMs(ownedRecords(outbox), finds),
-      unlisted: new Map([...accepted].filter(([identCely]) => !isListed(identCely))),
+      unlisted: new Map([...accepted].filter(([identCely]) => !harvest.sights.has(identCely))),
       allowanceMs: context.indexAllowanceMs,
     },
   };
 }
 
-/** A record that changes while pages are read jumps to the front and is missed: what changed meanwhile is read as well. */
-async function harvestAll(context: Harvest, fromMs: number | undefined): Promise<HarvestedFinds> {
-  const first = await harvestFinds(context, fromMs === undefined ? undefined : datestamp(fromMs));
-  const since = await harvestFinds(context, datestamp(first.serverNowMs - OVERLAP_MS));
-  return {
-    finds: new Map([...first.finds, ...since.finds]),
-    withheld: new Map([...first.withheld, ...since.withheld]),
-    deleted: new Map([...first.deleted, ...since.deleted]),
-    serverNowMs: first.serverNowMs,
-  };
+function shownIn({ sights }: HarvestedFinds): Map<string, HarvestedFind> {
+  return new Map([...sights].flatMap(([ident, sight]) => (sight.kind === 'shown' ? [[ident, sight.record] as const] : [])));
 }
 
-function datestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+function changesOf({ sights }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
+  return new Map([...sights].flatMap(([ident, sight]) => (sight.kind === kind ? [[ident, sight.datestampMs] as const] : [])));
 }
 
-function sightsOf(canaries: readonly Entry[], finds: HarvestedFinds['finds']): Map<string, Set<string>> {
+function sightsOf(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
   const sights = new Map<string, Set<string>>();
   for (const { identCely } of canaries) {
     const find = finds.get(identCely ?? '');
@@ -103,7 +93,7 @@ function sightsOf(canaries: readonly Entry[], finds: HarvestedFinds['finds']): M
   return sights;
 }
 
-function newestMs(owned: readonly string[], finds: HarvestedFinds['finds']): number {
+function newestMs(owned: readonly string[], finds: View['finds']): number {
   return owned.reduce((newest, identCely) => {
     const find = finds.get(identCely);
     const atMs = Date.parse((find === undefined ? undefined : makingOf(find)?.at) ?? '');

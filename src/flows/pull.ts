@@ -13,11 +13,12 @@ import {
   rememberSighting,
 } from '../outbox/pulled.ts';
 import { type AtService, atService } from './at-service.ts';
+import type { FindHarvest } from './harvest-finds.ts';
 import { type SentFind, sentFinds } from './sent-finds.ts';
 import { OVERLAP_MS } from './service-lists.ts';
-import { type Sight, type SightOptions, sightChanges, sightEach } from './sight-records.ts';
+import { type Sight, sightChanges, sightEach } from './sight-records.ts';
 
-type PullContext = SightOptions & {
+type PullContext = FindHarvest & {
   readonly outbox: ServiceOutbox;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;

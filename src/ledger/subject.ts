@@ -35,7 +35,7 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
   return ledger
     .sql(
       `select oai_base as oaiBase, version, set_spec as setSpec, format, from_bound as fromBound, until_bound as untilBound,
-         account, form from harvest`,
+         account, form from harvests`,
     )
     .get() as Subject | undefined;
 }
@@ -49,7 +49,7 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
   if (known === undefined) {
     ledger
       .sql(
-        `insert or replace into harvest (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
+        `insert or replace into harvests (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
          values (1, :oaiBase, :version, :setSpec, :format, :fromBound, :untilBound, :account, :form)`,
       )
       .run(subject);
@@ -66,16 +66,16 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
 
 /** Nothing was ever harvested into it, perhaps because the service refused: it may as well be for something else. */
 function isUntouched(ledger: Ledger): boolean {
-  const touched = ledger.sql('select 1 from harvest where watermark_at is not null or met > 0 or pass_began_at is not null');
+  const touched = ledger.sql(`select 1 from harvests where watermark_at is not null or pass ->> '$.beganMs' is not null`);
   return touched.get() === undefined;
 }
 
 /** Bytes of the output file that belong to committed pages. */
 export function committedBytes(ledger: Ledger): number {
-  return Number(ledger.sql('select length_bytes from harvest').pluck().get() ?? 0);
+  return Number(ledger.sql('select length_bytes from harvests').pluck().get() ?? 0);
 }
 
 /** Expects to run inside {@link Ledger.change}. */
 export function commitBytes(ledger: Ledger, lengthBytes: number): void {
-  ledger.sql('update harvest set length_bytes = ?').run(lengthBytes);
+  ledger.sql('update harvests set length_bytes = ?').run(lengthBytes);
 }

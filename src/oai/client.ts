@@ -51,6 +51,8 @@ export type OaiClient = {
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** @param identifier the full identifier, or the bare one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
+  /** As a page that holds the one record. */
+  getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
 };
 
 export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
@@ -64,6 +66,13 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
   const ask = makeAsk({ ...options, endpoint });
+  const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
+    const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
+    const element = childOf(answer.element, 'record');
+    const record = element === undefined ? undefined : readRecord(element);
+    if (record !== undefined) return { answer, record };
+    throw new MalformedAnswerError(t`The service sent no whole record for ${identifier}.`, answer.body);
+  };
   return {
     ask,
     identify: async (signal) => readIdentity((await ask('Identify', {}, signal)).element),
@@ -85,13 +94,10 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const page = readPage(readDocument('ListRecords', endpoint, salvaged.document, body), readRecord);
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
     },
-    getRecord: async (identifier, metadataPrefix, signal) => {
-      const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
-      const element = childOf(answer.element, 'record');
-      const record = element === undefined ? undefined : readRecord(element);
-      if (record === undefined)
-        throw new MalformedAnswerError(t`The service sent no whole record for ${identifier}.`, answer.body);
-      return record;
+    getRecord: async (identifier, metadataPrefix, signal) => (await askRecord(identifier, metadataPrefix, signal)).record,
+    getRecordPage: async (identifier, metadataPrefix, signal) => {
+      const { answer, record } = await askRecord(identifier, metadataPrefix, signal);
+      return { ...readPaging(answer), items: [record], broken: [] };
     },
   };
 }

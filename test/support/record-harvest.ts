@@ -9,8 +9,10 @@ import { sqliteOutput } from '../../src/flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../../src/flows/record-outputs/xml-stream.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { LEDGER_HARVEST } from '../../src/ledger/records.ts';
 import { type OutputForm, settleSubject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
+import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
 import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -33,8 +35,8 @@ export type HarvestPlace = {
   readonly folder: string;
   readonly path: string;
   run(exchange: Exchange, options?: RunOptions): Promise<RecordHarvest>;
-  /** What `look` sees in the ledger. */
-  ledger<T>(look: (ledger: Ledger) => T): T;
+  /** What `look` sees of what is remembered. */
+  state<T>(look: (state: HarvestState) => T): T;
   /** Every line of JSON so far. */
   lines(): JsonLine[];
 };
@@ -57,10 +59,10 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
     folder,
     path,
     run: (exchange, options = {}) => runOnce({ folder, path, ledger: ledgerPath(options.form ?? 'jsonl') }, exchange, options),
-    ledger: (look) => {
+    state: (look) => {
       const ledger = openLedger(ledgerPath('jsonl'));
       try {
-        return look(ledger);
+        return look(storedState(ledger, LEDGER_HARVEST, () => 0));
       } finally {
         ledger.close();
       }

@@ -1,6 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { storedState } from '../../src/oai/harvest-state.ts';
+import { beginPass } from '../../src/oai/pass.ts';
+import { harvestOf } from '../../src/vocabulary/harvests.ts';
 import type { TermDraft } from '../../src/vocabulary/term.ts';
 import { putTerm } from '../../src/vocabulary/terms.ts';
 import type { Vocabulary } from '../../src/vocabulary/vocabulary.ts';
@@ -37,6 +40,18 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
   const vocabulary = store.source(OAI_BASE);
   vocabulary.change(() => {
     for (const draft of drafts) putTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
+  });
+  return vocabulary;
+}
+
+/** As after a harvest of these sets that found what is there. */
+export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
+  vocabulary.change(() => {
+    for (const set of sets) {
+      const state = storedState(vocabulary, harvestOf(vocabulary, set), () => vocabulary.clock.now());
+      state.putPass({ ...beginPass('full', { fromMs: null, untilMs: null }, 1), beganMs: 1 });
+      state.complete();
+    }
   });
   return vocabulary;
 }

@@ -1,5 +1,7 @@
 import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest-vocabulary.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
+import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
+import { harvestOf } from '../../src/vocabulary/harvests.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
 import type { Vocabulary } from '../../src/vocabulary/vocabulary.ts';
 import type { FakeRepository } from './fake-repository.ts';
@@ -40,6 +42,11 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
   running.catch(() => {});
   while (!over) await clock.advance(10_000);
   return running;
+}
+
+/** What the harvest of the set remembers. */
+export function stateOf(vocabulary: Vocabulary): HarvestState {
+  return storedState(vocabulary, harvestOf(vocabulary, SET), () => vocabulary.clock.now());
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {

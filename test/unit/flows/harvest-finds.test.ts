@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { harvestFinds } from '../../../src/flows/harvest-finds.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { listXml, OAI_BASE, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const record = (ident: string): string =>
   recordXml(
@@ -12,15 +12,22 @@ const record = (ident: string): string =>
 const first = listXml('ListRecords', [record('N-1'), record('N-2')], 'more', 'completeListSize="3" cursor="0"');
 const end = (...idents: string[]): string => listXml('ListRecords', idents.map(record));
 
+const NOTHING = oaiError('noRecordsMatch');
+
+/** @param answers of the list; what is asked beside it is answered as a service does that stands still */
 function harvest(...answers: string[]) {
-  const exchange = scripted(...answers);
+  const list = [...answers];
+  const exchange = scripted(({ url }) => {
+    if (url.includes('Identify')) return oaiXml('<Identify/>');
+    return url.includes('from=') ? NOTHING : (list.shift() ?? end());
+  });
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange });
-  return harvestFinds({ client, format: 'oai_svc', clock: manualClock() });
+  return harvestFinds({ client, format: 'oai_svc', clock: manualClock() }, null);
 }
 
 test('a list that is shorter than its own count is read again', async () => {
-  const { finds } = await harvest(first, end(), first, end('N-3'));
-  expect([...finds.keys()]).toEqual(['N-1', 'N-2', 'N-3']);
+  const { sights } = await harvest(first, end(), first, end('N-3'));
+  expect([...sights.keys()]).toEqual(['N-1', 'N-2', 'N-3']);
 });
 
 test('and stays an error where it is short again: what it left out may be there', async () => {

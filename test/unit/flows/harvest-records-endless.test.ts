@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.ts';
-import { passOf, watermarkOf } from '../../../src/ledger/pass.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
 import { repetitions } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -30,7 +29,7 @@ describe('a list that comes short', () => {
     expect(failure).toMatchObject({ oaiCode: 'incomplete', exitCode: 14 });
     expect(String(failure)).toMatch(/counts 5 records and sent 2: 3 are missing/);
     expect(place.lines()).toHaveLength(2);
-    expect(place.ledger(watermarkOf)).toBeNull();
+    expect(place.state(({ watermarkMs }) => watermarkMs())).toBeNull();
   });
 
   test('is read again by the next run', async () => {
@@ -66,7 +65,7 @@ describe('a list that never ends', () => {
     const failure = await place.run(endless(pageOf)).catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ oaiCode: 'loop', exitCode: 14 });
     expect(String(failure)).toMatch(/counts 9 records and sent \d: \d are missing/);
-    expect(place.ledger((ledger) => passOf(ledger)?.token)).toBeNull();
+    expect(place.state(({ pass }) => pass()?.walk.token)).toBeNull();
     expect(repetitions(place)).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { passOf } from '../../../src/ledger/pass.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { cutAfter, labels, repetitions } from '../../support/harvest-output.ts';
 import { harvestPlace, type RunOptions, SET } from '../../support/record-harvest.ts';
@@ -93,7 +92,7 @@ describe('a harvest that was cut off', () => {
     const repository = aRepository(12);
     repository.nowMs += 3600_000;
     await place.run(cutAfter(repository, 1)).catch(() => {});
-    const beganMs = place.ledger((ledger) => passOf(ledger)?.beganMs) ?? 0;
+    const beganMs = place.state(({ pass }) => pass()?.beganMs) ?? 0;
     repository.nowMs += 24 * 3600_000;
     repository.put(ident(12), 'změněno');
     await place.run(repository.exchange);
@@ -161,7 +160,7 @@ describe('what is asked for', () => {
     const window: RunOptions = { from: '2025-05-01', until: '2025-06-01' };
     await place.run(repository.exchange, window);
     expect(listRequests(repository)).toEqual([
-      `verb=ListRecords&metadataPrefix=oai_svc&set=${encodeURIComponent(SET)}&from=2025-05-01T00%3A00%3A00Z&until=2025-06-01T23%3A59%3A59Z`,
+      `verb=ListRecords&metadataPrefix=oai_svc&set=${encodeURIComponent(SET)}&from=2025-05-01T00%3A00%3A00Z&until=2025-06-02T00%3A00%3A00Z`,
     ]);
   });
 

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
-import { openLedger } from '../../../src/ledger/ledger.ts';
-import { beginPass, completePass, notePage, passOf, watermarkOf } from '../../../src/ledger/pass.ts';
+import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
+import { LEDGER_HARVEST } from '../../../src/ledger/records.ts';
 import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
+import { type HarvestState, storedState } from '../../../src/oai/harvest-state.ts';
+import { afterPage, beginPass } from '../../../src/oai/pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
@@ -20,8 +22,10 @@ const SUBJECT: Subject = {
   account: '',
   form: 'jsonl',
 };
-const ANY_PAGE = { token: 'T', listSize: 5, responseDateMs: 1000, direction: null, edgeMs: null } as const;
-const OPEN = { fromMs: null, untilMs: null };
+const BEGUN = beginPass('full', { fromMs: null, untilMs: null }, 1);
+const ANY_PAGE = { next: 'T', completeListSize: 5, responseDateMs: 1000, datestampsMs: [] } as const;
+
+const stateOf = (ledger: Ledger): HarvestState => storedState(ledger, LEDGER_HARVEST, () => 2000);
 
 describe('the notes of a harvest', () => {
   test('are for one process at a time', () => {
@@ -65,14 +69,13 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       settleSubject(ledger, SUBJECT, 'out.jsonl');
-      beginPass(ledger, 'full', OPEN);
-      notePage(ledger, ANY_PAGE);
+      stateOf(ledger).putPass(afterPage(BEGUN, ANY_PAGE));
     });
     for (const change of [{ setSpec: 'pian' }, { format: 'oai_dc' }, { account: 'somebody' }, { untilBound: '2025-01-01' }]) {
       expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
     }
     ledger.change(() => settleSubject(ledger, SUBJECT, 'out.jsonl'));
-    expect(passOf(ledger)?.token).toBe('T');
+    expect(stateOf(ledger).pass()?.walk.token).toBe('T');
     ledger.close();
   });
 
@@ -80,11 +83,11 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       settleSubject(ledger, SUBJECT, 'out.jsonl');
-      beginPass(ledger, 'full', OPEN);
+      stateOf(ledger).putPass(BEGUN);
     });
     ledger.change(() => settleSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
     expect(subjectOf(ledger)?.format).toBe('oai_dc');
-    expect(passOf(ledger)).toBeUndefined();
+    expect(stateOf(ledger).pass()).toBeUndefined();
     ledger.close();
   });
 
@@ -92,11 +95,10 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       settleSubject(ledger, SUBJECT, 'out.jsonl');
-      beginPass(ledger, 'full', OPEN);
-      notePage(ledger, { ...ANY_PAGE, token: undefined, listSize: undefined });
-      completePass(ledger, 2000);
+      stateOf(ledger).putPass(afterPage(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
+      stateOf(ledger).complete();
     });
-    expect(watermarkOf(ledger)).toBe(1000);
+    expect(stateOf(ledger).watermarkMs()).toBe(1000);
     expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, setSpec: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeAreaLookup } from '../../../src/vocabulary/areas.ts';
-import { beginPass, completePass, harvestOf } from '../../../src/vocabulary/harvests.ts';
 import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
-import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const square = (west: number, south: number, east: number, north: number): string =>
   `POLYGON ((${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${north}, ${west} ${south}))`;
@@ -11,14 +10,7 @@ const square = (west: number, south: number, east: number, north: number): strin
 const area = (ident: string, label: string, boundary: string, setSpec = 'ruian_katastr') =>
   aTerm(ident, label, { setSpec, boundary });
 
-function harvested(vocabulary: Vocabulary): Vocabulary {
-  vocabulary.change(() => {
-    const { id } = harvestOf(vocabulary, 'ruian_katastr');
-    beginPass(vocabulary, id, 'full', null);
-    completePass(vocabulary, id);
-  });
-  return vocabulary;
-}
+const harvested = (vocabulary: Vocabulary): Vocabulary => markHarvested(vocabulary, 'ruian_katastr');
 
 function threeAreas(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   return harvested(

@@ -1,20 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { beginPass, completePass, harvestOf } from '../../../src/vocabulary/harvests.ts';
 import { makeTermLookup, type TermAnswer } from '../../../src/vocabulary/lookup.ts';
 import { putTombstone } from '../../../src/vocabulary/terms.ts';
 import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
-import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
-
-function harvested(vocabulary: Vocabulary, ...sets: string[]): Vocabulary {
-  vocabulary.change(() => {
-    for (const set of sets) {
-      const { id } = harvestOf(vocabulary, set);
-      beginPass(vocabulary, id, 'full', null);
-      completePass(vocabulary, id);
-    }
-  });
-  return vocabulary;
-}
+import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   const vocabulary = fill(
@@ -31,7 +19,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   vocabulary.change(() =>
     putTombstone(vocabulary, { ident: 'HES-000006', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
   );
-  return harvested(vocabulary, 'heslo', 'osoba', 'organizace');
+  return markHarvested(vocabulary, 'heslo', 'osoba', 'organizace');
 }
 
 const TYPE = 'heslo:predmet_druh';
@@ -87,7 +75,7 @@ describe('before a set was harvested to its end', () => {
 
   test('a part of a family does not stand for the whole', () => {
     using store = tempVocabulary();
-    const vocabulary = harvested(store.source('https://harvest.example.org'), 'heslo:obdobi');
+    const vocabulary = markHarvested(store.source('https://harvest.example.org'), 'heslo:obdobi');
     const lookup = makeTermLookup(vocabulary);
     expect([lookup('heslo:obdobi', 'x').kind, lookup(TYPE, 'x').kind, lookup('heslo', 'x').kind]).toEqual([
       'unknown',

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { beginPass, completePass, harvestOf } from '../../../src/vocabulary/harvests.ts';
 import { makeProjectLookup } from '../../../src/vocabulary/projects.ts';
 import { readTerm } from '../../../src/vocabulary/read-term.ts';
 import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
-import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const projectXml = (ident: string, type: string): string =>
   `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<organizace id="ORG-000091" xml:lang="cs">Muzeum</organizace><oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
@@ -40,9 +39,7 @@ test('what is not shown, deleted, out of sight or nowhere is told apart', () => 
     putTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
     // Harvested again by somebody who may see less.
     putHidden(vocabulary, 'C-202400104', 'projekt', 2);
-    const { id } = harvestOf(vocabulary, 'projekt');
-    beginPass(vocabulary, id, 'full', null);
-    completePass(vocabulary, id);
+    markHarvested(vocabulary, 'projekt');
   });
   const lookup = makeProjectLookup(vocabulary);
   const kinds = ['C-202400101', 'C-202400102', 'C-202400103', 'C-202400104', 'C-202400105'].map((ident) => lookup(ident).kind);

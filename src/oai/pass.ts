@@ -1,0 +1,193 @@
+import type { Granularity } from './datestamp.ts';
+
+/** How far a harvest is, as plain data. Times are the server's, milliseconds since 1970 UTC. */
+
+/** How datestamps run along a list. */
+type Direction = 'falling' | 'rising' | 'neither';
+
+/** Both bounds inclusive; null: none. */
+export type Window = { readonly fromMs: number | null; readonly untilMs: number | null };
+
+/** How the datestamps of a walk ran so far, and the last of them. */
+type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
+
+/** One reading of everything that a window holds, perhaps over several runs of pas, looks at it, and walks along its list. */
+export type Pass = {
+  readonly kind: 'full' | 'changes';
+  readonly window: Window;
+  /** The earliest time that the service named in the pass; null before its first page. */
+  readonly beganMs: number | null;
+  readonly firstLook: number;
+  /** How many different records the pass has met. */
+  readonly met: number;
+  /** As the service counted the window last. */
+  readonly listSize: number | null;
+  readonly look: Look;
+  readonly walk: Walk;
+};
+
+/** One reading of the window from its beginning to its end, by one walk or by several, each from where the last one broke off. */
+type Look = {
+  readonly number: number;
+  /** Different records met in it. */
+  readonly met: number;
+  /** Those of them that no look before had met. */
+  readonly isNew: number;
+  /** How many records the last whole look met; null before there was one. */
+  readonly metBefore: number | null;
+  /** A record left the list while it was read. */
+  readonly gone: boolean;
+  /** A record may have been skipped since others moved, whatever the count says. */
+  readonly doubtful: boolean;
+  /** A record changed after the pass had begun. */
+  readonly fresh: boolean;
+};
+
+type Walk = WalkEdge & {
+  /** The pass's window, or less where the rest was met. */
+  readonly window: Window;
+  /** Where it goes on; null before its first page. */
+  readonly token: string | null;
+  readonly pages: number;
+  /** As the service counted the walk's own window last. */
+  readonly size: number | null;
+  /** The list came to its end. */
+  readonly ended: boolean;
+};
+
+export function beginPass(kind: Pass['kind'], window: Window, look: number): Pass {
+  return {
+    ...{ kind, window, beganMs: null, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
+    look: { number: look, met: 0, isNew: 0, metBefore: null, gone: false, doubtful: false, fresh: false },
+  };
+}
+
+/** Goes to the first page of the window again. @param whole whether the look before came to its end */
+export function beginLook(pass: Pass, whole: boolean): Pass {
+  const { number, met, isNew, metBefore } = pass.look;
+  const known = whole ? { metBefore: met, isNew: 0 } : { metBefore, isNew };
+  const look: Look = { ...known, number: number + 1, met: 0, gone: false, doubtful: false, fresh: false };
+  return { ...pass, look, walk: walkThrough(pass.window) };
+}
+
+function walkThrough(window: Window): Walk {
+  return { window, token: null, pages: 0, size: null, ended: false, direction: null, edgeMs: null };
+}
+
+/** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
+export function cutWalk(pass: Pass): Pass {
+  const rest = windowLeft(pass.walk.window, pass.walk);
+  // Only a count can show afterwards that the rest was cut off at the right place.
+  return rest === undefined || pass.listSize === null ? beginLook(pass, false) : { ...pass, walk: walkThrough(rest) };
+}
+
+/** What a page brought that is not on the page itself. */
+type PageNote = {
+  readonly next: string | undefined;
+  readonly completeListSize: number | undefined;
+  readonly responseDateMs: number;
+  readonly datestampsMs: readonly number[];
+};
+
+/** After a page of the walk whose records were counted by {@link countMet}. */
+export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs }: PageNote): Pass {
+  const { walk, look } = pass;
+  const beganMs = earlier(pass.beganMs, responseDateMs);
+  const listSize = sizeAfter(pass, completeListSize);
+  const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
+  const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
+  const ended = next === undefined;
+  return {
+    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone } },
+    walk: {
+      ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
+      ...edgeAfter(walk, datestampsMs),
+    },
+  };
+}
+
+/** A list that shrank may have skipped a record: what stood behind the one that left moved up, perhaps onto a page already read. */
+export function hasShrunk({ walk }: Pass, completeListSize: number | undefined): boolean {
+  return walk.size !== null && completeListSize !== undefined && completeListSize < walk.size;
+}
+
+/** Notes that the list shrank; goes on behind the last page where the list has an order. */
+export function afterShrinking(pass: Pass, completeListSize: number | undefined): Pass {
+  const ordered = windowLeft(pass.walk.window, pass.walk) !== undefined;
+  const look: Look = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
+  const noted: Pass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
+  return ordered ? cutWalk(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
+}
+
+/** A walk through a part of the window tells of the whole only by how much the part shrank. */
+function sizeAfter({ window, walk, listSize }: Pass, counted: number | undefined): number | null {
+  if (counted === undefined) return listSize;
+  if (window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs) return counted;
+  return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, counted - walk.size);
+}
+
+/** A clock that was ahead for one answer must not hide what changed before it was right again. */
+function earlier(ms: number | null, otherMs: number): number {
+  return ms === null ? otherMs : Math.min(ms, otherMs);
+}
+
+/** @returns how many records the service counted and did not send in the look; 0 where it did not count */
+export function missingOf({ listSize, look }: Pass): number {
+  return Math.max(0, (listSize ?? 0) - look.met);
+}
+
+/** Whether the list was one page, from which nothing can slip to another. */
+export function isOnePage({ walk, window }: Pass): boolean {
+  return walk.ended && walk.pages === 1 && walk.window.fromMs === window.fromMs && walk.window.untilMs === window.untilMs;
+}
+
+/** `short`: two looks agree that the service sends less than it counts. */
+type Verdict = 'complete' | 'again' | 'short';
+
+/**
+ * Whether a look met all that there is. One is enough where the service counts, nothing left the list and nothing but the
+ * front of it moved; otherwise two looks in a row must meet the same records.
+ */
+export function judge(pass: Pass): Verdict {
+  const { look, walk, listSize } = pass;
+  const agrees = look.metBefore === look.met && look.isNew === 0;
+  if (missingOf(pass) > 0) return agrees ? 'short' : 'again';
+  if (agrees || isOnePage(pass)) return 'complete';
+  if (listSize === null || look.gone || look.doubtful) return 'again';
+  return look.fresh && walk.direction !== 'falling' ? 'again' : 'complete';
+}
+
+/** Whether nothing was skipped, although the list did not stand still: what left it was met before. */
+export function isWhole(pass: Pass): boolean {
+  return pass.listSize !== null && !pass.look.doubtful && missingOf(pass) === 0;
+}
+
+/** The edge after some more records of the list. */
+function edgeAfter(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
+  let { direction, edgeMs } = edge;
+  for (const datestampMs of datestampsMs) {
+    if (edgeMs !== null && datestampMs !== edgeMs) {
+      const step = datestampMs < edgeMs ? 'falling' : 'rising';
+      direction = direction === null || direction === step ? step : 'neither';
+    }
+    edgeMs = datestampMs;
+  }
+  return { direction, edgeMs };
+}
+
+/**
+ * What of a window is still to be read where a walk through it broke off; undefined where the list is not ordered by
+ * datestamp. Reaches a little into what was read, since several records may share the last datestamp.
+ */
+function windowLeft({ fromMs, untilMs }: Window, { direction, edgeMs }: WalkEdge): Window | undefined {
+  if (edgeMs === null) return undefined;
+  if (direction === 'rising') return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
+  if (direction === 'falling') return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
+  return undefined;
+}
+
+/** A bound as a person gives it, the last millisecond of its day or second included. */
+export function boundMs(bound: string, granularity: Granularity): number {
+  const spanMs = granularity === 'day' ? 86_400_000 : 1000;
+  return Date.parse(bound) + spanMs - 1;
+}

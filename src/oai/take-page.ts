@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { sourceOf, type XmlDocument } from '../xml/element.ts';
+import type { ListPage } from './client.ts';
+import type { HarvestState, MetRecord } from './harvest-state.ts';
+import type { Pass, Window } from './pass.ts';
+import type { OaiRecord } from './record.ts';
+
+/** What of a page is to be kept. */
+type RecordPage = {
+  readonly document: XmlDocument;
+  /** New, or otherwise than it was met before. */
+  readonly records: readonly OaiRecord[];
+  /** Those, and the ones that are as they were. */
+  readonly met: readonly OaiRecord[];
+};
+
+/** Where the records of a harvest go. */
+export type RecordSink = {
+  /** Before the page is noted: brings its records onto the disk, in such a way that a repetition does no harm. */
+  write(page: RecordPage): Promise<void>;
+  /** In the change that notes the page: makes it count. */
+  commit(): void;
+};
+
+export type TakenPage = {
+  /** New or changed records, which went into the sink. */
+  readonly written: readonly OaiRecord[];
+  /** Records that this look had not met before. */
+  readonly newInLook: number;
+  /** Identifiers of records of which this look met two versions with one datestamp. */
+  readonly disputed: readonly string[];
+};
+
+type Sighting = MetRecord & {
+  /** Undefined where nothing of it is kept. */
+  readonly record: OaiRecord | undefined;
+  readonly isNews: boolean;
+  readonly known: MetRecord | undefined;
+  readonly isDisputed: boolean;
+};
+
+/**
+ * Puts what is new or changed on a page into the sink and notes every record of it, in one step with `note`: a kill at
+ * any moment leaves the page either done or to be read again.
+ */
+export async function takePage(
+  { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
+  pass: Pass,
+  page: ListPage<OaiRecord>,
+  note: (pass: Pass) => Pass,
+): Promise<TakenPage> {
+  const sightings = sightingsOf(state, pass, page);
+  const seen = [...sightings.values()];
+  const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
+  const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
+  const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook).length;
+  const met = seen.flatMap(({ record }) => record ?? []);
+  await sink.write({ document: page.document, records: written, met });
+  state.change(() => {
+    sink.commit();
+    for (const [identifier, { datestampMs, digest, look, skipped }] of sightings) {
+      state.noteMet(identifier, { datestampMs, digest, look, skipped });
+    }
+    const { look } = pass;
+    const counted = { ...look, met: look.met + newInLook, isNew: look.isNew + newInPass };
+    state.putPass(note({ ...pass, met: pass.met + newInPass, look: counted }));
+  });
+  const disputed = [...sightings].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
+  return { written, newInLook, disputed };
+}
+
+/** By identifier, so that a record that stands twice on a page counts once. */
+function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>): Map<string, Sighting> {
+  const sightings = new Map<string, Sighting>();
+  const look = pass.look.number;
+  for (const record of page.items) {
+    const { identifier, datestampMs } = record.header;
+    const earlier = sightings.get(identifier);
+    const known = earlier === undefined ? state.met(identifier) : earlier.known;
+    const rival = earlier ?? (known?.look === look ? known : undefined);
+    // Of two versions that one look meets, the newer one is the record; what an earlier look met may have been put back.
+    if (rival !== undefined && rival.datestampMs > datestampMs) continue;
+    if (!isWithin(pass.window, datestampMs)) {
+      sightings.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
+      continue;
+    }
+    const digest = digestOf(sourceOf(page.document, record.element));
+    const isNews = known?.datestampMs !== datestampMs || !known.digest.equals(digest);
+    const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
+    sightings.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
+  }
+  // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
+  page.broken.forEach((broken, index) => {
+    const identifier = broken.identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
+    sightings.set(identifier, { ...leftOut(state.met(identifier), look), record: undefined, skipped: true });
+  });
+  return sightings;
+}
+
+function leftOut(known: MetRecord | undefined, look: number) {
+  const { datestampMs, digest } = known ?? { datestampMs: 0, digest: Buffer.alloc(0) };
+  return { datestampMs, digest, look, known, isNews: false, isDisputed: false };
+}
+
+/** A service is asked for whole seconds, and answers a little more than was wanted. */
+function isWithin({ untilMs }: Window, datestampMs: number): boolean {
+  return untilMs === null || datestampMs <= untilMs;
+}
+
+/** Begins what stands for a record that was left out and that nobody can name. */
+export const NAMELESS = 'broken ';
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, 12);
+}

@@ -1,0 +1,100 @@
+import { OaiError } from '../../src/base/errors.ts';
+import type { ListPage } from '../../src/oai/client.ts';
+import { datestampMs } from '../../src/oai/datestamp.ts';
+import type { OaiArguments } from '../../src/oai/protocol.ts';
+import type { OaiRecord } from '../../src/oai/record.ts';
+
+
+export type Order = 'newest first' | 'oldest first' | 'by name';
+
+type Kept = { readonly stampMs: number; readonly text: string };
+
+/** A list of records by offsets, counted anew for each page, that anything may happen to between two answers. */
+export class PlayedList {
+  nowMs = Date.UTC(2025, 5, 1, 12);
+  order: Order = 'newest first';
+  pageSize = 3;
+  readonly counts: boolean;
+  /** Called before each answer. */
+  beforeAnswer: () => void = () => {};
+  answers = 0;
+  readonly #kept = new Map<string, Kept>();
+  readonly #removed = new Map<string, Kept>();
+  readonly #tokens = new Map<string, { readonly given: OaiArguments; readonly offset: number }>();
+  #versions = 0;
+
+  constructor(counts: boolean) {
+    this.counts = counts;
+  }
+
+  edit(name: string): void {
+    this.#removed.delete(name);
+    this.#kept.set(name, { stampMs: this.nowMs, text: `${name}, ${++this.#versions}` });
+  }
+
+  /** For good, without a trace. */
+  remove(name: string): void {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) this.#removed.set(name, kept);
+    this.#kept.delete(name);
+  }
+
+  /** As it was before it was removed. */
+  restore(name: string): void {
+    const removed = this.#removed.get(name);
+    if (removed !== undefined) this.#kept.set(name, removed);
+    this.#removed.delete(name);
+  }
+
+  expireTokens(): void {
+    this.#tokens.clear();
+  }
+
+  /** Name to text of what the window holds, in the list's order. */
+  listed({ from, until }: OaiArguments = {}): [string, string][] {
+    const fromMs = datestampMs(from ?? '') ?? Number.NEGATIVE_INFINITY;
+    const untilMs = datestampMs(until ?? '') ?? Number.POSITIVE_INFINITY;
+    const within = [...this.#kept].filter(([, { stampMs }]) => stampMs >= fromMs && stampMs <= untilMs);
+    const byName = within.sort(([a], [b]) => a.localeCompare(b));
+    const sign = { 'newest first': -1, 'oldest first': 1, 'by name': 0 }[this.order];
+    return byName.sort(([, a], [, b]) => sign * (a.stampMs - b.stampMs)).map(([name, { text }]) => [name, text]);
+  }
+
+  readonly listRecords = async (asked: OaiArguments): Promise<ListPage<OaiRecord>> => {
+    this.beforeAnswer();
+    this.answers++;
+    this.nowMs += 1000;
+    const token = asked.resumptionToken;
+    const place = token === undefined ? { given: asked, offset: 0 } : this.#tokens.get(token);
+    if (place === undefined) throw new OaiError('badResumptionToken', 'expired');
+    const all = this.listed(place.given);
+    const names = all.slice(place.offset, place.offset + this.pageSize).map(([name]) => name);
+    const offset = place.offset + names.length;
+    const goesOn = offset < all.length;
+    const next = `T${this.#tokens.size} ${this.answers}`;
+    if (goesOn) this.#tokens.set(next, { given: place.given, offset });
+    return { ...this.page(names), next: goesOn ? next : undefined, completeListSize: this.counts ? all.length : undefined };
+  };
+
+  page(names: readonly string[]): ListPage<OaiRecord> {
+    let source = '';
+    const items = names.map((name): OaiRecord => {
+      const { stampMs, text } = this.#kept.get(name) ?? { stampMs: 0, text: '' };
+      const start = source.length;
+      source += text;
+      const datestamp = new Date(stampMs).toISOString();
+      return {
+        header: { identifier: name, datestamp, datestampMs: stampMs, setSpecs: [], deleted: false },
+        metadata: undefined,
+        refused: false,
+        element: { ...ELEMENT, start, end: source.length, text },
+      };
+    });
+    return {
+      ...{ items, next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined, broken: [] },
+      ...{ responseDateMs: Math.floor(this.nowMs / 1000) * 1000, document: { root: ELEMENT, source } },
+    };
+  }
+}
+
+const ELEMENT = { namespace: '', name: 'record', attributes: [], children: [], text: '', start: 0, end: 0 };

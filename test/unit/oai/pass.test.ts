@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { afterPage, beginPass, cutWalk, type Pass, type Window } from '../../../src/oai/pass.ts';
+
+const OPEN: Window = { fromMs: null, untilMs: null };
+const BEGUN = beginPass('full', OPEN, 1);
+
+const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
+  afterPage(pass, { next: 'T', completeListSize: 9, responseDateMs: 1e6, datestampsMs });
+
+describe('the run of datestamps', () => {
+  test.each([
+    [[], null],
+    [[5], null],
+    [[5, 5, 5], null],
+    [[5, 4, 4, 1], 'falling'],
+    [[1, 1, 2, 9], 'rising'],
+    [[5, 4, 6], 'neither'],
+    [[1, 2, 1], 'neither'],
+  ] as const)('%j is %s', (stamps, direction) => {
+    expect(page(BEGUN, stamps).walk).toMatchObject({ direction, edgeMs: stamps.at(-1) ?? null });
+  });
+
+  test('goes on from page to page', () => {
+    const first = page(BEGUN, [9, 8]);
+    expect(page(first, []).walk).toMatchObject({ direction: 'falling', edgeMs: 8 });
+    expect(page(first, [7]).walk).toMatchObject({ direction: 'falling', edgeMs: 7 });
+    expect(page(page(first, [8.5]), [1]).walk).toMatchObject({ direction: 'neither', edgeMs: 1 });
+  });
+});
+
+describe('what is left of a window where a walk broke off', () => {
+  const left = (window: Window, stamps: readonly number[]) => cutWalk(page(beginPass('full', window, 1), stamps)).walk.window;
+
+  test('is all of it where the list has no order, or is not counted', () => {
+    expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
+    expect(left(OPEN, [])).toEqual(OPEN);
+    const uncounted = afterPage(BEGUN, { next: 'T', completeListSize: undefined, responseDateMs: 1e6, datestampsMs: [9, 8] });
+    expect(cutWalk(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
+  });
+
+  test('is what is older where the newest come first, the moment of the last record included', () => {
+    expect(left(OPEN, [60_000, 50_400])).toEqual({ fromMs: null, untilMs: 50_400 });
+    expect(left({ fromMs: 7, untilMs: 50_300 }, [60_000, 50_400])).toEqual({ fromMs: 7, untilMs: 50_300 });
+  });
+
+  test('is what is newer where the oldest come first', () => {
+    expect(left(OPEN, [40_000, 50_400])).toEqual({ fromMs: 50_400, untilMs: null });
+    expect(left({ fromMs: 60_000, untilMs: 90_000 }, [40_000, 50_400])).toEqual({ fromMs: 60_000, untilMs: 90_000 });
+  });
+});
