@@ -10,6 +10,8 @@ alter table harvests drop column token;
 alter table harvests drop column token_expires_at;
 alter table harvests drop column list_size;
 
+-- as whom, and from which endpoint in which format: what was met by another is met again
+alter table harvests add column subject text not null default '';
 -- number of the last look at the list
 alter table harvests add column looks integer not null default 0;
 -- the pass under way; null when there is none

@@ -143,6 +143,7 @@ async function compare(context: Context): Promise<number> {
     clock: context.clock,
     training: true,
     full: true,
+    indexAllowanceMs: context.profile().indexAllowanceMs,
   });
   const isSame = ({ record, changes }: PulledFind): boolean => record !== undefined && changes.length === 0;
   for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {

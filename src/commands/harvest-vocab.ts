@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
+import { accountOf, harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
@@ -37,6 +37,9 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     metadataPrefix: `oai_${profile.prefix}`,
     full: options.full === true,
     skipBroken: options.skipBroken === true,
+    subject: `${profile.schemaVersion} ${accountOf(profile)}`,
+    indexAllowanceMs: profile.indexAllowanceMs,
+    onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
     signal: interrupts.stop,
   })

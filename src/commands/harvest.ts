@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openOutput } from '../context/harvest-output.ts';
-import { harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
+import { accountOf, harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { harvestRecords, type RecordHarvest } from '../flows/harvest-records.ts';
@@ -23,6 +23,7 @@ type HarvestOptions = GlobalOptions & {
   readonly to?: OutputForm;
   readonly schemaVersion?: string;
   readonly skipBroken?: boolean;
+  readonly full?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -44,6 +45,7 @@ export function register(program: Command, run: Runner): void {
       ),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
+    .option('--full', t`read everything again, not only what changed since the last time`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .action((set: string, options: HarvestOptions) => run(options, (context) => harvest(context, set, options)));
 }
@@ -64,6 +66,9 @@ export async function harvest(context: Context, setSpec: string, options: Harves
     metadataPrefix: subject.format,
     ...windowOf(options),
     skipBroken: options.skipBroken === true,
+    full: options.full === true,
+    indexAllowanceMs: context.profile().indexAllowanceMs,
+    onNote: (text) => terminal.note(printable(text)),
     onProgress: (progress) => show.update({ setSpec, ...progress }),
     signal: interrupts.stop,
   })
@@ -81,7 +86,7 @@ function subjectFrom(context: Context, setSpec: string, options: HarvestOptions)
     format: options.format ?? `oai_${profile.prefix}`,
     fromBound: options.from ?? '',
     untilBound: options.until ?? '',
-    account: profile.oaiAuth === 'none' ? '' : (profile.username ?? ''),
+    account: accountOf(profile),
     form: options.to ?? formOf(options.out),
   };
 }

@@ -37,6 +37,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     client: await openHarvestClient(context),
     format: `oai_${profile.prefix}`,
     clock,
+    indexAllowanceMs: profile.indexAllowanceMs,
     training: profile.kind === 'training',
     full: options.full === true,
     onProgress: progress.update,

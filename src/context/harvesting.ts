@@ -57,6 +57,11 @@ export async function openHarvestClient(context: Context, version = context.prof
   });
 }
 
+/** Whom a harvest is signed in as; empty: nobody. */
+export function accountOf({ oaiAuth, username }: Profile): string {
+  return oaiAuth === 'none' ? '' : (username ?? '');
+}
+
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);

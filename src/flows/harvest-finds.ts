@@ -4,7 +4,7 @@ import type { OaiClient } from '../oai/client.ts';
 import { harvest } from '../oai/harvest.ts';
 import { memoryState } from '../oai/harvest-state.ts';
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
-import { granularityOfService, OVERLAP_MS } from './service-lists.ts';
+import { clockOfService, overlapMs } from './service-lists.ts';
 
 export type FindHarvest = {
   readonly client: OaiClient;
@@ -12,6 +12,8 @@ export type FindHarvest = {
   readonly format: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
   readonly onProgress?: (done: number, total: number | undefined) => void;
 };
@@ -40,10 +42,11 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   let waiting: readonly OaiRecord[] = [];
   const state = memoryState();
   let listed = new Set<string>();
-  const pass = await harvest(
+  const { pass } = await harvest(
     {
-      ...{ ...service, state, setSpec: 'samostatny_nalez', metadataPrefix: format, overlapMs: OVERLAP_MS },
-      granularity: await granularityOfService(options),
+      ...{ ...service, state, setSpec: 'samostatny_nalez', metadataPrefix: format },
+      ...(await clockOfService(options)),
+      overlapMs: overlapMs(options.indexAllowanceMs),
       window: { fromMs, untilMs: null },
       sink: {
         write: async ({ records }) => {
@@ -56,7 +59,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
           }
         },
       },
-      onPage: (_, __, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
+      onPage: (_, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
     },
     ({ look }) => {
       listed = new Set([...state.metIn(look.number)].map(identOf));

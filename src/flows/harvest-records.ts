@@ -1,11 +1,11 @@
-import { countHeld, LEDGER_HARVEST } from '../ledger/records.ts';
+import { countHeld, LEDGER_HARVEST } from '../ledger/stored-records.ts';
 import { granularityOf } from '../oai/datestamp.ts';
 import { harvest } from '../oai/harvest.ts';
 import { storedState } from '../oai/harvest-state.ts';
 import { boundMs, type Pass } from '../oai/pass.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
 import type { OpenedOutput } from './record-outputs/record-output.ts';
-import { granularityOfService, type ListedService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
+import { clockOfService, type ListedService, overlapMs, refuseUnknownSets } from './service-lists.ts';
 
 export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
 
@@ -20,6 +20,11 @@ type HarvestRecordsOptions = ListedService & {
   readonly until?: string;
   /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
   readonly skipBroken: boolean;
+  /** Read everything, not only what changed since the last time. */
+  readonly full?: boolean;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+  readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: RecordProgress) => void;
 };
 
@@ -34,7 +39,7 @@ export type RecordHarvest = {
   readonly masked: number;
   /** Different records in the output now. */
   readonly held: number;
-  /** Records that were left out of broken pages. */
+  /** Records that were left out, in this run or before, and cannot be read yet. */
   readonly broken: readonly BrokenRecord[];
   readonly elapsedMs: number;
 };
@@ -46,25 +51,22 @@ export type RecordHarvest = {
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   const { clock, from, until, onProgress } = options;
   await refuseUnknownSets(options, [options.setSpec]);
-  const granularity = await granularityOfService(options);
+  const service = await clockOfService(options);
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput();
   const state = storedState(ledger, LEDGER_HARVEST, () => clock.now());
   const tally = { written: 0, deleted: 0, masked: 0 };
-  const broken = new Map<string, BrokenRecord>();
   const metBefore = state.pass()?.look.met ?? 0;
-  const pass = await harvest({
-    ...{ ...options, state, sink: output, granularity, overlapMs: OVERLAP_MS },
+  const { pass, broken } = await harvest({
+    ...{ ...options, ...service, state, sink: output, overlapMs: overlapMs(options.indexAllowanceMs) },
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
       untilMs: until === undefined ? null : boundMs(until, granularityOf(until) ?? 'second'),
     },
-    onPage: ({ written }, leftOut, { look, listSize }) => {
+    onPage: ({ written }, { look, listSize }) => {
       tally.written += written.length;
       tally.deleted += written.filter(({ header }) => header.deleted).length;
       tally.masked += written.filter(({ refused }) => refused).length;
-      // A record may be met in several looks, and one without a name is told by its fault.
-      for (const one of leftOut) broken.set(one.identifier ?? one.reason, one);
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
       onProgress?.({ done: look.met, total: listSize ?? undefined, perSecond });
@@ -72,6 +74,6 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   });
   return {
     ...{ pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally },
-    ...{ held: countHeld(ledger), broken: [...broken.values()], elapsedMs: clock.monotonicMs() - startedMs },
+    ...{ held: countHeld(ledger), broken, elapsedMs: clock.monotonicMs() - startedMs },
   };
 }

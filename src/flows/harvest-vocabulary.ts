@@ -1,17 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import type { OaiClient } from '../oai/client.ts';
-import type { Granularity } from '../oai/datestamp.ts';
 import { harvest } from '../oai/harvest.ts';
 import { storedState } from '../oai/harvest-state.ts';
 import type { Pass } from '../oai/pass.ts';
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
-import { NAMELESS, type RecordSink } from '../oai/take-page.ts';
-import { harvestOf, markVanished, requireLatestRun, takeUp } from '../vocabulary/harvests.ts';
+import { isNameless, type RecordSink } from '../oai/take-page.ts';
+import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp } from '../vocabulary/harvests.ts';
 import { readTerm } from '../vocabulary/read-term.ts';
 import { putHidden, putTerm, putTombstone } from '../vocabulary/terms.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
-import { granularityOfService, OVERLAP_MS, refuseUnknownSets } from './service-lists.ts';
+import { clockOfService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
 
 /** What a find needs, and what its place is checked against. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'] as const;
@@ -34,6 +33,11 @@ type HarvestVocabularyOptions = {
   readonly full: boolean;
   /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
   readonly skipBroken: boolean;
+  /** Who asks for what: `{version} {account}`, the account empty where nobody is signed in. What was met as another is met again. */
+  readonly subject: string;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+  readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: HarvestProgress) => void;
   readonly signal?: AbortSignal;
 };
@@ -47,7 +51,7 @@ export type SetHarvest = {
   readonly vanished: number;
   /** Identifiers of records that are no usable terms. */
   readonly unreadable: readonly string[];
-  /** Records that were left out of broken pages. */
+  /** Records that were left out, in this run or before, and cannot be read yet. */
   readonly broken: readonly BrokenRecord[];
   readonly elapsedMs: number;
 };
@@ -58,18 +62,19 @@ export type SetHarvest = {
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await refuseUnknownSets(options, options.sets);
-  const granularity = await granularityOfService(options);
+  const service = await clockOfService(options);
   const results: SetHarvest[] = [];
-  for (const setSpec of options.sets) results.push(await harvestSet(options, granularity, setSpec));
+  for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
   return results;
 }
 
-type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string>; readonly broken: Map<string, BrokenRecord> };
+type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
 
-async function harvestSet(options: HarvestVocabularyOptions, granularity: Granularity, setSpec: string): Promise<SetHarvest> {
+async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
   const { vocabulary, clock, onProgress } = options;
   const { id, run } = vocabulary.change(() => {
     const found = harvestOf(vocabulary, setSpec);
+    settleSubject(vocabulary, found, `${options.subject} ${options.metadataPrefix}`);
     return { id: found, run: takeUp(vocabulary, found) };
   });
   const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
@@ -81,14 +86,14 @@ async function harvestSet(options: HarvestVocabularyOptions, granularity: Granul
   const state = { ...stored, change };
   const startedMs = clock.monotonicMs();
   const metBefore = state.pass()?.look.met ?? 0;
-  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set(), broken: new Map() };
-  const pass = await harvest(
+  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
+  const { pass, broken } = await harvest(
     {
-      ...{ ...options, state, setSpec, granularity, overlapMs: OVERLAP_MS, window: { fromMs: null, untilMs: null } },
+      ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
+      overlapMs: overlapMs(options.indexAllowanceMs),
       sink: termSink(vocabulary, setSpec, tally),
-      onPage: ({ written }, broken, { look, listSize }) => {
+      onPage: ({ written }, { look, listSize }) => {
         tally.deleted += written.filter(({ header }) => header.deleted).length;
-        for (const one of broken) tally.broken.set(one.identifier ?? one.reason, one);
         const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
         const perSecond = Math.max(0, look.met - metBefore) / seconds;
         onProgress?.({ setSpec, done: look.met, total: listSize ?? undefined, perSecond });
@@ -97,8 +102,8 @@ async function harvestSet(options: HarvestVocabularyOptions, granularity: Granul
     ({ kind, look, beganMs }) => {
       const met = [...state.metIn(look.number)];
       // What was left out and has no name may be any of those that were not met.
-      if (kind === 'changes' || met.some((identifier) => identifier.startsWith(NAMELESS))) return;
-      tally.vanished = markVanished(vocabulary, setSpec, new Set(met.map(identOf)), beganMs ?? 0);
+      if (kind === 'changes' || met.some(isNameless)) return;
+      tally.vanished = markVanished(vocabulary, setSpec, new Set(met.map(identOf)), beganMs);
     },
   );
   return {
@@ -108,7 +113,7 @@ async function harvestSet(options: HarvestVocabularyOptions, granularity: Granul
     deleted: tally.deleted,
     vanished: tally.vanished,
     unreadable: [...tally.unreadable],
-    broken: [...tally.broken.values()],
+    broken,
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }

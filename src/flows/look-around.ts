@@ -21,8 +21,6 @@ export type LookContext = FindHarvest & {
   readonly harvester: string | undefined;
   /** How long after an attempt the service may still be working on it. */
   readonly settleMs: number;
-  /** How long after that a new record may take to appear in a harvest. */
-  readonly indexAllowanceMs: number;
 };
 
 export type Sighted = View & ServerNow;

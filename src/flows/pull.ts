@@ -15,7 +15,7 @@ import {
 import { type AtService, atService } from './at-service.ts';
 import type { FindHarvest } from './harvest-finds.ts';
 import { type SentFind, sentFinds } from './sent-finds.ts';
-import { OVERLAP_MS } from './service-lists.ts';
+import { overlapMs } from './service-lists.ts';
 import { type Sight, sightChanges, sightEach } from './sight-records.ts';
 
 type PullContext = FindHarvest & {
@@ -52,9 +52,15 @@ export async function pull(context: PullContext): Promise<Pull> {
   const sent = [...sentFinds(outbox)];
   if (sent.length === 0) return { finds: [], fromMs: undefined };
   const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
+  const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
-  const fromMs = watermarkMs === undefined ? firstSentMs(outbox, sent) - LOOK_BACK_MS : watermarkMs - OVERLAP_MS;
-  const { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
+  let fromMs = watermarkMs === undefined ? allMs : watermarkMs - overlapMs(context.indexAllowanceMs);
+  let { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
+  // The service's clock was ahead when the last pull was made: what changed since is not known.
+  if (watermarkMs !== undefined && beganMs < watermarkMs) {
+    fromMs = allMs;
+    ({ sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs));
+  }
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
   const sights = new Map<string, Sight>([

@@ -9,8 +9,13 @@ import { isRefusedToken, listPages } from '../oai/pages.ts';
 
 export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
 
-/** The index behind the list lags behind the records; what changed in this time before the last pass is asked for again. */
-export const OVERLAP_MS = 10 * 60_000;
+/** What is asked for again at least, since clocks and indexes are not exact. */
+const LEAST_OVERLAP_MS = 10 * 60_000;
+
+/** What changed in this time before the last pass is asked for again, as the index behind a list lags behind the records. */
+export function overlapMs(indexAllowanceMs: number): number {
+  return Math.max(LEAST_OVERLAP_MS, indexAllowanceMs);
+}
 
 /**
  * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
@@ -41,6 +46,10 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
   return known;
 }
 
-export async function granularityOfService({ client, signal }: ListedService): Promise<Granularity> {
-  return (await client.identify(signal)).granularity === 'YYYY-MM-DD' ? 'day' : 'second';
+/** What a harvest must know of the clock by which it is answered. */
+export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
+
+export async function clockOfService({ client, signal }: ListedService): Promise<ServiceClock> {
+  const { granularity, responseDateMs } = await client.identify(signal);
+  return { granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second', serverNowMs: responseDateMs };
 }

@@ -10,24 +10,40 @@ type RetryOptions = {
   readonly random: () => number;
   /** Requests in all, the first included. */
   readonly attempts: number;
+  /** In all, once the server has answered something in this run: then it is only away for a while. Default: `attempts`. */
+  readonly patientAttempts?: number;
   readonly firstWaitMs: number;
   readonly mostWaitMs: number;
   /** A server that asks for a longer pause than this is not waited for. */
   readonly mostRetryAfterMs: number;
+  /** No new attempt is begun after this time. Default: no bound. */
+  readonly mostTotalMs?: number;
   /** Told before each pause, so that a person sees why nothing happens. */
   readonly onWait?: (waitMs: number, reason: string) => void;
 };
 
-export const HARVEST_RETRY = { attempts: 6, firstWaitMs: 500, mostWaitMs: 20_000, mostRetryAfterMs: 300_000 } as const;
+/** Outlasts a restart of the server that takes five minutes, at night when nobody is there to begin again. */
+export const HARVEST_RETRY = {
+  attempts: 6,
+  patientAttempts: 26,
+  firstWaitMs: 500,
+  mostWaitMs: 30_000,
+  mostRetryAfterMs: 300_000,
+  mostTotalMs: 20 * 60_000,
+} as const;
 
-const WORTH_REPEATING = new Set([408, 429, 500, 502, 503, 504]);
+/** "Later", in the words of servers and of what stands before them. */
+const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527]);
 
 /**
  * Repeats requests that change nothing when no whole answer came, or one that says "later". The last answer is handed
  * on as it is; the last lack of one is thrown. Never to be wrapped round a request that creates something.
  */
 export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
+  let hasAnswered = false;
   return async (request) => {
+    const startedMs = options.clock.monotonicMs();
+    const isLate = (): boolean => options.clock.monotonicMs() - startedMs >= (options.mostTotalMs ?? Number.POSITIVE_INFINITY);
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
     let lastAnswer: HttpResponse | undefined;
     try {
@@ -35,17 +51,21 @@ export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
         async () => {
           lastAnswer = undefined;
           const answer = await exchange(request);
-          if (!WORTH_REPEATING.has(answer.status)) return answer;
+          if (!BUSY.has(answer.status)) {
+            hasAnswered = true;
+            return answer;
+          }
           lastAnswer = answer;
           throw new Later(answer);
         },
         {
-          retries: options.attempts - 1,
+          retries: (hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts) - 1,
           // The pauses are taken below, on the clock that was passed in.
           minTimeout: 0,
-          shouldRetry: ({ error }) => (error instanceof Later || isWorthRepeating(error)) && request.signal?.aborted !== true,
+          shouldRetry: ({ error }) =>
+            (error instanceof Later || isWorthRepeating(error)) && request.signal?.aborted !== true && !isLate(),
           onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-            if (retriesLeft > 0) await pause(request, error, attemptNumber, options);
+            if (retriesLeft > 0 && !isLate()) await pause(request, error, attemptNumber, options);
           },
         },
       );

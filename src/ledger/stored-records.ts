@@ -22,3 +22,11 @@ export function putRecord(ledger: Ledger, record: StoredRecord): void {
     )
     .run(record);
 }
+
+/** The one row of `harvests`. */
+export const LEDGER_HARVEST = 1;
+
+/** How many records the output holds. */
+export function countHeld(ledger: Ledger): number {
+  return Number(ledger.sql('select count(*) from met_records where length(digest) > 0').pluck().get());
+}

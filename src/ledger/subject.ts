@@ -66,7 +66,7 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
 
 /** Nothing was ever harvested into it, perhaps because the service refused: it may as well be for something else. */
 function isUntouched(ledger: Ledger): boolean {
-  const touched = ledger.sql(`select 1 from harvests where watermark_at is not null or pass ->> '$.beganMs' is not null`);
+  const touched = ledger.sql(`select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0`);
   return touched.get() === undefined;
 }
 

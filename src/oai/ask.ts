@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { AuthError, InterruptedError, messageOf, OaiError, UnavailableError } from '../base/errors.ts';
+import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { striking } from '../http/without-secrets.ts';
@@ -86,7 +86,8 @@ export function makeAsk(options: AskOptions): Ask {
       onToken?.(token);
       await requestsHaveLeft();
     }
-    return readDocument(verb, endpoint, parsed(endpoint, response, body), body);
+    const document = parsed(endpoint, response, body);
+    return readDocument(verb, endpoint, document, body, given.resumptionToken === undefined);
   };
 }
 
@@ -119,7 +120,7 @@ async function answered(
   try {
     return await ask();
   } catch (thrown) {
-    if (signal?.aborted === true) throw new InterruptedError(INTERRUPTED);
+    if (signal?.aborted === true) throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
@@ -129,16 +130,20 @@ async function answered(
   }
 }
 
-function refuseStatus(endpoint: string, { status }: HttpResponse): void {
+function refuseStatus(endpoint: string, { status, headers }: HttpResponse): void {
   if (status === 200) return;
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`pas login\`.`,
     });
   }
-  if (status === 429 || status >= 500) {
+  if ([408, 425, 429].includes(status) || status >= 500) {
+    const later = headers['retry-after'];
     throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
-      hint: t`Run the command again later; what was stored is kept.`,
+      hint:
+        later === undefined
+          ? t`Run the command again later; what was stored is kept.`
+          : t`It asks to be left alone until then: Retry-After ${later}. What was stored is kept.`,
     });
   }
   throw new OaiError('malformed', t`${endpoint} answered with status ${status}, not with OAI-PMH.`, {
@@ -146,21 +151,34 @@ function refuseStatus(endpoint: string, { status }: HttpResponse): void {
   });
 }
 
-/** @throws OaiError for an answer that is a protocol error, or not what was asked for */
-export function readDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer): OaiAnswer {
+/**
+ * @param isFirst whether it is no answer to a token, which always has something behind it
+ * @throws OaiError for an answer that is a protocol error, or not what was asked for
+ */
+export function readDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer, isFirst = true): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
-    throw new MalformedAnswerError(t`${endpoint} answered with <${root.name}>, not with OAI-PMH.`, body);
+    const { name, namespace } = root;
+    const what = name === 'OAI-PMH' ? t`<${name}> in the namespace "${namespace}"` : `<${name}>`;
+    throw new MalformedAnswerError(t`${endpoint} answered with ${what}, not with OAI-PMH.`, body);
   }
+  if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
+    throw new MalformedAnswerError(t`${endpoint} put its resumption token outside of its list.`, body);
   const errors = childrenOf(root, 'error');
   // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
-  const nothing = errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
+  const nothing = isFirst && errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
   const element = nothing || childOf(root, verb);
   if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
   const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
   if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
   return { element, document, responseDateMs, body };
+}
+
+/** Overlooked, it would make a list end where it does not. */
+function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
+  const isStray = ({ namespace }: XmlElement): boolean => parent.name !== verb || namespace !== OAI_NAMESPACE;
+  return parent.children.some((child) => child.name === 'resumptionToken' && isStray(child));
 }
 
 /** Some servers pack without being asked or without saying so, so the bytes decide (RFC 1952, section 2.3.1). */

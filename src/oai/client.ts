@@ -18,6 +18,8 @@ export type Identity = {
   readonly granularity: string;
   readonly compressions: readonly string[];
   readonly descriptions: readonly XmlElement[];
+  /** The server's clock when it answered, milliseconds since 1970 UTC. */
+  readonly responseDateMs: number;
 };
 
 export type MetadataFormat = { readonly prefix: string; readonly schema: string; readonly namespace: string };
@@ -75,7 +77,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   };
   return {
     ask,
-    identify: async (signal) => readIdentity((await ask('Identify', {}, signal)).element),
+    identify: async (signal) => readIdentity(await ask('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
       const given = identifier === undefined ? {} : { identifier: fullIdentifier(oaiBase, identifier) };
       const { element } = await ask('ListMetadataFormats', given, signal);
@@ -119,7 +121,7 @@ function readPage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item>
 }
 
 function unusable(position: number): string {
-  return t`record ${position} has no identifier or no usable datestamp`;
+  return t`record ${position} has no identifier, no usable datestamp, or a status that is not known`;
 }
 
 function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
@@ -150,7 +152,7 @@ function count(token: XmlElement | undefined, name: string): number | undefined 
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function readIdentity(element: XmlElement): Identity {
+function readIdentity({ element, responseDateMs }: OaiAnswer): Identity {
   const text = (name: string): string => childText(element, name) ?? '';
   const texts = (name: string): string[] => childrenOf(element, name).map((child) => child.text.trim());
   return {
@@ -163,6 +165,7 @@ function readIdentity(element: XmlElement): Identity {
     granularity: text('granularity'),
     compressions: texts('compression'),
     descriptions: childrenOf(element, 'description').flatMap(({ children }) => children),
+    responseDateMs,
   };
 }
 

@@ -26,6 +26,8 @@ export type HarvestState = {
   lastLook(): number;
   met(identifier: string): MetRecord | undefined;
   noteMet(identifier: string, met: MetRecord): void;
+  /** Identifiers of what was left out and not read since. */
+  skipped(): string[];
   /** Identifiers of all that a look met. */
   metIn(look: number): Iterable<string>;
   /** All of `work` or nothing. */
@@ -52,6 +54,7 @@ export function memoryState(): HarvestState {
     lastLook: () => lastLook,
     met: (identifier) => records.get(identifier),
     noteMet: (identifier, met) => records.set(identifier, met),
+    skipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
     metIn: (look) => [...records].flatMap(([identifier, met]) => (met.look === look ? [identifier] : [])),
     change: (work) => work(),
   };
@@ -93,6 +96,7 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
       sql(
         'insert or replace into met_records (harvest, identifier, datestamp_at, digest, look, skipped) values (?, ?, ?, ?, ?, ?)',
       ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),
+    skipped: () => sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest) as string[],
     metIn: (look) =>
       sql('select identifier from met_records where harvest = ? and look = ?').pluck().all(harvest, look) as string[],
   };

@@ -1,264 +1,106 @@
-import { createHash } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { ListPage, OaiClient } from './client.ts';
-import { formatDatestamp, type Granularity } from './datestamp.ts';
-import type { HarvestState } from './harvest-state.ts';
-import { isRefusedToken, listPages } from './pages.ts';
-import {
-  afterPage,
-  afterShrinking,
-  beginLook,
-  beginPass,
-  cutWalk,
-  hasShrunk,
-  isOnePage,
-  isWhole,
-  judge,
-  missingOf,
-  type Pass,
-  type Window,
-} from './pass.ts';
-import type { OaiArguments } from './protocol.ts';
-import type { OaiRecord } from './record.ts';
+import { beginLook, beginPass, isOnePage, isWhole, judge, type Pass } from './pass.ts';
 import type { BrokenRecord } from './salvage.ts';
-import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
+import { isNameless } from './take-page.ts';
+import { followUp, type HarvestOptions, incomplete, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
 
-type HarvestOptions = {
-  readonly client: Pick<OaiClient, 'listRecords' | 'salvageRecords' | 'getRecordPage'>;
-  readonly clock: Clock;
-  readonly signal?: AbortSignal;
-  readonly state: HarvestState;
-  readonly sink: RecordSink;
-  readonly setSpec: string;
-  readonly metadataPrefix: string;
-  readonly granularity: Granularity;
-  readonly window: Window;
-  /** Read everything, not only what changed since the last time. */
-  readonly full?: boolean;
-  /** The index behind a list lags behind the records: what changed in this time before is asked for again. */
-  readonly overlapMs: number;
-  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
-  readonly skipBroken?: boolean;
-  /** Told after each page that is committed. */
-  readonly onPage?: (taken: TakenPage, broken: readonly BrokenRecord[], pass: Pass) => void;
+type Harvested = {
+  /** Undefined where there was nothing to ask for. */
+  readonly pass: Pass | undefined;
+  /** Records that were left out, in this run or an earlier one, and that still cannot be read. */
+  readonly broken: readonly BrokenRecord[];
 };
 
 /** How often a list is looked at before it is called incomplete. */
 const MOST_LOOKS = 4;
-/** How often in a row a walk may break off although it brought nothing new. */
-const MOST_CUTS = 3;
-/** How often what changed meanwhile is asked for, while each time there is something. */
-const MOST_FOLLOW_UPS = 5;
-/** A list without end may look new page by page; one that brings only records of this look again is one. */
-const MOST_PAGES_WITHOUT_NEWS = 100;
+/** Answers may be stamped to the second, and by several machines. */
+const CLOCK_STEP_MS = 2000;
 
 /**
  * Brings what is kept up to date with a set: in full the first time, then what changed. Every page is committed with the
  * way to the next one, so that a run that is cut off goes on where it was. Returns only when nothing can be missing: see
  * {@link judge}.
  * @param finish runs in the change that ends the pass
- * @returns the pass; undefined where there is nothing to ask for
  * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; what the sink throws
  */
-export async function harvest(options: HarvestOptions, finish: (pass: Pass) => void = () => {}): Promise<Pass | undefined> {
-  const { state } = options;
+export async function harvest(options: HarvestOptions, finish: (pass: Pass) => void = () => {}): Promise<Harvested> {
+  const run: Run = { ...options, faults: new Map() };
+  const { state } = run;
   const begun = state.pass();
-  const goesOn = begun !== undefined && (begun.kind === 'full' || options.full !== true);
-  const pass = goesOn ? begun : passToBegin(options);
-  if (pass === undefined) return undefined;
+  const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
+  const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || options.full !== true);
+  const pass = goesOn ? begun : passToBegin({ ...options, full: options.full === true || wasAhead });
+  if (pass === undefined) return { pass, broken: [] };
   state.change(() => state.putPass(pass));
-  await lookUntilComplete(options, goesOn);
+  await lookUntilComplete(run, goesOn);
+  await askForSkipped(run);
   return state.change(() => {
     const ended = underWay(state);
     finish(ended);
     state.complete();
-    return ended;
+    return { pass: ended, broken: state.skipped().map((name) => brokenRecord(run, name)) };
   });
 }
 
 /** Undefined where all that could change lies behind the window. */
-function passToBegin({ state, window, full, overlapMs }: HarvestOptions): Pass | undefined {
+function passToBegin({ state, setSpec, window, full, overlapMs, serverNowMs, onNote }: HarvestOptions): Pass | undefined {
   const watermarkMs = state.watermarkMs();
   const look = state.lastLook() + 1;
-  if (watermarkMs === null || full === true) return beginPass('full', window, look);
+  const skipped = state.skipped();
+  // What has no name cannot be asked for by itself.
+  if (watermarkMs === null || full === true || skipped.some(isNameless)) return beginPass('full', window, serverNowMs, look);
+  if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
+    const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
+    onNote?.(t`${setSpec}: by the service’s clock the last harvest was at ${was} and now is ${is}, so everything is read again.`);
+    return beginPass('full', window, serverNowMs, look);
+  }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
-  if (window.untilMs !== null && fromMs > window.untilMs) return undefined;
-  return beginPass('changes', { ...window, fromMs }, look);
+  if (window.untilMs !== null && fromMs > window.untilMs) {
+    return skipped.length === 0 ? undefined : beginPass('full', window, serverNowMs, look);
+  }
+  return beginPass('changes', { ...window, fromMs }, serverNowMs, look);
 }
 
-/** The pass under way. */
-function underWay(state: HarvestState): Pass {
-  const pass = state.pass();
-  if (pass === undefined) throw new Error('no pass is under way');
-  return pass;
+/** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */
+async function askForSkipped(run: Run): Promise<void> {
+  const { client, state, metadataPrefix, signal, faults } = run;
+  for (const name of state.skipped()) {
+    const met = state.met(name);
+    const pass = underWay(state);
+    try {
+      if (!isNameless(name))
+        await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal), (counted) => counted);
+      else if (met?.look !== pass.look.number) forget(run, name);
+    } catch (thrown) {
+      if (!(thrown instanceof OaiError)) throw thrown;
+      if (thrown.oaiCode === 'idDoesNotExist') forget(run, name);
+      else if (thrown.oaiCode === 'malformed') faults.set(name, faults.get(name) ?? thrown.message);
+      else throw thrown;
+    }
+  }
 }
 
-async function lookUntilComplete(options: HarvestOptions, goesOn: boolean): Promise<void> {
-  const { state } = options;
+function forget({ state }: Run, name: string): void {
+  const met = state.met(name);
+  if (met !== undefined) state.change(() => state.noteMet(name, { ...met, skipped: false }));
+}
+
+function brokenRecord({ faults }: Run, name: string): BrokenRecord {
+  const reason = faults.get(name) ?? t`it could not be read before`;
+  return { identifier: isNameless(name) ? undefined : name, reason };
+}
+
+async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
+  const { state } = run;
   for (let looks = 1; ; looks++) {
-    await readToEnd(options);
+    await readToEnd(run);
     // A list of one page stood still while it was read, unless that was in an earlier run.
-    if (!isOnePage(underWay(state)) || (goesOn && looks === 1)) await followUp(options);
+    if (!isOnePage(underWay(state)) || (goesOn && looks === 1)) await followUp(run);
     const pass = underWay(state);
     const verdict = judge(pass);
     if (verdict === 'complete' || (looks === MOST_LOOKS && isWhole(pass))) return;
     state.change(() => state.putPass(beginLook(pass, true)));
-    if (verdict === 'short' || looks === MOST_LOOKS) throw incomplete(options, pass, reasonOf(pass));
+    if (verdict === 'short' || looks === MOST_LOOKS) throw incomplete(run, pass, reasonOf(pass));
   }
-}
-
-function reasonOf(pass: Pass): string {
-  return missingOf(pass) > 0 ? t`its list ended before` : t`its list changed again and again while it was read`;
-}
-
-/** Along the list to its end, from where the last run stopped; where a walk breaks off, the next one goes on. */
-async function readToEnd(options: HarvestOptions): Promise<void> {
-  const { state } = options;
-  let cuts = 0;
-  while (!underWay(state).walk.ended) {
-    const metBefore = underWay(state).met;
-    const end = await walkOrRewind(options);
-    if (end === 'end') return;
-    const pass = underWay(state);
-    cuts = pass.met > metBefore ? 0 : cuts + 1;
-    if (end === 'token-refused') state.change(() => state.putPass(cutWalk(pass)));
-    if (cuts > MOST_CUTS) {
-      const reason = t`it refuses its own resumption tokens again and again`;
-      throw incomplete(options, pass, end === 'token-refused' ? reason : reasonOf(pass));
-    }
-  }
-}
-
-type WalkEnd = 'end' | 'shrunk' | 'token-refused';
-
-/** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
-async function walkOrRewind(options: HarvestOptions): Promise<WalkEnd> {
-  const { state } = options;
-  try {
-    return await walk(options);
-  } catch (thrown) {
-    if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
-    const pass = underWay(state);
-    state.change(() => state.putPass(beginLook(pass, true)));
-    throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
-      cause: thrown,
-      hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
-    });
-  }
-}
-
-async function walk(options: HarvestOptions): Promise<WalkEnd> {
-  const { state } = options;
-  const { token, window } = underWay(state).walk;
-  let pagesWithoutNews = 0;
-  try {
-    for await (const page of pagesOf(options, token === null ? listArguments(options, window) : { resumptionToken: token })) {
-      let pass = underWay(state);
-      if (hasShrunk(pass, page.completeListSize)) {
-        const shrunk = afterShrinking(pass, page.completeListSize);
-        state.change(() => state.putPass(shrunk));
-        if (shrunk.walk.token === null) return 'shrunk';
-        pass = shrunk;
-      }
-      const datestampsMs = page.items.map(({ header }) => header.datestampMs);
-      const taken = await take(options, pass, page, (counted) => afterPage(counted, { ...page, datestampsMs }));
-      pagesWithoutNews = taken.newInLook === 0 ? pagesWithoutNews + 1 : 0;
-      if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
-        throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
-      }
-    }
-    return 'end';
-  } catch (thrown) {
-    if (isRefusedToken(thrown)) return 'token-refused';
-    throw thrown;
-  }
-}
-
-/** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
-async function followUp(options: HarvestOptions): Promise<void> {
-  const { state, overlapMs } = options;
-  const { beganMs, window } = underWay(state);
-  const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, (beganMs ?? 0) - overlapMs) };
-  if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
-  for (let rounds = 0; rounds < MOST_FOLLOW_UPS; rounds++) {
-    let news = 0;
-    try {
-      for await (const page of pagesOf(options, listArguments(options, changes))) {
-        news += (await take(options, underWay(state), page, (counted) => counted)).written.length;
-      }
-      if (news === 0) return;
-    } catch (thrown) {
-      if (!isRefusedToken(thrown)) throw thrown;
-    }
-  }
-}
-
-async function take(
-  options: HarvestOptions,
-  pass: Pass,
-  page: ListPage<OaiRecord>,
-  note: (pass: Pass) => Pass,
-): Promise<TakenPage> {
-  const { client, state, metadataPrefix, signal, onPage } = options;
-  const taken = await takePage(options, pass, page, note);
-  onPage?.(taken, page.broken, underWay(state));
-  for (const identifier of taken.disputed) {
-    const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
-    if (asked === undefined) continue;
-    const settled = await takePage(options, underWay(state), asked, (counted) => counted);
-    onPage?.(settled, [], underWay(state));
-  }
-  return taken;
-}
-
-function undefinedWhereUnknown(thrown: unknown): undefined {
-  if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
-}
-
-function pagesOf(
-  { client, clock, signal, skipBroken }: HarvestOptions,
-  start: OaiArguments,
-): AsyncGenerator<ListPage<OaiRecord>> {
-  return listPages({
-    fetchPage: client.listRecords,
-    start,
-    clock,
-    fingerprint,
-    ...(skipBroken === true ? { salvage: client.salvageRecords } : {}),
-    ...(signal === undefined ? {} : { signal }),
-  });
-}
-
-/** Short, since the walk remembers one for each of perhaps ten thousand pages. */
-function fingerprint(records: readonly OaiRecord[]): string {
-  const hash = createHash('sha256');
-  for (const { header } of records) hash.update(`${header.identifier} ${header.datestamp}\n`);
-  return hash.digest('base64');
-}
-
-/** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
-function listArguments({ metadataPrefix, setSpec, granularity }: HarvestOptions, { fromMs, untilMs }: Window): OaiArguments {
-  const roundUpMs = granularity === 'second' ? 999 : 0;
-  return {
-    metadataPrefix,
-    set: setSpec,
-    ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }),
-    ...(untilMs === null ? {} : { until: formatDatestamp(untilMs + roundUpMs, granularity) }),
-  };
-}
-
-function incomplete({ setSpec }: HarvestOptions, pass: Pass, reason: string): OaiError {
-  const missing = shortfall(pass);
-  return new OaiError('incomplete', t`${setSpec} is not complete: ${reason}. ${missing}`, {
-    hint: t`Run the command again: what was stored is kept, and the list is read again.`,
-  });
-}
-
-function shortfall(pass: Pass): string {
-  const { listSize, look } = pass;
-  if (listSize === null) return t`The service does not say how many records there are; it sent ${look.met}.`;
-  const missing = missingOf(pass);
-  return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
 }

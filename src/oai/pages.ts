@@ -107,9 +107,9 @@ async function fetchPatiently<Item>(
   }
 }
 
-/** The service no longer knows the token, or says so. */
+/** The service no longer knows the token, or says so; that nothing matches is no answer to one either. */
 export function isRefusedToken(thrown: unknown): boolean {
-  return thrown instanceof OaiError && thrown.oaiCode === 'badResumptionToken';
+  return thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode);
 }
 
 function waitsAfter(thrown: unknown): readonly number[] {

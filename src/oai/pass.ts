@@ -15,8 +15,8 @@ type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number 
 export type Pass = {
   readonly kind: 'full' | 'changes';
   readonly window: Window;
-  /** The earliest time that the service named in the pass; null before its first page. */
-  readonly beganMs: number | null;
+  /** The earliest time that the service named since the pass began: a clock that was ahead once must hide no change. */
+  readonly beganMs: number;
   readonly firstLook: number;
   /** How many different records the pass has met. */
   readonly met: number;
@@ -55,9 +55,9 @@ type Walk = WalkEdge & {
   readonly ended: boolean;
 };
 
-export function beginPass(kind: Pass['kind'], window: Window, look: number): Pass {
+export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, look: number): Pass {
   return {
-    ...{ kind, window, beganMs: null, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
+    ...{ kind, window, beganMs, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
     look: { number: look, met: 0, isNew: 0, metBefore: null, gone: false, doubtful: false, fresh: false },
   };
 }
@@ -92,7 +92,7 @@ type PageNote = {
 /** After a page of the walk whose records were counted by {@link countMet}. */
 export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs }: PageNote): Pass {
   const { walk, look } = pass;
-  const beganMs = earlier(pass.beganMs, responseDateMs);
+  const beganMs = Math.min(pass.beganMs, responseDateMs);
   const listSize = sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
@@ -124,11 +124,6 @@ function sizeAfter({ window, walk, listSize }: Pass, counted: number | undefined
   if (counted === undefined) return listSize;
   if (window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs) return counted;
   return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, counted - walk.size);
-}
-
-/** A clock that was ahead for one answer must not hide what changed before it was right again. */
-function earlier(ms: number | null, otherMs: number): number {
-  return ms === null ? otherMs : Math.min(ms, otherMs);
 }
 
 /** @returns how many records the service counted and did not send in the look; 0 where it did not count */

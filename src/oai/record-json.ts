@@ -12,11 +12,15 @@ const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
  * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
- * `metadata` and their `namespace`.
+ * `metadata` and their `namespace`; `about` where the service says something about them.
  */
 export function recordJson(record: OaiRecord, repeated: RepeatedElements): { readonly [name: string]: Json } {
   const { header, metadata } = record;
-  const head = { identifier: header.identifier, datestamp: header.datestamp, sets: header.setSpecs };
+  const about = record.about.map((one) => ({ [one.name]: elementJson(one) }));
+  const head = {
+    ...{ identifier: header.identifier, datestamp: header.datestamp, sets: header.setSpecs },
+    ...(about.length === 0 ? {} : { about }),
+  };
   if (header.deleted) return { ...head, deleted: true };
   if (record.refused) return { ...head, masked: true };
   if (metadata === undefined) return { ...head, metadata: null };

@@ -20,6 +20,8 @@ export type OaiRecord = {
   readonly metadata: XmlElement | undefined;
   /** The service lists the record but shows none of it to this account. */
   readonly refused: boolean;
+  /** What the service says about the metadata. */
+  readonly about: readonly XmlElement[];
   /** The whole `record`. */
   readonly element: XmlElement;
 };
@@ -31,20 +33,22 @@ export function isRefused(element: XmlElement): boolean {
   return element.children.length === 0 && element.text.trim() === REFUSAL;
 }
 
-/** A `header`, bare or wrapped in a `record`. Undefined where it is not complete. */
+/** A `header`, bare or wrapped in a `record`. Undefined where it is not complete, or says what is not known of the record. */
 export function readHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
   const identifier = childText(header, 'identifier', OAI_NAMESPACE);
   const datestamp = childText(header, 'datestamp', OAI_NAMESPACE);
   const ms = datestamp === undefined ? undefined : datestampMs(datestamp);
+  const status = (attributeOf(header, 'status') ?? '').trim().toLowerCase();
   if (identifier === undefined || datestamp === undefined || ms === undefined) return undefined;
+  if (status !== '' && status !== 'deleted') return undefined;
   return {
     identifier,
     datestamp,
     datestampMs: ms,
     setSpecs: childrenOf(header, 'setSpec', OAI_NAMESPACE).map((set) => set.text.trim()),
-    deleted: attributeOf(header, 'status') === 'deleted',
+    deleted: status === 'deleted',
   };
 }
 
@@ -53,7 +57,8 @@ export function readRecord(element: XmlElement): OaiRecord | undefined {
   const header = readHeader(element);
   if (header === undefined) return undefined;
   const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
-  return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), element };
+  const about = childrenOf(element, 'about', OAI_NAMESPACE).flatMap(({ children }) => children);
+  return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), about, element };
 }
 
 /** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */

@@ -13,8 +13,9 @@ type Get = (query: string, authorization: string | undefined, options: GetOption
 
 /**
  * Follows redirects, and remembers where the endpoint really is, so that a harvest pays for one redirect and not for
- * one a page. A credential never goes to another origin, and nothing goes from https to http.
- * @throws OaiError for a redirect that leads nowhere
+ * one a page. A credential never goes to another origin, and without it the service would show less; nothing goes from
+ * https to http.
+ * @throws OaiError for a redirect that leads nowhere, or away from where the credential may go
  */
 export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
@@ -23,14 +24,14 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
     const send = authorization === undefined ? exchange : discreet([tokenIn(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
-      const mayKnow = authorization !== undefined && new URL(url).origin === origin;
+      if (authorization !== undefined && new URL(url).origin !== origin) throw elsewhere(endpoint, new URL(url).origin);
       const response = await send({
         method: 'GET',
         url,
         headers: {
           accept: '*/*',
           'accept-encoding': 'gzip',
-          ...(mayKnow ? { authorization } : {}),
+          ...(authorization === undefined ? {} : { authorization }),
         },
         ...options,
       });
@@ -46,6 +47,12 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
 /** What an `Authorization` header holds after its scheme. */
 export function tokenIn(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
+}
+
+function elsewhere(endpoint: string, origin: string): OaiError {
+  return new OaiError('malformed', t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`, {
+    hint: t`If the service has moved there, give that address as oai_base in the profile; else ask its operator.`,
+  });
 }
 
 function targetOf(from: string, response: HttpResponse, query: string): string {

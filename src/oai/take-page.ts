@@ -27,6 +27,8 @@ export type TakenPage = {
   readonly written: readonly OaiRecord[];
   /** Records that this look had not met before. */
   readonly newInLook: number;
+  /** What was left out, and why. */
+  readonly faults: ReadonlyMap<string, string>;
   /** Identifiers of records of which this look met two versions with one datestamp. */
   readonly disputed: readonly string[];
 };
@@ -50,6 +52,13 @@ export async function takePage(
   note: (pass: Pass) => Pass,
 ): Promise<TakenPage> {
   const sightings = sightingsOf(state, pass, page);
+  const faults = new Map<string, string>();
+  // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
+  page.broken.forEach(({ identifier, reason }, index) => {
+    const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
+    sightings.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
+    faults.set(name, reason);
+  });
   const seen = [...sightings.values()];
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
   const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
@@ -66,7 +75,7 @@ export async function takePage(
     state.putPass(note({ ...pass, met: pass.met + newInPass, look: counted }));
   });
   const disputed = [...sightings].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
-  return { written, newInLook, disputed };
+  return { written, newInLook, faults, disputed };
 }
 
 /** By identifier, so that a record that stands twice on a page counts once. */
@@ -89,11 +98,6 @@ function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>)
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
     sightings.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
   }
-  // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
-  page.broken.forEach((broken, index) => {
-    const identifier = broken.identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
-    sightings.set(identifier, { ...leftOut(state.met(identifier), look), record: undefined, skipped: true });
-  });
   return sightings;
 }
 
@@ -108,7 +112,11 @@ function isWithin({ untilMs }: Window, datestampMs: number): boolean {
 }
 
 /** Begins what stands for a record that was left out and that nobody can name. */
-export const NAMELESS = 'broken ';
+const NAMELESS = 'broken ';
+
+export function isNameless(name: string): boolean {
+  return name.startsWith(NAMELESS);
+}
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, 12);

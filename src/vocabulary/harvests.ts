@@ -38,6 +38,16 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
   return allHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
 }
 
+/** Forgets how far the harvest is where it was made as somebody else, or from another endpoint: what these see may differ. */
+export function settleSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
+  sql('update harvests set subject = :subject, watermark_at = null, pass = null where id = :harvest and subject <> :subject').run(
+    {
+      harvest,
+      subject,
+    },
+  );
+}
+
 /**
  * Takes a harvest up for one run of pas.
  * @returns the number of the run

@@ -89,9 +89,9 @@ function toTerm({ details, ...row }: TermRow): Term {
   return { ...row, details: JSON.parse(details) as Term['details'] };
 }
 
-/** Stores a term as the record of `datestampMs` has it. An older record than the one that is kept changes nothing. */
+/** Stores a term as the record of `datestampMs` has it, also where what is kept is newer or gone: the service put it back. */
 export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
-  const id = vocabulary
+  const returned = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
          details, datestamp_at)
@@ -101,7 +101,6 @@ export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: n
          label_en = excluded.label_en, abbreviation = excluded.abbreviation, description = excluded.description,
          description_en = excluded.description_en, sort_order = excluded.sort_order, details = excluded.details,
          datestamp_at = excluded.datestamp_at, gone = null, gone_at = null
-       where excluded.datestamp_at >= terms.datestamp_at
        returning id`,
     )
     .pluck()
@@ -118,19 +117,20 @@ export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: n
       details: JSON.stringify(draft.details),
       datestampMs,
     });
-  if (typeof id !== 'number') return;
+  const id = Number(returned);
   putSuperiors(vocabulary, id, draft);
   putNames(vocabulary, id, draft);
   putWords(vocabulary, id, draft);
   putBoundary(vocabulary, id, draft.boundary);
 }
 
-/** Notes that a record is there although nothing of it is shown. What another account was shown of it is kept. */
+/** Notes that a record is there, perhaps again, although nothing of it is shown. What was shown of it once is kept. */
 export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
   vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, details, datestamp_at)
-       values (:source, :ident, :setSpec, :ident, '{"hidden":true}', :datestampMs) on conflict do nothing`,
+       values (:source, :ident, :setSpec, :ident, '{"hidden":true}', :datestampMs)
+       on conflict (source, ident) do update set gone = null, gone_at = null`,
     )
     .run({ source: vocabulary.source, ident, setSpec, datestampMs });
 }
@@ -148,8 +148,7 @@ export function putTombstone(
       `insert into terms (source, ident, set_spec, label, details, datestamp_at, gone, gone_at)
        values (:source, :ident, :setSpec, :ident, '{}', :goneAtMs, :why, :goneAtMs)
        on conflict (source, ident) do update set gone = excluded.gone, gone_at = excluded.gone_at,
-         datestamp_at = excluded.datestamp_at
-       where excluded.datestamp_at >= terms.datestamp_at`,
+         datestamp_at = excluded.datestamp_at`,
     )
     .run({ source: vocabulary.source, ...gone });
 }

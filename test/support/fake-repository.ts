@@ -25,6 +25,8 @@ export class FakeRepository {
   /** Called before each request is answered. */
   beforeAnswer: (request: HttpRequest) => void = () => {};
   nowMs = Date.UTC(2025, 5, 1);
+  /** By how much the clock is ahead that the answers are stamped with. */
+  aheadMs = 0;
   readonly #records = new Map<string, Kept>();
   readonly #tokens = new Map<string, { readonly fromMs: number; readonly untilMs: number; readonly offset: number }>();
   #tokensGiven = 0;
@@ -39,6 +41,11 @@ export class FakeRepository {
 
   remove(ident: string): void {
     if (this.#records.has(ident)) this.#change(ident, { label: '', deleted: true });
+  }
+
+  /** As a service does that is restored from a copy: the record has its old datestamp. */
+  putBack(ident: string, label: string, datestampMs: number): void {
+    this.#records.set(ident, { label, deleted: false, datestampMs });
   }
 
   /** Not as the protocol has it: the record is gone without a trace. */
@@ -69,12 +76,18 @@ export class FakeRepository {
   }
 
   #answer(query: URLSearchParams): string {
-    const responseDate = this.#seconds(this.nowMs);
+    const responseDate = this.#seconds(this.nowMs + this.aheadMs);
     switch (query.get('verb')) {
       case 'Identify':
         return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>', { responseDate });
       case 'ListSets':
         return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`, { responseDate });
+      case 'GetRecord': {
+        const ident = query.get('identifier')?.split('/').at(-1) ?? '';
+        const kept = this.#records.get(ident);
+        if (kept === undefined) return oaiError('idDoesNotExist');
+        return oaiXml(`<GetRecord>${this.#record(ident, kept)}</GetRecord>`, { responseDate });
+      }
       default:
         return this.#list(query, responseDate);
     }

@@ -4,7 +4,6 @@ import { datestampMs } from '../../src/oai/datestamp.ts';
 import type { OaiArguments } from '../../src/oai/protocol.ts';
 import type { OaiRecord } from '../../src/oai/record.ts';
 
-
 export type Order = 'newest first' | 'oldest first' | 'by name';
 
 type Kept = { readonly stampMs: number; readonly text: string };
@@ -87,6 +86,7 @@ export class PlayedList {
         header: { identifier: name, datestamp, datestampMs: stampMs, setSpecs: [], deleted: false },
         metadata: undefined,
         refused: false,
+        about: [],
         element: { ...ELEMENT, start, end: source.length, text },
       };
     });

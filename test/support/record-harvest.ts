@@ -9,7 +9,7 @@ import { sqliteOutput } from '../../src/flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../../src/flows/record-outputs/xml-stream.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
-import { LEDGER_HARVEST } from '../../src/ledger/records.ts';
+import { LEDGER_HARVEST } from '../../src/ledger/stored-records.ts';
 import { type OutputForm, settleSubject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
@@ -25,6 +25,9 @@ export type RunOptions = {
   readonly from?: string;
   readonly until?: string;
   readonly skipBroken?: boolean;
+  readonly full?: boolean;
+  /** Takes what a person is told. */
+  readonly notes?: string[];
   /** Leaves half a page behind the end, as a process that was killed may. */
   readonly killed?: boolean;
   readonly onProgress?: (progress: RecordProgress) => void;
@@ -94,6 +97,9 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
     ...(until === undefined ? {} : { until }),
     ...(onProgress === undefined ? {} : { onProgress }),
     skipBroken: options.skipBroken === true,
+    full: options.full === true,
+    indexAllowanceMs: 0,
+    onNote: (text) => options.notes?.push(text),
   });
   let over = false;
   const settled = running.finally(() => {

@@ -49,7 +49,7 @@ export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]
   vocabulary.change(() => {
     for (const set of sets) {
       const state = storedState(vocabulary, harvestOf(vocabulary, set), () => vocabulary.clock.now());
-      state.putPass({ ...beginPass('full', { fromMs: null, untilMs: null }, 1), beganMs: 1 });
+      state.putPass(beginPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }
   });

@@ -1,4 +1,5 @@
 import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest-vocabulary.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
 import { harvestOf } from '../../src/vocabulary/harvests.ts';
@@ -14,6 +15,12 @@ type Options = {
   readonly full?: boolean;
   readonly sets?: readonly string[];
   readonly skipBroken?: boolean;
+  /** In front of the repository. */
+  readonly exchange?: Exchange;
+  /** Default: nobody is signed in. */
+  readonly account?: string;
+  /** Takes what a person is told. */
+  readonly notes?: string[];
   readonly onProgress?: (progress: HarvestProgress) => void;
 };
 
@@ -23,7 +30,7 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
   const client = openOaiClient({
     oaiBase: OAI_BASE,
     version: '2.2',
-    exchange: repository.exchange,
+    exchange: options.exchange ?? repository.exchange,
     credentials: { kind: 'none' },
   });
   let over = false;
@@ -35,6 +42,9 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
     metadataPrefix: 'oai_svc',
     full: options.full === true,
     skipBroken: options.skipBroken === true,
+    subject: `2.2 ${options.account ?? ''}`,
+    indexAllowanceMs: 0,
+    onNote: (text) => options.notes?.push(text),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   }).finally(() => {
     over = true;

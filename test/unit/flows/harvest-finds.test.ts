@@ -22,7 +22,7 @@ function harvest(...answers: string[]) {
     return url.includes('from=') ? NOTHING : (list.shift() ?? end());
   });
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange });
-  return harvestFinds({ client, format: 'oai_svc', clock: manualClock() }, null);
+  return harvestFinds({ client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 }, null);
 }
 
 test('a list that is shorter than its own count is read again', async () => {

@@ -37,7 +37,7 @@ function service(
     return oaiXml(`<ListRecords>${page.join('')}${token}</ListRecords>`);
   };
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange });
-  return { asked, options: { client, format: 'oai_svc', clock: manualClock() } };
+  return { asked, options: { client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 } };
 }
 
 function recordXml(ident: string, { stav, at }: Kept): string {

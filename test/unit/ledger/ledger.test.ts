@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
-import { LEDGER_HARVEST } from '../../../src/ledger/records.ts';
+import { LEDGER_HARVEST } from '../../../src/ledger/stored-records.ts';
 import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
 import { type HarvestState, storedState } from '../../../src/oai/harvest-state.ts';
 import { afterPage, beginPass } from '../../../src/oai/pass.ts';
@@ -22,7 +22,7 @@ const SUBJECT: Subject = {
   account: '',
   form: 'jsonl',
 };
-const BEGUN = beginPass('full', { fromMs: null, untilMs: null }, 1);
+const BEGUN = beginPass('full', { fromMs: null, untilMs: null }, 1000, 1);
 const ANY_PAGE = { next: 'T', completeListSize: 5, responseDateMs: 1000, datestampsMs: [] } as const;
 
 const stateOf = (ledger: Ledger): HarvestState => storedState(ledger, LEDGER_HARVEST, () => 2000);
@@ -69,7 +69,7 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       settleSubject(ledger, SUBJECT, 'out.jsonl');
-      stateOf(ledger).putPass(afterPage(BEGUN, ANY_PAGE));
+      stateOf(ledger).putPass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
     });
     for (const change of [{ setSpec: 'pian' }, { format: 'oai_dc' }, { account: 'somebody' }, { untilBound: '2025-01-01' }]) {
       expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);

@@ -46,7 +46,7 @@ async function harvested(list: PlayedList, events: readonly Event[], untilMs: nu
           getRecordPage: async (name) => list.page([name]),
         },
         ...{ clock: manualClock(), state, setSpec: 'projekt', metadataPrefix: 'oai_svc', granularity: 'second' },
-        ...{ window: { fromMs: null, untilMs }, overlapMs: 600_000 },
+        ...{ window: { fromMs: null, untilMs }, overlapMs: 600_000, serverNowMs: list.nowMs },
         sink: {
           write: async ({ records }) => {
             waiting = () => {

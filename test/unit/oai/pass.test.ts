@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { afterPage, beginPass, cutWalk, type Pass, type Window } from '../../../src/oai/pass.ts';
 
 const OPEN: Window = { fromMs: null, untilMs: null };
-const BEGUN = beginPass('full', OPEN, 1);
+const BEGUN = beginPass('full', OPEN, 1e6, 1);
 
 const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
   afterPage(pass, { next: 'T', completeListSize: 9, responseDateMs: 1e6, datestampsMs });
@@ -29,7 +29,8 @@ describe('the run of datestamps', () => {
 });
 
 describe('what is left of a window where a walk broke off', () => {
-  const left = (window: Window, stamps: readonly number[]) => cutWalk(page(beginPass('full', window, 1), stamps)).walk.window;
+  const left = (window: Window, stamps: readonly number[]) =>
+    cutWalk(page(beginPass('full', window, 1e6, 1), stamps)).walk.window;
 
   test('is all of it where the list has no order, or is not counted', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });

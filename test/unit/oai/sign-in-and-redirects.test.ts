@@ -117,16 +117,16 @@ describe('redirects', () => {
     }
   });
 
-  test('a password never follows to another host', async () => {
+  test('a password never follows to another host, and nothing is harvested there as nobody', async () => {
     const exchange = scripted((request) =>
       request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
     );
-    const client = clientOf(exchange, BASIC);
-    await client.identify();
-    await client.identify();
-    const elsewhere = exchange.requests.filter(({ url }) => url.startsWith('https://elsewhere'));
-    expect(elsewhere).toHaveLength(2);
-    expect(elsewhere.every(({ headers }) => headers?.['authorization'] === undefined)).toBe(true);
+    const failure = clientOf(exchange, BASIC).identify();
+    await expect(failure).rejects.toMatchObject({ oaiCode: 'malformed' });
+    await expect(failure).rejects.toThrow('redirects to https://elsewhere.example.org, to which your sign-in is not sent');
+    expect(exchange.requests.every(({ url }) => url.startsWith(OAI_BASE))).toBe(true);
+    await clientOf(exchange, { kind: 'none' }).identify();
+    expect(exchange.requests.at(-1)?.url).toContain('elsewhere');
   });
 
   test.each([

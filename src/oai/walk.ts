@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { ListPage, OaiClient } from './client.ts';
+import { formatDatestamp, type Granularity } from './datestamp.ts';
+import type { HarvestState } from './harvest-state.ts';
+import { isRefusedToken, listPages } from './pages.ts';
+import { afterPage, afterShrinking, beginLook, cutWalk, hasShrunk, missingOf, type Pass, type Window } from './pass.ts';
+import type { OaiArguments } from './protocol.ts';
+import type { OaiRecord } from './record.ts';
+import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
+
+export type HarvestOptions = {
+  readonly client: Pick<OaiClient, 'listRecords' | 'salvageRecords' | 'getRecordPage'>;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  readonly state: HarvestState;
+  readonly sink: RecordSink;
+  readonly setSpec: string;
+  readonly metadataPrefix: string;
+  readonly granularity: Granularity;
+  /** The server's clock, as it answered before the first page. */
+  readonly serverNowMs: number;
+  readonly window: Window;
+  /** Read everything, not only what changed since the last time. */
+  readonly full?: boolean;
+  /** The index behind a list lags behind the records: what changed in this time before is asked for again. */
+  readonly overlapMs: number;
+  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  readonly skipBroken?: boolean;
+  /** Told what a person should know though it is no failure. */
+  readonly onNote?: (text: string) => void;
+  /** Told after each page that is committed. */
+  readonly onPage?: (taken: TakenPage, pass: Pass) => void;
+};
+
+export type Run = HarvestOptions & {
+  /** Of what was left out in this run, by identifier. */
+  readonly faults: Map<string, string>;
+};
+
+/** How often in a row a walk may break off although it brought nothing new. */
+const MOST_CUTS = 3;
+/** How often what changed meanwhile is asked for, while each time there is something. */
+const MOST_FOLLOW_UPS = 5;
+/** A list without end may look new page by page; one that brings only records of this look again is one. */
+const MOST_PAGES_WITHOUT_NEWS = 100;
+
+/** The pass under way. */
+export function underWay(state: HarvestState): Pass {
+  const pass = state.pass();
+  if (pass === undefined) throw new Error('no pass is under way');
+  return pass;
+}
+
+/** Along the list to its end, from where the last run stopped; where a walk breaks off, the next one goes on. */
+export async function readToEnd(run: Run): Promise<void> {
+  const { state } = run;
+  let cuts = 0;
+  while (!underWay(state).walk.ended) {
+    const metBefore = underWay(state).met;
+    const end = await walkOrRewind(run);
+    if (end === 'end') return;
+    const pass = underWay(state);
+    cuts = pass.met > metBefore ? 0 : cuts + 1;
+    if (end === 'token-refused') state.change(() => state.putPass(cutWalk(pass)));
+    if (cuts > MOST_CUTS) {
+      const reason = t`it refuses its own resumption tokens again and again`;
+      throw incomplete(run, pass, end === 'token-refused' ? reason : reasonOf(pass));
+    }
+  }
+}
+
+type WalkEnd = 'end' | 'shrunk' | 'token-refused';
+
+/** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
+async function walkOrRewind(run: Run): Promise<WalkEnd> {
+  const { state } = run;
+  try {
+    return await walk(run);
+  } catch (thrown) {
+    if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
+    const pass = underWay(state);
+    state.change(() => state.putPass(beginLook(pass, true)));
+    throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
+      cause: thrown,
+      hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
+    });
+  }
+}
+
+async function walk(run: Run): Promise<WalkEnd> {
+  const { state } = run;
+  const { token, window } = underWay(state).walk;
+  let pagesWithoutNews = 0;
+  try {
+    for await (const page of pagesOf(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
+      let pass = underWay(state);
+      if (hasShrunk(pass, page.completeListSize)) {
+        const shrunk = afterShrinking(pass, page.completeListSize);
+        state.change(() => state.putPass(shrunk));
+        if (shrunk.walk.token === null) return 'shrunk';
+        pass = shrunk;
+      }
+      const datestampsMs = page.items.map(({ header }) => header.datestampMs);
+      const taken = await take(run, pass, page, (counted) => afterPage(counted, { ...page, datestampsMs }));
+      pagesWithoutNews = taken.newInLook === 0 ? pagesWithoutNews + 1 : 0;
+      if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
+        throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
+      }
+    }
+    return 'end';
+  } catch (thrown) {
+    if (isRefusedToken(thrown)) return 'token-refused';
+    throw thrown;
+  }
+}
+
+/** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
+export async function followUp(run: Run): Promise<void> {
+  const { state, overlapMs } = run;
+  const { beganMs, window } = underWay(state);
+  const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
+  if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
+  for (let rounds = 0; rounds < MOST_FOLLOW_UPS; rounds++) {
+    let news = 0;
+    try {
+      for await (const page of pagesOf(run, listArguments(run, changes))) {
+        news += (await take(run, underWay(state), page, (counted) => counted)).written.length;
+      }
+      if (news === 0) return;
+    } catch (thrown) {
+      if (!isRefusedToken(thrown)) throw thrown;
+    }
+  }
+}
+
+export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note: (pass: Pass) => Pass): Promise<TakenPage> {
+  const { client, state, metadataPrefix, signal, onPage, faults } = run;
+  const taken = await takePage(run, pass, page, note);
+  for (const [name, fault] of taken.faults) faults.set(name, fault);
+  onPage?.(taken, underWay(state));
+  for (const identifier of taken.disputed) {
+    const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
+    if (asked === undefined) continue;
+    onPage?.(await takePage(run, underWay(state), asked, (counted) => counted), underWay(state));
+  }
+  return taken;
+}
+
+function undefinedWhereUnknown(thrown: unknown): undefined {
+  if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
+}
+
+function pagesOf(
+  { client, clock, signal, skipBroken }: HarvestOptions,
+  start: OaiArguments,
+): AsyncGenerator<ListPage<OaiRecord>> {
+  return listPages({
+    fetchPage: client.listRecords,
+    start,
+    clock,
+    fingerprint,
+    ...(skipBroken === true ? { salvage: client.salvageRecords } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Short, since the walk remembers one for each of perhaps ten thousand pages. */
+function fingerprint(records: readonly OaiRecord[]): string {
+  const hash = createHash('sha256');
+  for (const { header } of records) hash.update(`${header.identifier} ${header.datestamp}\n`);
+  return hash.digest('base64');
+}
+
+/** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
+function listArguments({ metadataPrefix, setSpec, granularity }: HarvestOptions, { fromMs, untilMs }: Window): OaiArguments {
+  const roundUpMs = granularity === 'second' ? 999 : 0;
+  return {
+    metadataPrefix,
+    set: setSpec,
+    ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }),
+    ...(untilMs === null ? {} : { until: formatDatestamp(untilMs + roundUpMs, granularity) }),
+  };
+}
+
+export function incomplete({ setSpec }: HarvestOptions, pass: Pass, reason: string): OaiError {
+  const missing = shortfall(pass);
+  return new OaiError('incomplete', t`${setSpec} is not complete: ${reason}. ${missing}`, {
+    hint: t`Run the command again: what was stored is kept, and the list is read again.`,
+  });
+}
+
+function shortfall(pass: Pass): string {
+  const { listSize, look } = pass;
+  if (listSize === null) return t`The service does not say how many records there are; it sent ${look.met}.`;
+  const missing = missingOf(pass);
+  return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
+}
+export function reasonOf(pass: Pass): string {
+  return missingOf(pass) > 0 ? t`its list ended before` : t`its list changed again and again while it was read`;
+}

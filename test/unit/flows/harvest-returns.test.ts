@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { termByIdent } from '../../../src/vocabulary/terms.ts';
+import { labels } from '../../support/harvest-output.ts';
+import { harvestPlace, SET } from '../../support/record-harvest.ts';
+import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aRepository, ident, sorted } from '../../support/term-repository.ts';
+import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+
+describe('what the service put back with its old datestamp', () => {
+  test.each(['vanished', 'deleted'] as const)('is a term again after it had %s', async (how) => {
+    using store = tempVocabulary();
+    const vocabulary = store.source(OAI_BASE);
+    const repository = aRepository(5);
+    const madeMs = repository.nowMs - 3000;
+    repository.nowMs += 3_600_000;
+    await harvest(repository, vocabulary);
+    if (how === 'vanished') repository.forget(ident(2));
+    else repository.remove(ident(2));
+    await harvest(repository, vocabulary, { full: true });
+    expect(termByIdent(vocabulary, ident(2))?.gone).toBe(how);
+    repository.putBack(ident(2), 'věc 2', madeMs);
+    await harvest(repository, vocabulary, { full: true });
+    expect(termByIdent(vocabulary, ident(2))).toMatchObject({ label: 'věc 2', gone: null });
+  });
+
+  test('is taken by a full harvest, into vocabularies and files alike', async () => {
+    using store = tempVocabulary();
+    const [place, vocabulary] = [harvestPlace(), store.source(OAI_BASE)];
+    const repository = aRepository(5);
+    const madeMs = repository.nowMs - 3000;
+    repository.nowMs += 3_600_000;
+    repository.put(ident(2), 'omyl');
+    await place.run(repository.exchange);
+    await harvest(repository, vocabulary);
+    repository.putBack(ident(2), 'věc 2', madeMs);
+    await place.run(repository.exchange, { full: true });
+    await harvest(repository, vocabulary, { full: true });
+    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+  });
+});
+
+describe('of two copies of one record', () => {
+  const copy = (label: string, datestamp: string, name = 'A'): string =>
+    recordXml(
+      name,
+      `<svc xmlns="urn:svc/2.2/"><heslo><ident_cely>${name}</ident_cely><heslo>${label}</heslo></heslo></svc>`,
+      datestamp,
+    );
+  const [early, late] = ['2025-01-01T00:00:00Z', '2025-02-01T00:00:00Z'];
+
+  /** A list of one page or two, and what is answered when the record itself is asked for. */
+  function service(pages: readonly string[][], record?: string): Exchange {
+    return async ({ url }) => {
+      const query = new URL(url).searchParams;
+      if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
+      if (query.get('verb') === 'ListSets') return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+      if (query.get('verb') === 'GetRecord')
+        return answer(record === undefined ? oaiError('idDoesNotExist') : oaiXml(`<GetRecord>${record}</GetRecord>`));
+      if (query.has('from')) return answer(oaiError('noRecordsMatch'));
+      const n = Number(query.get('resumptionToken') ?? '0');
+      return answer(listXml('ListRecords', pages[n] ?? [], n + 1 < pages.length ? String(n + 1) : undefined));
+    };
+  }
+
+  test.each([
+    ['on one page', [[copy('nová', late), copy('stará', early)]]],
+    ['on two pages', [[copy('nová', late)], [copy('stará', early)]]],
+  ])('%s the newer one is taken, wherever it stands', async (_, pages) => {
+    const place = harvestPlace();
+    await place.run(service(pages));
+    expect(labels(place).get('A')).toBe('nová');
+  });
+
+  test.each([
+    ['on one page', [[copy('pravá', late), copy('jiná', late)]]],
+    ['on two pages', [[copy('pravá', late)], [copy('jiná', late), copy('vedle', late, 'B')]]],
+  ])('%s with one datestamp the record itself decides', async (_, pages) => {
+    const place = harvestPlace();
+    await place.run(service(pages, copy('pravá', late)));
+    expect(labels(place).get('A')).toBe('pravá');
+  });
+});
