@@ -34,7 +34,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ttag: /^src\/base\/catalog\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
-  exifreader: /^src\/find\/exif-tags\.ts$/,
+  exifreader: /^src\/find\/photo-exif\.ts$/,
   'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
   'write-excel-file': /^src\/find\/export\/write-workbook\.ts$/,
   sharp: /^src\/find\/thumbnail\.ts$/,
@@ -51,9 +51,22 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
 };
 
 const DOORS_TO_THE_MOCK = ['src/commands/mock-server.ts', 'src/commands/demo.ts'];
+/** The one command that still reaches below the flows. */
+const STILL_WITHOUT_A_FLOW = 'src/commands/harvest.ts';
 const MOST_LINES = 300;
 
-type Source = { readonly path: string; readonly text: string; readonly imports: readonly string[] };
+const STATIC = /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s+'([^']+)'/gm;
+/** Also of a `require` that was made for a CommonJS package. */
+const AT_RUN_TIME = /(?:\bimport|\brequire(?:\.resolve)?|\bcreateRequire\([^()]*\))\(\s*['"`]([^'"`]+)['"`]/g;
+const FOR_EFFECT = /^import\s+'([^']+)'/gm;
+
+type Source = {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+  /** Those of them that are there when the program runs: not the ones for types alone. */
+  readonly values: readonly string[];
+};
 
 const sources = [...filesBelow('src'), ...filesBelow('mock-server'), ...filesBelow('bin')].map(read);
 const ours = sources.filter(({ path }) => path.startsWith('src/'));
@@ -66,12 +79,25 @@ function filesBelow(folder: string): string[] {
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const statics = [...text.matchAll(/^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'/gm)];
-  const dynamics = [...text.matchAll(/\bimport\('([^']+)'\)/g)];
-  const imports = [...statics, ...dynamics].map(([, target = '']) =>
-    target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target,
-  );
-  return { path, text, imports };
+  const targetOf = (name: string): string => (name.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), name)) : name);
+  const statics = [...text.matchAll(STATIC)].map(([, type, names = '', target = '']) => ({
+    target: targetOf(target),
+    isValue: type === undefined && !isOfTypesAlone(names),
+  }));
+  const others = [AT_RUN_TIME, FOR_EFFECT].flatMap((pattern) => [...text.matchAll(pattern)]);
+  const values = others.map(([, target = '']) => targetOf(target));
+  return {
+    path,
+    text,
+    imports: [...statics.map(({ target }) => target), ...values],
+    values: [...statics.filter(({ isValue }) => isValue).map(({ target }) => target), ...values],
+  };
+}
+
+/** `{ type A, type B }` */
+function isOfTypesAlone(names: string): boolean {
+  const listed = /^\{(.*)\}$/s.exec(names.trim())?.[1]?.split(',') ?? [names];
+  return listed.every((name) => name.trim() === '' || /^type\s/.test(name.trim()));
 }
 
 function layerOf(path: string): number {
@@ -98,6 +124,27 @@ describe('the layers of src', () => {
         .map((target) => `${path} -> ${target}`),
     );
     expect(sideways).toEqual([]);
+  });
+
+  test('let a command do what flows and its context offer, and nothing by itself', () => {
+    const astray = ours
+      .filter(({ path }) => path.startsWith('src/commands/') && path !== STILL_WITHOUT_A_FLOW)
+      .flatMap(({ path, values }) =>
+        values
+          .filter((target) => !/^src\/(?:commands|context|flows|ui|base)\//.test(target) && !/^node:|^commander$/.test(target))
+          .filter((target) => !(target.startsWith('mock-server/') && DOORS_TO_THE_MOCK.includes(path)))
+          .map((target) => `${path} -> ${target}`),
+      );
+    expect(astray).toEqual([]);
+  });
+
+  test('are seen whole: no file imports what is only named at run time', () => {
+    const hidden = sources
+      .filter(({ text }) =>
+        /(?:\bimport|(?<![\w-])require(?:\.resolve)?|createRequire\([^()]*\))\((?!\s*['"`][^'"`$]+['"`])/.test(text),
+      )
+      .map(({ path }) => path);
+    expect(hidden).toEqual([]);
   });
 
   test('leave every package to one file', () => {

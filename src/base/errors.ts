@@ -48,12 +48,17 @@ export class PasError extends Error {
   }
 }
 
-/** The command line, or a file that it names, cannot be used as given. */
-export class UsageError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('usage', 'usage', message, options);
-  }
+/** A kind of failure that says no more than its text. */
+function failure(code: string, exitReason: ExitReason): new (message: string, options?: FailureOptions) => PasError {
+  return class extends PasError {
+    constructor(message: string, options?: FailureOptions) {
+      super(code, exitReason, message, options);
+    }
+  };
 }
+
+/** The command line, or a file that it names, cannot be used as given. */
+export class UsageError extends failure('usage', 'usage') {}
 
 /** A file that was to be read cannot be: missing, a folder, no permission, not what it claims to be. */
 export class FileError extends PasError {
@@ -65,32 +70,16 @@ export class FileError extends PasError {
 }
 
 /** The account cannot sign in, or is refused as a whole. */
-export class AuthError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('auth', 'notAllowed', message, options);
-  }
-}
+export class AuthError extends failure('auth', 'notAllowed') {}
 
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
-export class UnavailableError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('unavailable', 'unavailable', message, options);
-  }
-}
+export class UnavailableError extends failure('unavailable', 'unavailable') {}
 
 /** Another process is pushing this outbox. */
-export class OutboxLeasedError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('outbox-leased', 'outboxLeased', message, options);
-  }
-}
+export class OutboxLeasedError extends failure('outbox-leased', 'outboxLeased') {}
 
 /** `config.toml`, the environment or a profile cannot be used. */
-export class ConfigError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('config', 'config', message, options);
-  }
-}
+export class ConfigError extends failure('config', 'config') {}
 
 /** A database or file of ours cannot be read or written: damaged, read-only, no space, locked by another program. */
 export class DatabaseError extends PasError {
@@ -101,11 +90,7 @@ export class DatabaseError extends PasError {
 }
 
 /** A database carries a schema that this version of pas does not know. */
-export class DatabaseTooNewError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('database-too-new', 'databaseTooNew', message, options);
-  }
-}
+export class DatabaseTooNewError extends failure('database-too-new', 'databaseTooNew') {}
 
 /** The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH. */
 export class OaiError extends PasError {
@@ -118,11 +103,7 @@ export class OaiError extends PasError {
 }
 
 /** The write interface answered something that its contract does not allow. */
-export class ContractError extends PasError {
-  constructor(message: string, options?: FailureOptions) {
-    super('outside-contract', 'outsideContract', message, options);
-  }
-}
+export class ContractError extends failure('outside-contract', 'outsideContract') {}
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {

@@ -49,14 +49,6 @@ export function placeText(issue: Issue): string {
 }
 
 function rowText(row: number, unit: Issue['unit']): string {
-  switch (unit) {
-    case 'feature':
-      return t`feature ${row}`;
-    case 'waypoint':
-      return t`waypoint ${row}`;
-    case 'find':
-      return t`find ${row}`;
-    case undefined:
-      return t`row ${row}`;
-  }
+  const counted = { feature: t`feature ${row}`, waypoint: t`waypoint ${row}`, find: t`find ${row}` };
+  return unit === undefined ? t`row ${row}` : counted[unit];
 }

@@ -1,12 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { languageFrom } from '../base/language.ts';
-import type { Language } from '../base/languages.ts';
-import { packageRoot } from '../base/package-root.ts';
-import { type Environment, type Places, placesFrom } from '../context/places.ts';
+import { knownNames } from '../context/known-names.ts';
+import { type Environment, placesFrom } from '../context/places.ts';
 import type { Runner } from './command.ts';
-import { type Candidate, type NameKind, wishOf } from './completion-wish.ts';
+import { wishOf } from './completion-wish.ts';
 import { readOutline } from './outline.ts';
 
 type CompleteOptions = {
@@ -17,9 +14,6 @@ type CompleteOptions = {
   /** What bash takes for the end of a word. */
   readonly breaks?: string;
 };
-
-/** More than this many names help nobody. */
-const MOST_NAMES = 500;
 
 /**
  * What the completion scripts ask: one candidate a line, with its meaning behind a tab; `:files` or `:folders` where paths
@@ -45,7 +39,7 @@ async function answer(environment: Environment, typed: readonly string[], breaks
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = wishOf(outline, typed);
   const places = placesFrom(environment);
-  const named = await Promise.all(names.map((kind) => namesOf(places, kind, partial, language)));
+  const named = await Promise.all(names.map((kind) => knownNames(places, kind, partial, language)));
   const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
   const kept = keptByShell(before + partial, breaks);
   const lines = whole.map(({ text, summary }) => `${(before + text).slice(kept)}\t${summary.replace(/\s+/g, ' ')}`);
@@ -67,49 +61,4 @@ function unquoted(word: string): string {
   return word.replace(/\\([\s\S]?)|"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g, (_, escaped, double, single) => {
     return escaped ?? single ?? String(double).replace(/\\([\s\S])/g, '$1');
   });
-}
-
-async function namesOf(places: Places, kind: NameKind, partial: string, language: Language): Promise<Candidate[]> {
-  try {
-    switch (kind) {
-      case 'finds':
-        return await findNames(places.outboxFile, partial);
-      case 'sets':
-        return setNames(language);
-      case 'profiles': {
-        const { readConfigFile } = await import('../context/config.ts');
-        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({ text, summary: '' }));
-      }
-    }
-  } catch {
-    // Damaged, locked, unreadable: for completion that is the same as empty.
-    return [];
-  }
-}
-
-async function findNames(outboxFile: string, partial: string): Promise<Candidate[]> {
-  if (!existsSync(outboxFile)) return [];
-  const { openDatabase } = await import('../store/database.ts');
-  const outbox = openDatabase(outboxFile, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
-  try {
-    return outbox
-      .prepare(
-        `select text, '' as summary from (
-           select local_id as text from finds
-           union select ident_cely from entries where ident_cely is not null
-         ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MOST_NAMES}`,
-      )
-      .all({ partial }) as Candidate[];
-  } finally {
-    outbox.close();
-  }
-}
-
-type KnownSet = { readonly setSpec: string; readonly cs: string; readonly en: string };
-
-function setNames(language: Language): Candidate[] {
-  const sets = JSON.parse(
-    readFileSync(join(packageRoot, 'schemas', 'contract', 'set-specs.json'), 'utf8'),
-  ) as readonly KnownSet[];
-  return sets.map((set) => ({ text: set.setSpec, summary: set[language] }));
 }

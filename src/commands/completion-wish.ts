@@ -1,10 +1,8 @@
+import type { NameKind } from '../context/known-names.ts';
 import type { CommandOutline, OptionOutline, Outline } from './outline.ts';
 
 /** A word that may stand next, with what it means where that is known. */
-export type Candidate = { readonly text: string; readonly summary: string };
-
-/** What only the data home knows. */
-export type NameKind = 'finds' | 'sets' | 'profiles';
+type Candidate = { readonly text: string; readonly summary: string };
 
 /** What may stand at the end of a command line. */
 type Wish = {

@@ -13,8 +13,7 @@ import { foldPlaces, foldUnchecked } from '../flows/fold-issues.ts';
 import { type CopiedTable, importTable } from '../flows/import-table.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { findCount, photographCount } from './counted.ts';
-import { noteGap } from './gap-note.ts';
-import { adviseSending, copyCommand } from './next-command.ts';
+import { adviseSending, copyCommand, noteGap } from './next-command.ts';
 
 export type ImportOptions = GlobalOptions & {
   readonly dryRun?: boolean;

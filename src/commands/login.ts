@@ -4,11 +4,10 @@ import { t } from '../base/language.ts';
 import { writeConfigFile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { keepPacingPassword } from '../context/pacing.ts';
-import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
+import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../context/service.ts';
 import { identifyAccount, signIn } from '../flows/identify-account.ts';
 import { ROLE_WORDS } from '../flows/read-account.ts';
 import type { Account } from '../pas-api/account.ts';
-import { ownerOf } from '../store/secrets.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 
@@ -43,7 +42,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
-  const owner = ownerOf({ ...profile, username });
+  const owner = secretsOwner({ ...profile, username });
   const account = await signIn(
     { ...profile, username, password, send: keepingQuiet(send, password) },
     context.outbox,
@@ -122,7 +121,7 @@ async function askOrRefuse(
 async function logout(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const { name } = profile;
-  context.secrets.remove(ownerOf(profile));
+  context.secrets.remove(secretsOwner(profile));
   context.terminal.line(t`Signed out of ${name}.`);
   context.terminal.value({ profile: name, signed_in: false });
   return 'done';

@@ -11,8 +11,8 @@ import { targetForChange } from '../flows/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { strippedText } from './counted.ts';
-import { noteGap } from './gap-note.ts';
 import { wholeNumber } from './list.ts';
+import { noteGap } from './next-command.ts';
 import type { MatchFlags } from './photo-match.ts';
 
 type PhotoOptions = GlobalOptions & KeepingFlags;

@@ -1,14 +1,15 @@
-import { Command, Option } from 'commander';
+import { Command, type Help, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { LANGUAGES, type Language } from '../base/languages.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../ui/printable.ts';
 import type { Streams } from '../ui/terminal.ts';
+import { displayWidth, padded } from '../ui/width.ts';
+import { wrapped } from '../ui/wrap.ts';
 import { isCommand, registerCommands } from './all.ts';
 import { examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
-import { helpItem } from './help-item.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
 type Outputs = {
@@ -61,4 +62,22 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
 function exitCodeHelp(): string {
   const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
   return `\n${t`Exit codes:`}\n${lines.join('\n')}`;
+}
+
+/** A description narrower than this is easier to read below its term. */
+const NARROWEST = 28;
+
+/** A flag, an argument or a command of a help page, within the terminal's width. */
+function helpItem(term: string, termWidth: number, description: string, helper: Help): string {
+  const columns = helper.helpWidth ?? 80;
+  if (description === '') return `  ${term}`;
+  const beside = columns - termWidth - 4;
+  if (beside >= NARROWEST && displayWidth(term) <= termWidth) {
+    return indented(wrapped(description, beside), `  ${padded(term, termWidth)}  `, termWidth + 4);
+  }
+  return `  ${term}\n${indented(wrapped(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
+}
+
+function indented(text: string, head: string, indent: number): string {
+  return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }

@@ -92,7 +92,7 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
     const { untilMs, reason, ...what } = event;
     terminal.value({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
     const isResting = event.for === 'entries';
-    const text = isResting ? restingText(rest()) : waitingText(event.for, event, clock.now());
+    const text = isResting ? RESTING_WORDS[rest()] : waitingText(event.for, event, clock.now());
     const topic = isResting ? text : event.for;
     if (topic === said) terminal.detail(text);
     else terminal.note(text);
@@ -100,16 +100,11 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
   };
 }
 
-function restingText(rest: Rest): string {
-  switch (rest) {
-    case 'sent':
-      return t`All that can be sent is sent. Waiting for more.`;
-    case 'empty':
-      return t`Nothing is queued. Waiting for what is queued later.`;
-    case 'held':
-      return t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`;
-  }
-}
+const RESTING_WORDS: Readonly<Record<Rest, string>> = {
+  sent: t`All that can be sent is sent. Waiting for more.`,
+  empty: t`Nothing is queued. Waiting for what is queued later.`,
+  held: t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`,
+};
 
 function waitingText(what: 'service' | 'outbox' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));

@@ -11,8 +11,7 @@ import type { Reconciled } from '../flows/reconcile.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
-import { noteGap } from './gap-note.ts';
-import { commandFor } from './next-command.ts';
+import { commandFor, noteGap } from './next-command.ts';
 
 type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
 

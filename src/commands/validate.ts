@@ -3,7 +3,7 @@ import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readFileOrInput, readMappingFile } from '../context/own-files.ts';
-import { openValidationContext } from '../context/validation.ts';
+import { openLookups, openValidationContext } from '../context/validation.ts';
 import { validateAll } from '../flows/validate-finds.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
 import { defineCommand, type Runner } from './command.ts';
@@ -21,7 +21,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
   const documents = await Promise.all(files.map((file) => readFileOrInput(context, file)));
   const isAll = names.length === 0;
-  const { lookupTerm } = (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
+  const { lookupTerm } = await openLookups(context);
   const known = await openValidationContext(context);
   const progress = terminal.progress(t`Checking`);
   const { valid, invalid, issues } = validateAll(await context.outbox(), known, {

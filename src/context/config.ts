@@ -161,8 +161,8 @@ export function refuseContradiction(
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
 export function toProfile(name: string, settings: ProfileSettings, environment: Environment, where: string): Profile {
-  for (const [key, { required }] of Object.entries(PROFILE_KEYS)) {
-    if (required && settings[key as ProfileKey] === undefined) {
+  for (const [key, rule] of Object.entries(PROFILE_KEYS)) {
+    if ('required' in rule && settings[key as ProfileKey] === undefined) {
       throw new ConfigError(t`${where}: ${key} is missing.`, {
         hint: t`Add it to the file, or run \`pas init --name ${name}\` again.`,
       });

@@ -4,6 +4,7 @@ import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './service.ts';
@@ -65,6 +66,11 @@ export function accountOf({ oaiAuth, username }: Profile): string {
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);
+}
+
+/** What was harvested from the profile's service. */
+export async function openHarvested(context: Context): Promise<Vocabulary> {
+  return (await context.vocabulary()).source(harvestBaseOf(context.profile()));
 }
 
 export function withoutHarvesting(profile: Profile): ConfigError {

@@ -8,7 +8,7 @@ import { type Mapping, type MappingRow, mappingText, readMapping } from '../find
 import { readTable, readTableBytes } from '../find/read-table.ts';
 import type { Table } from '../find/table.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { writeOutputFile } from '../store/output-file.ts';
+import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -37,6 +37,11 @@ export function writeMappingFile({ places }: Context, rows: readonly Omit<Mappin
   writePrivateFile(places.mappingFile, mappingText(rows));
 }
 
+/** The same rows into another file, or to stdout. */
+export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
+  return writeResult(context, to, [mappingText(rows)]);
+}
+
 /** A table of a file, or of standard input where it is called `-`. */
 export async function readTableOrInput(context: Context, file: string, sheet?: string): Promise<Table> {
   const options = sheet === undefined ? {} : { sheet };
@@ -54,11 +59,15 @@ export async function readFileOrInput({ streams }: Context, file: string): Promi
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
 /** Writes a result to a file that the user named, or to stdout. @throws UsageError where the file is there already and not to be replaced */
-export async function writeResult({ streams, terminal }: Context, { out, force }: OutputOptions, text: string): Promise<void> {
+export async function writeResult(
+  { streams, terminal }: Context,
+  { out, force }: OutputOptions,
+  pieces: Iterable<string>,
+): Promise<void> {
   if (out === undefined || out === '-') {
-    streams.stdout.write(text);
+    await writeToReader(streams.stdout, pieces);
     return;
   }
-  await writeOutputFile(out, [text], { overwrite: force === true });
+  await writeOutputFile(out, pieces, { overwrite: force === true });
   terminal.note(t`Written to ${out}.`);
 }

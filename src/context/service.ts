@@ -18,8 +18,9 @@ export async function openService(context: Context): Promise<OpenService> {
   const keeper =
     lent === undefined
       ? {
-          read: () => context.secrets.get(ownerOf(profile)).token,
-          write: (token: string) => context.secrets.set(ownerOf(profile), { ...context.secrets.get(ownerOf(profile)), token }),
+          read: () => context.secrets.get(secretsOwner(profile)).token,
+          write: (token: string) =>
+            context.secrets.set(secretsOwner(profile), { ...context.secrets.get(secretsOwner(profile)), token }),
         }
       : { read: () => lent, write: () => {} };
   return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
@@ -31,13 +32,18 @@ export function keepingQuiet(send: Exchange, password: string | undefined): Exch
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(ownerOf(profile)).password;
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(secretsOwner(profile)).password;
+}
+
+/** What the secrets of a profile's account, or of another one, are kept under. */
+export function secretsOwner({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
+  return ownerOf({ baseUrl, username });
 }
 
 /** Where the secrets that a command uses come from. */
 export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.placeOf(ownerOf(profile()));
+  return isGiven ? 'environment' : secrets.placeOf(secretsOwner(profile()));
 }
 
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { localDate } from '../base/local-date.ts';
+import { localDate } from '../base/clock.ts';
 import type { Find } from '../find/find.ts';
 import { withMapping } from '../find/mapping.ts';
 import { openFindSchema } from '../find/schema.ts';
@@ -15,11 +15,16 @@ import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 export async function openValidationContext(context: Context) {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
-  const lookups = (await context.vocabulary()).lookups(profile.oaiBase ?? '');
+  const lookups = await openLookups(context);
   const lookupTerm = withMapping(lookups.lookupTerm, readMappingFile(context));
   const account = knownAccount(await context.outbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
+}
+
+/** What was harvested, for looking up what cells say, without the museum's own terms. */
+export async function openLookups(context: Context) {
+  return (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
 }
 
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {

@@ -1,5 +1,4 @@
-import { systemClock } from '../base/clock.ts';
-import { localDate } from '../base/local-date.ts';
+import { localDate, systemClock } from '../base/clock.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { openFindSchema } from '../find/schema.ts';
 import type { ValidationContext } from '../find/validate.ts';

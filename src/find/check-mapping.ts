@@ -4,12 +4,13 @@ import type { LookupTerm, TermCandidate } from './lookup.ts';
 import type { Mapping, MappingRow } from './mapping.ts';
 import { mappedAstrayMessage } from './resolve-reference.ts';
 
+type Astray = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
+
 /** Where a confirmed row leads. */
 type Standing =
-  | { readonly kind: 'good'; readonly entry: TermCandidate }
-  | { readonly kind: 'unknown' | 'not-harvested' }
-  | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate }
-  | { readonly kind: 'other-label'; readonly entry: TermCandidate };
+  | Astray
+  | { readonly kind: 'not-harvested' }
+  | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
 
 /** @param lookupTerm the vocabulary's own, without the mapping */
 export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTerm): Standing {
@@ -46,18 +47,10 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
 }
 
 function issueOf(row: MappingRow, standing: Standing): Issue[] {
-  const { set, term: own, id, label } = row;
-  const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
+  const { set, term: own, label } = row;
   switch (standing.kind) {
     case 'good':
       return [];
-    case 'deleted':
-    case 'wrong-set': {
-      const message = mappedAstrayMessage({ ...astray, term: standing.entry, because: standing.kind }, set);
-      return [errorIssue(standing.kind === 'deleted' ? 'mapping-deleted' : 'mapping-moved', message)];
-    }
-    case 'unknown':
-      return [errorIssue('mapping-unknown', mappedAstrayMessage(astray, set))];
     case 'other-label': {
       const { entry } = standing;
       const message = t`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
@@ -67,5 +60,16 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
       const message = t`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
       return [warningIssue('mapping-unchecked', message)];
     }
+    default:
+      return [astrayIssue(row, standing)];
   }
+}
+
+const ASTRAY_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
+
+/** Of a row that leads to no entry that could be used. */
+export function astrayIssue({ set, term: own, id, label }: MappingRow, standing: Astray): Issue {
+  const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
+  const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
+  return errorIssue(ASTRAY_RULES[standing.kind], mappedAstrayMessage({ ...astray, ...gone }, set));
 }

@@ -2,7 +2,7 @@ import { DatabaseError, FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
-import { geomSystemOf, strangeSystem } from './coordinate-system.ts';
+import { geomSystemOf, strangeSystem } from './geometry.ts';
 import { plainNumber } from './plain-number.ts';
 import { isReadable } from './reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';

@@ -1,5 +1,10 @@
 import { constants, open } from 'node:fs/promises';
-import { type ExifTags, readExifTags } from './exif-tags.ts';
+import type { ExpandedTags } from 'exifreader';
+import { messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { findRangeProblem } from './geometry.ts';
+import type { Position } from './read-position.ts';
+import { type Reading, unreadable } from './reading.ts';
 
 /** What a camera wrote about a picture, as far as finds are concerned. */
 export type PhotoExif = {
@@ -71,4 +76,38 @@ function offsetOf(text: string | undefined): Pick<TakenAt, 'offsetMinutes'> {
   if (match === null) return {};
   const minutes = Number(match[2]) * 60 + Number(match[3]);
   return minutes > 14 * 60 ? {} : { offsetMinutes: match[1] === '-' ? -minutes : minutes };
+}
+
+type ExifTags = ExpandedTags;
+
+/** What stands beside the picture. Undefined for what is no picture, or has nothing beside it. */
+export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
+  const { default: reader } = await import('exifreader');
+  try {
+    return reader.load(bytes, { expanded: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a photograph was taken, as its GPS data say. */
+export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
+  let exif: PhotoExif;
+  try {
+    exif = await readPhotoExif(path);
+  } catch (thrown) {
+    const problem = messageOf(thrown);
+    return unreadable('photo-unreadable', t`${path} cannot be read: ${problem}`);
+  }
+  if (exif.place === undefined) {
+    return unreadable('photo-position', t`${path} says nothing of where it was taken. Type the coordinates.`);
+  }
+  const { longitude, latitude } = exif.place;
+  const range = findRangeProblem('4326', longitude, latitude);
+  if (range !== undefined) return unreadable('photo-position', t`${path} has a strange position: ${range}`);
+  return { value: { system: '4326', point: { x: digits(longitude), y: digits(latitude) } } };
+}
+
+function digits(degrees: number): string {
+  return degrees.toFixed(7).replace(/\.?0+$/, '');
 }

@@ -28,36 +28,20 @@ export function readInteger(cell: string): Reading<number> {
   return unreadable('integer', t`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
+const YES = ['ano', 'yes', 'true', '1'];
+const NO = ['ne', 'no', 'false', '0'];
+
 export function readBoolean(cell: string): Reading<boolean> {
-  switch (cell.toLowerCase()) {
-    case 'ano':
-    case 'yes':
-    case 'true':
-    case '1':
-      return { value: true };
-    case 'ne':
-    case 'no':
-    case 'false':
-    case '0':
-      return { value: false };
-    default:
-      return unreadable('boolean', t`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
-  }
+  const word = cell.toLowerCase();
+  if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
+  return unreadable('boolean', t`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
 }
 
 export function readTargetState(cell: string): Reading<TargetState> {
-  switch (cell) {
-    case '1':
-      return { value: 1 };
-    case '2':
-      return { value: 2 };
-    case '3':
-      return { value: 3 };
-    case '4':
-      return unreadable('target-state', t`An import cannot reach state 4 (archived). Write 3 at most.`);
-    default:
-      return unreadable('target-state', t`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
-  }
+  const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
+  if (state !== undefined) return { value: state };
+  if (cell === '4') return unreadable('target-state', t`An import cannot reach state 4 (archived). Write 3 at most.`);
+  return unreadable('target-state', t`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
 }
 
 export function readGeomSystem(cell: string): Reading<GeomSystem> {

@@ -1,10 +1,138 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import type { Find } from './find.ts';
-import { PLACE_RULES } from './place-rules.ts';
+import { t } from '../base/language.ts';
+import { toWgs84 } from '../geo/project.ts';
+import { FIELDS, type Field, pointElement } from './fields.ts';
+import type { ElementName, Find, FindElements, GeomSystem } from './find.ts';
+import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
+import type { TermCandidate } from './lookup.ts';
 import { PROJECT_RULES } from './project-rules.ts';
-import type { Finding, Rule, RuleContext } from './rule.ts';
-import { STATE_RULES } from './state-rules.ts';
+import { isReadable } from './reading.ts';
+import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
+import { CONVERTED_WITHIN_M } from './same-place.ts';
 import { VALUE_RULES } from './value-rules.ts';
+
+/** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */
+const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
+
+/** What the service asks of the point (contract, "Find import document", rules 2 and 3; service facts 4.5). */
+const PLACE_RULES: readonly Rule[] = [
+  { name: 'geometry-form', judge: plainPoint },
+  { name: 'geometry-range', judge: convertiblePoint },
+  { name: 'geometry-area', judge: pointInArea },
+];
+
+type Selected = { readonly element: ElementName; readonly system: GeomSystem; readonly wkt: string };
+
+function selectedPoint(elements: FindElements): Selected | undefined {
+  const { geom_system: system } = elements;
+  if (system === undefined) return undefined;
+  const element = pointElement(system);
+  const wkt = elements[element]?.trim() ?? '';
+  return wkt === '' ? undefined : { element, system, wkt };
+}
+
+function plainPoint(elements: FindElements): Finding[] {
+  const point = selectedPoint(elements);
+  const reading = point && parsePoint(point.wkt);
+  return point === undefined || reading === undefined || isReadable(reading)
+    ? []
+    : [{ element: point.element, message: reading.problem }];
+}
+
+function convertiblePoint(elements: FindElements): Finding[] {
+  const point = selectedPoint(elements);
+  const numbers = point && pointNumbers(point.wkt);
+  const problem = point && numbers && findRangeProblem(point.system, ...numbers);
+  return point === undefined || problem === undefined ? [] : [{ element: point.element, message: problem }];
+}
+
+/** The service refuses a point in no cadastral area in every state, also where it would not need a point. */
+function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
+  const point = selectedPoint(elements);
+  const numbers = point && pointNumbers(point.wkt);
+  if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
+  const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
+  const found = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
+  if (found.kind === 'inside') return [];
+  const place = `${lon.toFixed(5)} ${lat.toFixed(5)}`;
+  switch (found.kind) {
+    case 'outside': {
+      const { nearest, distanceM } = found;
+      const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
+      const message = t`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
+      // The service, which converts it by other means, may find it inside.
+      const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
+      return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
+    }
+    case 'not-harvested': {
+      const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;
+      const message = t`The point ${place} lies outside Czechia. Check the coordinates and their order.`;
+      return inCountry ? [] : [{ element: point.element, message, warning: true }];
+    }
+  }
+}
+
+function nearestText(nearest: TermCandidate, distanceM: number | undefined): string {
+  const named = `${nearest.label} (${nearest.id})`;
+  if (distanceM === undefined) return t` The nearest is ${named}.`;
+  const distance = distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
+  return t` The nearest is ${named}, ${distance} away.`;
+}
+
+/** What the target state asks for (contract, "Find import document" and "States and transitions"; service facts 4.4). */
+const STATE_RULES: readonly Rule[] = [
+  { name: 'required', judge: requiredElements },
+  { name: 'geometry-required', judge: requiredPoint },
+  { name: 'handed-over', judge: handedOver },
+  { name: 'role-state', judge: roleAllowsState },
+];
+
+/** Blank texts and references without an identifier count as absent, as they do for the service. */
+function isPresent(elements: FindElements, name: Field['name']): boolean {
+  const value = elements[name];
+  if (value === undefined) return false;
+  if (typeof value === 'object') return value.id.trim() !== '';
+  return typeof value !== 'string' || value.trim() !== '';
+}
+
+function requiredElements(elements: FindElements): Finding[] {
+  const state = elements.stav ?? 1;
+  return FIELDS.filter(
+    (field) => field.kind !== 'point' && (field.requiredFrom ?? 4) <= state && !isPresent(elements, field.name),
+  ).map(({ name, gloss, requiredFrom }) => {
+    const lower = (requiredFrom ?? 2) - 1;
+    const message =
+      requiredFrom === 1
+        ? t`Every find needs ${name} (${gloss}). Fill it in.`
+        : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+    return { element: name, message };
+  });
+}
+
+/** The other element's point does not count: `geom_system` selects one (service facts 4.5). */
+function requiredPoint(elements: FindElements): Finding[] {
+  const { geom_system: system, stav = 1 } = elements;
+  if (system === undefined || stav < 2 || isPresent(elements, pointElement(system))) return [];
+  const element = pointElement(system);
+  const other = pointElement(system === '4326' ? '5514' : '4326');
+  const message = isPresent(elements, other)
+    ? t`geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
+    : t`A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
+  return [{ element, message }];
+}
+
+/** Absent is said by {@link requiredElements}. */
+function handedOver({ stav, predano }: FindElements): Finding[] {
+  if (stav !== 3 || predano !== false) return [];
+  return [{ element: 'predano', message: t`A find for state 3 must be handed over. Set predano to true, or choose state 2.` }];
+}
+
+/** Contract, "Authentication", rule 4. */
+function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
+  if (stav === 1 || rankOf(context) !== 'researcher') return [];
+  const message = t`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
+  return [{ element: 'stav', message }];
+}
 
 /** Every rule of the service that can be judged before sending. */
 export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJECT_RULES, ...PLACE_RULES];

@@ -4,11 +4,11 @@ import { ConfigError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { parseXml } from '../xml/parse.ts';
+import { attributeOf, childrenOf, SCHEMA_NAMESPACE, XML_NAMESPACE, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsWithin } from '../xml/stray-text.ts';
-import type { SchemaViolation } from '../xml/xsd.ts';
-import type { DocumentProfile } from './find.ts';
-import { compileLocally, type SchemaSource } from './schema-imports.ts';
+import type { SchemaViolation, Validator } from '../xml/xsd.ts';
+import { type DocumentProfile, namespaceOf } from './find.ts';
 
 /** The schema of one profile, ready to judge documents. */
 export type FindSchema = {
@@ -136,4 +136,106 @@ function inWords(message: string): string {
     if (pattern.test(message)) return message.replace(pattern, words).replace('  ', ' ');
   }
   return message;
+}
+
+/** A schema and the address that its imports start from. */
+type SchemaSource = { readonly url: string; readonly bytes: Buffer };
+
+/** What a schema of finds may import; wherever it says that they lie, our own copies are used. */
+const LOCAL_COPIES: Readonly<Record<string, string>> = {
+  [XML_NAMESPACE]: 'schemas/xml/xml.xsd',
+  'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
+};
+
+/**
+ * Compiles a schema without asking a network: its imports are answered from the copies that come with pas.
+ * @throws Error that says why, where it is no schema, includes or imports what is not here, or is faulty
+ */
+async function compileLocally(schema: SchemaSource): Promise<Validator> {
+  const imports = await Promise.all(
+    importsOf(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),
+  );
+  const { compileSchema } = await import('../xml/xsd.ts');
+  return compileSchema(schema, imports);
+}
+
+function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readonly copy: string }[] {
+  const { root } = parseXml(bytes);
+  for (const kind of ['include', 'redefine'] as const) {
+    const [first] = childrenOf(root, kind, SCHEMA_NAMESPACE);
+    if (first === undefined) continue;
+    const other = attributeOf(first, 'schemaLocation') ?? '?';
+    throw new Error(t`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
+  }
+  return childrenOf(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
+    const namespace = attributeOf(one, 'namespace') ?? '';
+    const location = attributeOf(one, 'schemaLocation');
+    const copy = LOCAL_COPIES[namespace];
+    if (copy === undefined) {
+      const named = namespace === '' ? t`(none)` : namespace;
+      throw new Error(t`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
+    }
+    return location === undefined ? [] : [{ url: resolved(location, url), copy }];
+  });
+}
+
+/** As the XML library resolves it, also where the schema itself has no full address. */
+function resolved(location: string, base: string): string {
+  if (URL.canParse(base)) return new URL(location, base).href;
+  const root = 'file:///';
+  return new URL(location, `${root}${base}`).href.slice(root.length);
+}
+
+/** Ours has less than 50 kB. */
+export const MAX_SCHEMA_BYTES = 1024 * 1024;
+
+/**
+ * Why a schema cannot be the one of this profile; undefined where it can.
+ * @param charset of the `Content-Type` header, where there is one
+ */
+export async function findSchemaProblem(
+  schema: SchemaSource,
+  profile: DocumentProfile,
+  charset?: string,
+): Promise<string | undefined> {
+  if (schema.bytes.length > MAX_SCHEMA_BYTES) return t`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
+  try {
+    const problem = rootProblem(parseXml(schema.bytes, charset), profile);
+    if (problem !== undefined) return problem;
+    (await compileLocally(schema))[Symbol.dispose]();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return t`it is no whole XML document: ${thrown.message}`;
+    if (thrown instanceof Error) return thrown.message.replace(/\.$/, '');
+    throw thrown;
+  }
+}
+
+function rootProblem({ root }: XmlDocument, profile: DocumentProfile): string | undefined {
+  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return t`it is <${root.name}>, not an XML schema`;
+  const namespace = attributeOf(root, 'targetNamespace') ?? '';
+  const expected = namespaceOf(profile);
+  if (namespace === '') return t`it is for no namespace, not for ${expected}`;
+  if (namespace !== expected) return t`it is for ${namespace}, not for ${expected}`;
+  const hasRoot = childrenOf(root, 'element').some((element) => attributeOf(element, 'name') === profile.prefix);
+  return hasRoot ? undefined : t`it declares no element ${profile.prefix}`;
+}
+
+/** Whether it says what the schema says that comes with pas: comments, notes and where imports lie do not count. */
+export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
+  try {
+    const bundled = await bundledSchema(profile);
+    const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(sayingOf(parseXml(each).root)));
+    return own === ours;
+  } catch (thrown) {
+    // One of a version that pas does not bring.
+    if (thrown instanceof ConfigError) return false;
+    throw thrown;
+  }
+}
+
+function sayingOf({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
+  const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
+  const said = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
+  return [namespace, name, said, children.filter((child) => child.name !== 'annotation').map(sayingOf)];
 }

@@ -2,7 +2,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
-import { FINDS_NAMESPACE } from './export/finds-namespace.ts';
+import { FINDS_NAMESPACE } from './export/export-text.ts';
 import { FIELDS, type Field } from './fields.ts';
 import { FORBIDDEN_TEXT } from './harvested-find.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';

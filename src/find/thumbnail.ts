@@ -1,8 +1,8 @@
 import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
 import { t } from '../base/language.ts';
-import { readExifTags } from './exif-tags.ts';
 import { bareJpeg } from './jpeg.ts';
+import { readExifTags } from './photo-exif.ts';
 
 export type Thumbnail =
   | {

@@ -1,6 +1,5 @@
 import { t } from '../base/language.ts';
-import { type Change, changesSince, stateText } from '../find/changes-since.ts';
-import type { HarvestedFind } from '../find/harvested-find.ts';
+import { type Change, changesSince, type HarvestedFind, stateText } from '../find/harvested-find.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type PulledRecord, pulledRecord } from '../outbox/pulled.ts';
 import type { SentFind } from './sent-finds.ts';

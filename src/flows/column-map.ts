@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BYTE_ORDER_MARK, csvCell } from '../base/csv.ts';
 import type { Issue } from '../base/issue.ts';
-import { columnMapText } from '../find/column-map/column-map-text.ts';
 import type { ColumnMap } from '../find/column-map/column-rule.ts';
-import { type ColumnMapReading, readColumnMap } from '../find/column-map/read-column-map.ts';
+import { type ColumnMapReading, columnMapText, readColumnMap } from '../find/column-map/read-column-map.ts';
 import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { photoResolver } from '../find/photo-path.ts';
-import type { Knowledge } from '../find/propose/evidence.ts';
+import type { Knowledge } from '../find/propose/candidates.ts';
 import { previewImport, type StrangeTerm, strangeTerms } from '../find/propose/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../find/propose/propose-columns.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
@@ -48,12 +47,12 @@ export type TableLook = ReturnType<typeof lookAtTable>;
 
 /** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
 export function lookAtTable(table: Table, { mapFile, set, photoFolder, known }: LookOptions) {
-  const lookupTerm = remembered(known.lookupTerm);
+  const { lookupTerm } = known;
   const context = { lookupTerm, resolvePhoto: photoResolver(photoFolder), check: (find: Find) => checkRules(find, known) };
   return {
     table,
     lookupTerm,
-    proposed: proposeColumns(table, readConstants(set), { ...known, lookupTerm }),
+    proposed: proposeColumns(table, readConstants(set), known),
     preview: (proposal: TableProposal) => previewImport(table, mapOfProposal(mapFile, proposal), context),
     /** Terms that have to be mapped before their rows can be read are listed in a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
@@ -65,17 +64,6 @@ export function lookAtTable(table: Table, { mapFile, set, photoFolder, known }: 
       if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
       return { strange, termsKept, problems: fixedProblems(map.fixed, lookupTerm) };
     },
-  };
-}
-
-/** The same terms are looked up for the proposals, for every preview, and for the list of those that lead nowhere. */
-function remembered(lookupTerm: LookupTerm): LookupTerm {
-  const known = new Map<string, ReturnType<LookupTerm>>();
-  return (set, cell) => {
-    const key = `${set} ${cell}`;
-    const found = known.get(key) ?? lookupTerm(set, cell);
-    known.set(key, found);
-    return found;
   };
 }
 

@@ -31,12 +31,5 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
 /** `import of K-017`; a record that is no find here is called by its identifier. */
 export function entryText(kind: EntryKind, find: string | null): string {
   const name = find ?? '?';
-  switch (kind) {
-    case 'import':
-      return t`import of ${name}`;
-    case 'number':
-      return t`number of ${name}`;
-    case 'photo':
-      return t`photo of ${name}`;
-  }
+  return { import: t`import of ${name}`, number: t`number of ${name}`, photo: t`photo of ${name}` }[kind];
 }

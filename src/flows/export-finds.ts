@@ -8,8 +8,7 @@ import { allFinds, findByLocalId, type StoredFind } from '../outbox/finds.ts';
 import { latestNumber } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { databaseImage } from '../store/database.ts';
-import { writeOutputFile } from '../store/output-file.ts';
-import { writeToReader } from '../store/output-stream.ts';
+import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
 /** Of the import, by which finds are chosen. */
@@ -58,17 +57,17 @@ async function render(
 ): Promise<Iterable<string | Buffer>> {
   switch (format) {
     case 'csv':
-      return (await import('../find/export/export-csv.ts')).exportCsv(finds, separator);
+      return (await import('../find/export/export-text.ts')).exportCsv(finds, separator);
     case 'xlsx':
-      return [await (await import('../find/export/export-xlsx.ts')).exportXlsx(finds)];
+      return [await (await import('../find/export/write-workbook.ts')).exportXlsx(finds)];
     case 'geojson':
-      return (await import('../find/export/export-geojson.ts')).exportGeoJson(finds);
+      return (await import('../find/export/export-text.ts')).exportGeoJson(finds);
     case 'gpkg': {
       const { exportGeoPackage } = await import('../find/export/export-gpkg.ts');
       return [databaseImage((database) => exportGeoPackage(database, finds, new Date(nowMs).toISOString()))];
     }
     case 'xml':
-      return (await import('../find/export/export-xml.ts')).exportXml(finds, documents);
+      return (await import('../find/export/export-text.ts')).exportXml(finds, documents);
   }
 }
 

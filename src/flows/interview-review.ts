@@ -4,11 +4,15 @@ import type { Find } from '../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor, questionOf } from '../find/questions.ts';
 import { NOT_HARVESTED } from '../find/rule.ts';
 import type { Offer, Remark } from '../ui/prompt.ts';
+import { cutTo } from '../ui/width.ts';
 import { fold } from '../vocabulary/fold.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import { answerText, findLine, stateName } from './find-texts.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
 import type { Interviewed, InterviewWorld } from './interview-world.ts';
+
+/** Of an answer. */
+const MOST_CELLS = 50;
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 
@@ -77,7 +81,7 @@ function choicesFor(
   );
   const asks = (question: Question, mark: string): Offer<Choice> => {
     const answer = answerText(question, find);
-    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${oneLine(answer)}`}`;
+    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MOST_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: question.title };
   };
   const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };
@@ -99,11 +103,4 @@ function choicesFor(
   const wanted = fold(typed);
   const fitting = offers.filter(({ name }) => fold(name).includes(wanted));
   return fitting.length > 0 ? fitting : [{ remark: t`Nothing here is called "${typed}".` }];
-}
-
-const MOST_LETTERS = 50;
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length <= MOST_LETTERS ? line : `${line.slice(0, MOST_LETTERS - 1)}…`;
 }

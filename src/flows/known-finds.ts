@@ -1,5 +1,5 @@
-import { valueText } from '../find/changes-since.ts';
 import type { Find, FindElements } from '../find/find.ts';
+import { valueText } from '../find/harvested-find.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';
 import { entriesOfTarget, importOfFind, importsElsewhere } from '../outbox/entries.ts';

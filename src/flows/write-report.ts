@@ -6,8 +6,7 @@ import { readAssets } from '../report/assets.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from '../report/page.ts';
 import type { Picture } from '../report/report.ts';
 import { openContentStore } from '../store/content-store.ts';
-import { beginningOf, writeOutputFile } from '../store/output-file.ts';
-import { writeToReader } from '../store/output-stream.ts';
+import { beginningOf, writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { gatherReport, type ReportRequest } from './gather-report.ts';
 import type { GatheredFind } from './report-find.ts';
 

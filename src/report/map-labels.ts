@@ -37,7 +37,7 @@ export function placeLabels(wishes: readonly LabelWish[], size: Size): Label[] {
     const taken = takenBy(wishes, [...placed.values()], scale);
     for (const wish of wishes) {
       if (placed.has(wish) || wish.text === '') continue;
-      const side = SIDES.find((each) => isFree(labelBox(wish, each, scale), taken, size, scale));
+      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(labelBox(wish, each, scale), taken, size, scale));
       if (side === undefined) continue;
       taken.push(labelBox(wish, side, scale));
       placed.set(wish, { ...wish, side, alsoNarrow: scale === NARROW_SCALE });
@@ -93,21 +93,14 @@ function textBox(x: number, y: number, text: string, scale: number): Box {
   return boxOf(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
 }
 
-const SIDES: readonly Side[] = ['right', 'left', 'above', 'below'];
+/** Where a name stands from its mark, the better first: to the right, downwards. */
+const SIDES: Readonly<Record<Side, readonly [number, number]>> = { right: [1, 0], left: [-1, 0], above: [0, -1], below: [0, 1] };
 
 function labelBox({ at: [x, y], text, radius }: LabelWish, side: Side, scale: number): Box {
   const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
   const away = (radius + LABEL_GAP) * scale;
-  switch (side) {
-    case 'right':
-      return boxOf(x + away + halfWidth, y, halfWidth, halfHeight);
-    case 'left':
-      return boxOf(x - away - halfWidth, y, halfWidth, halfHeight);
-    case 'above':
-      return boxOf(x, y - away - halfHeight, halfWidth, halfHeight);
-    case 'below':
-      return boxOf(x, y + away + halfHeight, halfWidth, halfHeight);
-  }
+  const [aside, down] = SIDES[side];
+  return boxOf(x + aside * (away + halfWidth), y + down * (away + halfHeight), halfWidth, halfHeight);
 }
 
 function boxOf(x: number, y: number, halfWidth: number, halfHeight: number): Box {

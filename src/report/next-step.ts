@@ -50,29 +50,18 @@ function isAtService(state: ReportState): boolean {
 }
 
 function stepsOf(state: ReportState, find: string): NextStep[] {
-  switch (state) {
-    case 'draft':
-      return [
-        { text: t`Complete its row in the table and import the table again, or complete it here:`, command: `pas edit ${find}` },
-      ];
-    case 'refused':
-      return [
-        { text: t`Mend its row in the table and import the table again, or mend it here:`, command: `pas edit ${find}` },
-        { text: t`If the reason lay with the service, send the same again:`, command: `pas resolve ${find} --resend` },
-      ];
-    case 'uncertain':
-      return [{ text: t`Nobody knows whether the service has it. Ask it:`, command: `pas reconcile ${find}` }];
-    case 'queued':
-      return [{ text: t`Send it as soon as there is a network.`, command: `pas push ${find}` }];
-    case 'gone':
-      return [{ text: t`Look at what happened to it, and ask the service’s people.`, command: `pas show ${find}` }];
-    case 'unsent':
-      return [{ text: t`Import its table again under this profile to queue it.` }];
-    case 'registered':
-    case 'submitted':
-    case 'confirmed':
-    case 'archived':
-    case 'dropped':
-      return [];
-  }
+  const steps: Partial<Record<ReportState, NextStep[]>> = {
+    draft: [
+      { text: t`Complete its row in the table and import the table again, or complete it here:`, command: `pas edit ${find}` },
+    ],
+    refused: [
+      { text: t`Mend its row in the table and import the table again, or mend it here:`, command: `pas edit ${find}` },
+      { text: t`If the reason lay with the service, send the same again:`, command: `pas resolve ${find} --resend` },
+    ],
+    uncertain: [{ text: t`Nobody knows whether the service has it. Ask it:`, command: `pas reconcile ${find}` }],
+    queued: [{ text: t`Send it as soon as there is a network.`, command: `pas push ${find}` }],
+    gone: [{ text: t`Look at what happened to it, and ask the service’s people.`, command: `pas show ${find}` }],
+    unsent: [{ text: t`Import its table again under this profile to queue it.` }],
+  };
+  return steps[state] ?? [];
 }

@@ -1,13 +1,10 @@
-import { sizeText, spokenLanguage, t } from '../base/language.ts';
+import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
 import type { Assets } from './assets.ts';
-import { bars, stateBar } from './bars.ts';
-import { renderCard } from './card.ts';
-import { renderFilters } from './filters.ts';
-import { findsText, momentText, wholeNumber } from './format.ts';
-import { type Html, html, markupOf, trusted } from './html.ts';
+import { dayOfMoment, dayText, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
+import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
-import type { Count, Report, ReportFind, ReportPhotograph } from './report.ts';
-import { stateShapes } from './states.ts';
+import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report.ts';
+import { stateBadge, stateShapes } from './states.ts';
 
 /** By what stands at its beginning, a page of ours is known again. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
@@ -120,4 +117,148 @@ function withoutPlace({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
   const counted = findsText(count);
   return html`<p class="quiet">${t`Not on the maps, since they have no usable point: ${counted}.`}</p>`;
+}
+
+/** Shown by the page's script, without which they would do nothing. */
+function renderFilters({ byState, byPeriod, byObjectType, finds }: Report): Html {
+  const shown = t`{shown} of {all} finds are shown.`;
+  return html`
+<form class="filters js-only" hidden role="search" aria-label="${t`Filter the finds`}">
+<label class="text"><span>${t`Text`}</span><input type="search" name="text" autocomplete="off" placeholder="${t`in all fields`}"></label>
+${select('state', t`State`, byState)}${select('period', t`Period`, byPeriod)}${select('type', t`Object type`, byObjectType)}
+<button type="reset">${t`Show all`}</button>
+<output class="quiet" data-shown="${shown}" data-all="${finds}"></output>
+</form>`;
+}
+
+function select(name: string, label: string, counts: readonly Count[]): Html {
+  const byName = [...counts].sort((a, b) => a.label.localeCompare(b.label));
+  const options = name === 'state' ? counts : byName;
+  return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
+    ({ key, label: text, count }) => html`<option value="${key}">${text} (${wholeNumber(count)})</option>`,
+  )}</select></label>`;
+}
+
+/** More kinds than this are put together at the end; what has none has its own row. */
+const MOST_ROWS = 12;
+
+/** How many finds of each kind, the most frequent first. */
+function bars(title: string, counts: readonly Count[]): Html | undefined {
+  if (counts.length === 0) return undefined;
+  const given = counts.filter(({ key }) => key !== '');
+  const rows = [...(given.length <= MOST_ROWS ? given : shortened(given)), ...counts.filter(({ key }) => key === '')];
+  const most = Math.max(...rows.map(({ count }) => count));
+  return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
+    ({ label, count }) =>
+      html`<tr><th scope="row">${label}</th><td><svg width="100%" height="10" aria-hidden="true"><rect width="${percent(count, most)}%" height="10" rx="2"/></svg></td><td class="number">${wholeNumber(count)}</td></tr>`,
+  )}</tbody></table></section>`;
+}
+
+function shortened(counts: readonly Count[]): Count[] {
+  const rest = counts.slice(MOST_ROWS - 1);
+  const others = rest.length;
+  const label = ngettext(msgid`${others} other`, `${others} others`, others);
+  return [...counts.slice(0, MOST_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
+}
+
+/** All finds as one bar, and what its parts are. */
+function stateBar({ byState, finds }: Pick<Report, 'byState' | 'finds'>): Html | undefined {
+  if (finds === 0) return undefined;
+  let begun = 0;
+  const parts = byState.map(({ key, count }) => {
+    const [from, wide] = [begun, percent(count, finds)];
+    begun += wide;
+    return html`<rect class="state-${key}" x="${percent(from, 100)}%" width="${wide}%" height="14"/>`;
+  });
+  return html`<section class="chart states"><h3>${t`By state`}</h3>
+<svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
+<ul class="legend">${byState.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${wholeNumber(count)}</b></li>`)}</ul></section>`;
+}
+
+function percent(part: number, whole: number): number {
+  return Math.round((10_000 * part) / whole) / 100;
+}
+
+/** One find with all that the page says of it. */
+function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]): Html {
+  const anchor = `find-${find.number}`;
+  return html`
+<article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}">
+<header><h3 id="${anchor}-title">${find.localId}</h3>${stateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${identifier(find)}</header>
+<div class="find-body"><dl>${facts(find)}</dl>${pictures(find, photographs)}</div>
+${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(problem)}</ul>`}
+${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do next`}</h4><ul>${find.next.map(step)}</ul></div>`}
+</article>`;
+}
+
+function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
+  if (identCely === undefined) return undefined;
+  const address = recordUrl === undefined ? undefined : webAddress(recordUrl);
+  if (address === undefined) return html`<span class="ident">${identCely}</span>`;
+  return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
+}
+
+function facts(find: ReportFind): (Html | undefined)[] {
+  const { depthCm, place, accessibility } = find;
+  return [
+    fact(t`Period`, joined([find.period?.text, find.dating])),
+    fact(t`Object type`, find.objectType?.text),
+    fact(t`Material`, find.material?.text),
+    fact(t`Count`, find.count),
+    fact(t`Found on`, find.foundOn === undefined ? undefined : dayText(find.foundOn)),
+    fact(t`Finder`, find.finder),
+    fact(t`Circumstances`, find.context?.text),
+    fact(t`Depth`, depthCm === undefined ? undefined : `${depthCm} cm`),
+    fact(t`Cadastral area`, find.area),
+    fact(t`District`, find.district),
+    fact(t`Place`, find.location, 'double'),
+    place === undefined ? undefined : coordinates('WGS 84', wgs84Text(place, 6), place.measuredIn === '4326'),
+    place === undefined ? undefined : coordinates('S-JTSK', sJtskText(place), place.measuredIn === '5514'),
+    accessibility === undefined ? undefined : access(accessibility),
+    fact(t`Project`, find.project),
+    fact(t`Registration number`, find.registrationNumber),
+    fact(t`Sent`, find.acceptedMs === undefined ? undefined : dayOfMoment(find.acceptedMs)),
+    fact(t`Note`, find.note, 'wide'),
+  ];
+}
+
+function fact(name: string, value: string | undefined, classes = ''): Html | undefined {
+  return value === undefined || value === '' ? undefined : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+function joined(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(', ');
+}
+
+function coordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
+  const origin = measured ? t`as measured` : t`computed`;
+  return html`<div class="double${system === 'WGS 84' ? ' first' : ''}"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
+}
+
+function access({ text, letter }: NonNullable<ReportFind['accessibility']>): Html {
+  return html`<div><dt>${t`Accessibility`}</dt><dd><span class="access access-${letter ?? 'unknown'}">${letter === undefined ? undefined : html`<b>${letter}</b> `}${text}</span></dd></div>`;
+}
+
+function pictures({ localId }: ReportFind, photographs: readonly ReportPhotograph[]): Html | undefined {
+  if (photographs.length === 0) return undefined;
+  return html`<ul class="photographs">${photographs.map(({ name, picture }, index) => {
+    const number = index + 1;
+    const alt = t`Photograph ${number} of ${localId}`;
+    return html`<li>${pictured(picture, alt)}${name === undefined ? undefined : html`<span class="quiet name">${name}</span>`}</li>`;
+  })}</ul>`;
+}
+
+function pictured(picture: Picture, alt: string): Html {
+  if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
+  const data = trusted(picture.jpeg.toString('base64'));
+  return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
+}
+
+function problem({ severity, element, message }: Problem): Html {
+  const mark = severity === 'error' ? t`Error` : t`Warning`;
+  return html`<li class="${severity}"><b>${mark}</b>${element === undefined ? undefined : html` <code>${element}</code>`} ${message}</li>`;
+}
+
+function step({ text, command }: NextStep): Html {
+  return html`<li>${text}${command === undefined ? undefined : html` <code>${command}</code>`}</li>`;
 }

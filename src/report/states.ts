@@ -2,31 +2,22 @@ import { t } from '../base/language.ts';
 import { type Html, html } from './html.ts';
 import { REPORT_STATES, type ReportState } from './report.ts';
 
+const NAMES: Readonly<Record<ReportState, string>> = {
+  draft: t`not complete`,
+  refused: t`refused by the service`,
+  uncertain: t`uncertain`,
+  queued: t`waiting to be sent`,
+  registered: t`registered`,
+  submitted: t`submitted`,
+  confirmed: t`confirmed`,
+  archived: t`archived`,
+  gone: t`no longer at the service`,
+  dropped: t`given up`,
+  unsent: t`not queued`,
+};
+
 export function stateName(state: ReportState): string {
-  switch (state) {
-    case 'draft':
-      return t`not complete`;
-    case 'refused':
-      return t`refused by the service`;
-    case 'uncertain':
-      return t`uncertain`;
-    case 'queued':
-      return t`waiting to be sent`;
-    case 'registered':
-      return t`registered`;
-    case 'submitted':
-      return t`submitted`;
-    case 'confirmed':
-      return t`confirmed`;
-    case 'archived':
-      return t`archived`;
-    case 'gone':
-      return t`no longer at the service`;
-    case 'dropped':
-      return t`given up`;
-    case 'unsent':
-      return t`not queued`;
-  }
+  return NAMES[state];
 }
 
 /** Each state has a shape of its own besides its colour, and those of the service their number. Drawn around 0 0, 14 units wide. */

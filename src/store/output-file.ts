@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
@@ -109,4 +111,22 @@ function asOutputError(path: string, thrown: unknown): unknown {
   if (!/^E[A-Z]+$/.test(code)) return thrown;
   const why = messageOf(thrown);
   return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown, hint: t`Choose another place.` });
+}
+
+/**
+ * Writes pieces to stdout as fast as its reader takes them.
+ * @returns whether all was taken: a reader that has seen enough (`| head`) ends the writing, and is no failure
+ * @throws DatabaseError when stdout is a file and the disk refuses; what the pieces throw
+ */
+export async function writeToReader(
+  stdout: NodeJS.WriteStream,
+  pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
+): Promise<boolean> {
+  try {
+    await pipeline(Readable.from(pieces), stdout, { end: false });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE') return false;
+    throw toDatabaseError('stdout', thrown);
+  }
 }

@@ -1,5 +1,5 @@
+import { editDistance } from '../base/edit-distance.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import { editDistance } from './fold.ts';
 import type { Likeness } from './likeness.ts';
 import type { Reading, Token, Word } from './own-term.ts';
 
@@ -139,37 +139,29 @@ function explain(matches: readonly Match[], name: Name): string[] {
   return [...new Set(said)];
 }
 
-function readingText({ token, readAs }: Match): string[] {
+function readingText({ token, readAs: { by, text } }: Match): string[] {
+  if (by === 'itself') return [];
   const own = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
-  switch (readAs.by) {
-    case 'itself':
-      return [];
-    case 'abbreviation':
-      return [t`${own} stands for ‘${readAs.text}’`];
-    case 'other-word':
-      return [t`${own} is another word for ‘${readAs.text}’`];
-    case 'compound':
-      return [t`${own} is read as ${readAs.text}`];
-  }
+  const said = {
+    abbreviation: t`${own} stands for ‘${text}’`,
+    'other-word': t`${own} is another word for ‘${text}’`,
+    compound: t`${own} is read as ${text}`,
+  };
+  return [said[by]];
 }
 
 function likenessText({ own, entry, readAs, by }: Match): string[] {
   // What an abbreviation stands for is told already; that it is in another case there, nobody needs to know.
   if (readAs.by !== 'itself') return [];
-  switch (by) {
-    case 'same':
-      return [t`‘${own.text}’ is the same word`];
-    case 'form':
-      return [t`‘${own.text}’ is a form of ‘${entry.text}’`];
-    case 'kin':
-      return [t`‘${own.text}’ is kin to ‘${entry.text}’`];
-    case 'beginning':
-      return [t`‘${own.text}’ and ‘${entry.text}’ begin alike`];
-    case 'part':
-      return [t`‘${own.text}’ is a part of ‘${entry.text}’`];
-    case 'typing-error':
-      return [t`‘${own.text}’ may be ‘${entry.text}’ mistyped`];
-  }
+  const said = {
+    same: t`‘${own.text}’ is the same word`,
+    form: t`‘${own.text}’ is a form of ‘${entry.text}’`,
+    kin: t`‘${own.text}’ is kin to ‘${entry.text}’`,
+    beginning: t`‘${own.text}’ and ‘${entry.text}’ begin alike`,
+    part: t`‘${own.text}’ is a part of ‘${entry.text}’`,
+    'typing-error': t`‘${own.text}’ may be ‘${entry.text}’ mistyped`,
+  };
+  return [said[by]];
 }
 
 function quoted(text: string): string {

@@ -1,16 +1,17 @@
-import { editDistance, fold, wordsOf } from './fold.ts';
+import { editDistance } from '../base/edit-distance.ts';
+import { fold, wordsOf } from './fold.ts';
 import { type StoredWord, similarWords } from './similar-words.ts';
 import type { Term } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-type SearchOptions = {
+export type SearchOptions = {
   /** A set, or a family of them such as `heslo`. */
   readonly setSpec?: string;
   readonly limit: number;
 };
 
-type SearchHit = {
+export type SearchHit = {
   readonly term: Term;
   /** 1 is the name itself; less the further away. */
   readonly score: number;

@@ -56,16 +56,7 @@ export type TermDraft = {
 };
 
 /** A term as it is kept. */
-export type Term = {
-  readonly ident: string;
-  readonly setSpec: string;
-  readonly label: string;
-  readonly labelEn: string | null;
-  readonly abbreviation: string | null;
-  readonly description: string | null;
-  readonly descriptionEn: string | null;
-  readonly sortOrder: number | null;
-  readonly details: TermDetails;
+export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
   readonly datestampMs: number;
   readonly gone: 'deleted' | 'vanished' | null;
   readonly goneAtMs: number | null;

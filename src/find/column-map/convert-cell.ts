@@ -2,8 +2,7 @@ import { formatPoint } from '../geometry.ts';
 import { twoReadings } from '../read-cell.ts';
 import { readPosition } from '../read-position.ts';
 import { isReadable } from '../reading.ts';
-import type { DepthUnit, NameOrder, ReadColumn } from './column-rule.ts';
-import { keyForm } from './column-rule.ts';
+import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
 
 const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };

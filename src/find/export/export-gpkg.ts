@@ -1,8 +1,7 @@
 import type { Database } from '../../store/database.ts';
 import { fieldOf, isElementName } from '../fields.ts';
-import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf } from './exported-find.ts';
+import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf, wgs84Of } from './exported-find.ts';
 import { GPKG_TABLES, SPATIAL_REFERENCES } from './gpkg-schema.ts';
-import { wgs84Of } from './wgs84-point.ts';
 
 const LAYER = 'finds';
 /** `GPKG` and version 1.3, as the file's header carries them. */

@@ -1,5 +1,4 @@
-import { type GpsTrace, NO_GPS, together } from './gps-trace.ts';
-import { removeXmpGps } from './xmp-gps.ts';
+import { type GpsTrace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
 
 /** TIFF 6.0 and EXIF 2.32: an EXIF block is a TIFF file without a picture. */
 const GPS_POINTER = 0x8825;

@@ -1,4 +1,16 @@
-import { type GpsTrace, NO_GPS } from './gps-trace.ts';
+/** What of a place was found in a photograph, and taken out of it. */
+export type GpsTrace = {
+  /** Something of GPS was there, be it only the version of the standard, and is there no more. */
+  readonly found: boolean;
+  /** A latitude or a longitude was there. */
+  readonly tells: boolean;
+};
+
+export const NO_GPS: GpsTrace = { found: false, tells: false };
+
+export function together(...traces: readonly GpsTrace[]): GpsTrace {
+  return { found: traces.some(({ found }) => found), tells: traces.some(({ tells }) => tells) };
+}
 
 /** A name that XMP writes a position under, whatever its prefix: of EXIF, and of makers of drones, who misspell one. */
 const NAME = String.raw`[\w.-]+:(?:gps\w*|latitude|longitude|longtitude)`;

@@ -1,3 +1,4 @@
+import { editDistance } from '../../base/edit-distance.ts';
 import type { ColumnName } from '../columns.ts';
 import { foldName } from '../names.ts';
 
@@ -88,23 +89,9 @@ function fitOf(own: readonly string[], name: readonly string[]): number {
 }
 
 function isBeginning(word: string, whole: string): boolean {
-  return (
-    word === whole ||
-    (word.length >= 2 && whole.startsWith(word)) ||
-    (word.length === 1 && whole.length > 1 && whole.startsWith(word))
-  );
+  return word === whole || (word !== '' && whole.startsWith(word));
 }
 
-/** Two neighbouring letters changed places, or one is wrong, too many or left out. */
 function isTypingError(word: string, name: string): boolean {
-  if (Math.min(word.length, name.length) < 5 || Math.abs(word.length - name.length) > 1) return false;
-  let start = 0;
-  while (start < word.length && word[start] === name[start]) start += 1;
-  const restOf = (text: string, from: number): string => text.slice(from);
-  return (
-    restOf(word, start + 1) === restOf(name, start + 1) ||
-    restOf(word, start + 1) === restOf(name, start) ||
-    restOf(word, start) === restOf(name, start + 1) ||
-    (word[start] === name[start + 1] && word[start + 1] === name[start] && restOf(word, start + 2) === restOf(name, start + 2))
-  );
+  return Math.min(word.length, name.length) >= 5 && editDistance(word, name, 1) <= 1;
 }

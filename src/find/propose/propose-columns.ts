@@ -5,9 +5,8 @@ import { foldName } from '../names.ts';
 import type { Setting } from '../settings.ts';
 import type { Table } from '../table.ts';
 
-import { type Candidate, candidatesOf } from './candidates.ts';
+import { type Candidate, candidatesOf, type Knowledge } from './candidates.ts';
 import { type ColumnProfile, profileColumns } from './column-profile.ts';
-import type { Knowledge } from './evidence.ts';
 import { type PointProposal, proposePoint } from './propose-points.ts';
 
 /** What a column is taken for, and why. */

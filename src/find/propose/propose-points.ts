@@ -4,10 +4,9 @@ import type { ReadColumn } from '../column-map/column-rule.ts';
 import type { GeomSystem } from '../find.ts';
 import type { LookupArea } from '../lookup.ts';
 import { foldName } from '../names.ts';
-import { angleCell } from '../read-degrees.ts';
+import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../read-degrees.ts';
 import type { Table } from '../table.ts';
-import { type AngleColumns, angleColumns } from './angle-columns.ts';
-import type { ColumnProfile } from './column-profile.ts';
+import { type ColumnProfile, shareOf } from './column-profile.ts';
 import { type Axis, axisShape, numberOf } from './value-shapes.ts';
 
 /** Which columns hold the point of a find, in which system, and how that was found out. */
@@ -59,7 +58,7 @@ export function proposePoint(
       profile,
       rule: { kind: 'read' as const, element, ...(needsMinus ? { sign: 'minus' as const } : {}) },
       reasons: [
-        axisText(axis),
+        AXIS_REASONS[axis],
         ...(needsMinus ? [t`written without the minus sign, which EPSG:5514 has`] : []),
         ...(swapped && index === 0 ? [t`called y here, but the smaller number comes first in EPSG:5514`] : []),
       ],
@@ -98,18 +97,12 @@ function isNamed({ header }: ColumnProfile, letter: string): boolean {
   return foldName(header).split('_').includes(letter);
 }
 
-function axisText(axis: Axis): string {
-  switch (axis) {
-    case 'east':
-      return t`numbers of 400 000 to 905 000: x of S-JTSK`;
-    case 'south':
-      return t`numbers of 930 000 to 1 230 000: y of S-JTSK`;
-    case 'lon':
-      return t`degrees of 12 to 19: longitude`;
-    case 'lat':
-      return t`degrees of 48 to 51: latitude`;
-  }
-}
+const AXIS_REASONS: Readonly<Record<Axis, string>> = {
+  east: t`numbers of 400 000 to 905 000: x of S-JTSK`,
+  south: t`numbers of 930 000 to 1 230 000: y of S-JTSK`,
+  lon: t`degrees of 12 to 19: longitude`,
+  lat: t`degrees of 48 to 51: latitude`,
+};
 
 function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): string {
   let [looked, inside] = [0, 0];
@@ -128,4 +121,78 @@ function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupAre
     `${inside} of ${looked} points looked up lie in known cadastral areas`,
     looked,
   );
+}
+
+type AngleAxis = 'lon' | 'lat';
+
+/** The columns of one coordinate that stands in several. */
+type AngleColumns = ReadonlyMap<AnglePart, ColumnProfile>;
+
+const AXIS_WORDS: Readonly<Record<AngleAxis, readonly string[]>> = {
+  lat: ['lat', 'latitude', 'sirka', 'sirky', 'zs', 'ss', 'n', 'north', 'sev', 's'],
+  lon: ['lon', 'long', 'lng', 'longitude', 'delka', 'delky', 'zd', 'vd', 'e', 'east', 'vych', 'd'],
+};
+const PART_WORDS: Readonly<Record<AnglePart, readonly string[]>> = {
+  degrees: ['deg', 'degs', 'degree', 'degrees', 'st', 'stup', 'stupen', 'stupne', 'stupnu', 'd'],
+  minutes: ['min', 'mins', 'minute', 'minutes', 'minuta', 'minuty', 'minut', 'm'],
+  seconds: ['sec', 'secs', 'second', 'seconds', 'vt', 'vter', 'vterina', 'vteriny', 'vterin', 'sek', 'sekundy', 's'],
+};
+const MARKS: readonly (readonly [RegExp, AnglePart])[] = [
+  [/[°º]/, 'degrees'],
+  [/["″”]|''/, 'seconds'],
+  [/['′’]/, 'minutes'],
+];
+/** `latdeg`, `LONs` */
+const RUN_TOGETHER = /^(lat|lon|long|lng|zs|zd)(deg|min|sec|st|vt|d|m|s)$/;
+
+/** Degrees of the Czech Republic and what is around it. */
+const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = { lon: [12, 19], lat: [48, 52] };
+
+/** Both coordinates in columns of degrees, minutes and perhaps seconds, by the names of the columns and the numbers in them. */
+function angleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
+  const found = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
+  for (const profile of profiles) {
+    const named = namedPart(profile.header);
+    if (named === undefined || !holds(profile, named)) continue;
+    const parts = found[named.axis];
+    if (!parts.has(named.part)) parts.set(named.part, profile);
+  }
+  return isWhole(found.lon) && isWhole(found.lat) ? found : undefined;
+}
+
+function isWhole(parts: AngleColumns): boolean {
+  return parts.has('degrees') && parts.has('minutes');
+}
+
+type NamedPart = { readonly axis: AngleAxis; readonly part: AnglePart };
+
+/** One word of a header, or a mark in it, says the part, and another word the axis: `lat_min`, `š. °`, `stupně délky`. */
+function namedPart(header: string): NamedPart | undefined {
+  const words = foldName(header.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 '))
+    .replace(RUN_TOGETHER, '$1_$2')
+    .split('_');
+  const mark = MARKS.find(([sign]) => sign.test(header))?.[1];
+  if (mark !== undefined) return withAxis(mark, words);
+  // The part is said last as a rule; of `s` and `d` only the place tells what they mean.
+  const places = [...words.keys()].reverse().sort((a, b) => Number(words[a]?.length === 1) - Number(words[b]?.length === 1));
+  for (const place of places) {
+    const part = ANGLE_PARTS.find((each) => PART_WORDS[each].includes(words[place] ?? ''));
+    if (part !== undefined) return withAxis(part, words.toSpliced(place, 1));
+  }
+  return undefined;
+}
+
+function withAxis(part: AnglePart, words: readonly string[]): NamedPart | undefined {
+  const axes = (['lat', 'lon'] as const).filter((axis) => words.some((word) => AXIS_WORDS[axis].includes(word)));
+  const [axis, other] = axes;
+  return axis === undefined || other !== undefined ? undefined : { axis, part };
+}
+
+function holds(profile: ColumnProfile, { axis, part }: NamedPart): boolean {
+  const [least, most] = part === 'degrees' ? DEGREES[axis] : [0, 60];
+  const share = shareOf(profile, (text) => {
+    const value = numberOf(withoutAngleMark(text));
+    return value !== undefined && value >= least && value < most;
+  });
+  return share >= 0.6;
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { changesSince, stateText } from '../../../src/find/changes-since.ts';
 import type { FindElements } from '../../../src/find/find.ts';
-import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
+import { changesSince, type HarvestedFind, stateText } from '../../../src/find/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },

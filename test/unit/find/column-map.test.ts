@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withColumnMap } from '../../../src/find/column-map/apply-column-map.ts';
-import { columnMapText } from '../../../src/find/column-map/column-map-text.ts';
 import type { ColumnMap } from '../../../src/find/column-map/column-rule.ts';
-import { readColumnMap } from '../../../src/find/column-map/read-column-map.ts';
+import { columnMapText, readColumnMap } from '../../../src/find/column-map/read-column-map.ts';
 import { parseTable } from '../../../src/find/csv-table.ts';
 import { mapTable } from '../../../src/find/map-table.ts';
 

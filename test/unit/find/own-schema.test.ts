@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { buildDocument } from '../../../src/find/document.ts';
 import { schemaLocationOf } from '../../../src/find/find.ts';
-import { findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../../src/find/own-schema.ts';
-import { bundledSchema, openFindSchema } from '../../../src/find/schema.ts';
+import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES, openFindSchema } from '../../../src/find/schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
 const url = schemaLocationOf(PROFILE);

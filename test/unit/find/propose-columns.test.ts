@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseTable } from '../../../src/find/csv-table.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
-import type { Knowledge } from '../../../src/find/propose/evidence.ts';
+import type { Knowledge } from '../../../src/find/propose/candidates.ts';
 import { strangeTerms } from '../../../src/find/propose/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/find/propose/propose-columns.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changesSince } from '../../../src/find/changes-since.ts';
 import type { FindElements } from '../../../src/find/find.ts';
-import { differingElements, type HarvestedFind } from '../../../src/find/harvested-find.ts';
+import { changesSince, differingElements, type HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { aFind } from './a-find.ts';

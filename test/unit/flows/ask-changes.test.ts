@@ -3,7 +3,7 @@ import type { Find, FindElements } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-reference.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readAnswer } from '../../../src/flows/answer.ts';
-import { askChanges } from '../../../src/flows/ask-changes.ts';
+import { askChanges } from '../../../src/flows/edit-find.ts';
 import { makeOfferTerms } from '../../../src/flows/offer-terms.ts';
 import { scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../src/base/errors.ts';
 import type { Find, FindElements } from '../../../src/find/find.ts';
-import { readPhotoPosition } from '../../../src/find/photo-position.ts';
+import { readPhotoPosition } from '../../../src/find/photo-exif.ts';
 import { inspectPhotograph } from '../../../src/find/photograph.ts';
 import { rememberReferences } from '../../../src/find/resolve-reference.ts';
 import { checkRules } from '../../../src/find/rules.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { writeToReader } from '../../../src/store/output-stream.ts';
+import { writeToReader } from '../../../src/store/output-file.ts';
 
 /** A stdout whose reader takes so many pieces, and is then gone, or full. */
 function stdoutThatTakes(pieces: number, code: string): { stdout: NodeJS.WriteStream; taken: string[] } {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, fold, gramsOf, wordsOf } from '../../../src/vocabulary/fold.ts';
+import { editDistance } from '../../../src/base/edit-distance.ts';
+import { fold, gramsOf, wordsOf } from '../../../src/vocabulary/fold.ts';
 
 test.each([
   ['SPÓNA', 'spona'],

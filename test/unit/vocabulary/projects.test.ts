@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeProjectLookup } from '../../../src/vocabulary/projects.ts';
+import { makeProjectLookup } from '../../../src/vocabulary/lookup.ts';
 import { readTerm } from '../../../src/vocabulary/read-term.ts';
 import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exportCsv } from '../../../../src/find/export/export-csv.ts';
-import { exportGeoJson } from '../../../../src/find/export/export-geojson.ts';
 import { exportGeoPackage } from '../../../../src/find/export/export-gpkg.ts';
-import { exportXlsx } from '../../../../src/find/export/export-xlsx.ts';
-import { exportXml } from '../../../../src/find/export/export-xml.ts';
+import { exportCsv, exportGeoJson, exportXml } from '../../../../src/find/export/export-text.ts';
 import type { ExportedFind } from '../../../../src/find/export/exported-find.ts';
+import { exportXlsx } from '../../../../src/find/export/write-workbook.ts';
 import type { FindElements } from '../../../../src/find/find.ts';
 import { databaseImage } from '../../../../src/store/database.ts';
 import { readFinds } from '../../../support/read-finds.ts';

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Language } from '../base/languages.ts';
+import { packageRoot } from '../base/package-root.ts';
+import type { Places } from './places.ts';
+
+/** What only the data home knows. */
+export type NameKind = 'finds' | 'sets' | 'profiles';
+
+type KnownName = { readonly text: string; readonly summary: string };
+
+/** More than this many names help nobody. */
+const MOST_NAMES = 500;
+
+/** Names that begin as was typed, for completing it. Little is loaded: somebody waits with a finger on Tab. */
+export async function knownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
+  try {
+    switch (kind) {
+      case 'finds':
+        return await findNames(places.outboxFile, partial);
+      case 'sets':
+        return setNames(language);
+      case 'profiles': {
+        const { readConfigFile } = await import('./config.ts');
+        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({ text, summary: '' }));
+      }
+    }
+  } catch {
+    // Damaged, locked, unreadable: for completion that is the same as empty.
+    return [];
+  }
+}
+
+async function findNames(outboxFile: string, partial: string): Promise<KnownName[]> {
+  if (!existsSync(outboxFile)) return [];
+  const { openDatabase } = await import('../store/database.ts');
+  const outbox = openDatabase(outboxFile, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
+  try {
+    return outbox
+      .prepare(
+        `select text, '' as summary from (
+           select local_id as text from finds
+           union select ident_cely from entries where ident_cely is not null
+         ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MOST_NAMES}`,
+      )
+      .all({ partial }) as KnownName[];
+  } finally {
+    outbox.close();
+  }
+}
+
+type KnownSet = { readonly setSpec: string; readonly cs: string; readonly en: string };
+
+function setNames(language: Language): KnownName[] {
+  const sets = JSON.parse(
+    readFileSync(join(packageRoot, 'schemas', 'contract', 'set-specs.json'), 'utf8'),
+  ) as readonly KnownSet[];
+  return sets.map((set) => ({ text: set.setSpec, summary: set[language] }));
+}
