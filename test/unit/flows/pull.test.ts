@@ -8,7 +8,7 @@ import { asSeenBy, type TempOutbox, tempOutbox } from '../../support/temp-outbox
 /** What this account is shown by a harvest that could be of another service. */
 async function pulled(outbox: ReturnType<typeof asSeenBy>, service: ReturnType<typeof findService>, clock: ManualClock) {
   const { client } = service;
-  const { finds } = await pull({ outbox, client, format: 'oai_svc', clock, training: true, full: true });
+  const { finds } = await pull({ outbox, client, format: 'oai_svc', clock, training: true, full: true, indexAllowanceMs: 0 });
   return finds.map(({ sent, pulled: { standing } }) => [sent.find, standing]);
 }
 
