@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Granularity } from './datestamp.ts';
 
 /** How far a harvest is, as plain data. Times are the server's, milliseconds since 1970 UTC. */
@@ -35,6 +36,9 @@ type Look = {
   readonly isNew: number;
   /** How many records the last whole look met; null before there was one. */
   readonly metBefore: number | null;
+  /** Digest of the identifiers in the order of the list, and that of the last whole look. */
+  readonly order: string;
+  readonly orderBefore: string;
   /** A record left the list while it was read. */
   readonly gone: boolean;
   /** A record may have been skipped since others moved, whatever the count says. */
@@ -58,15 +62,25 @@ type Walk = WalkEdge & {
 export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, look: number): Pass {
   return {
     ...{ kind, window, beganMs, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
-    look: { number: look, met: 0, isNew: 0, metBefore: null, gone: false, doubtful: false, fresh: false },
+    look: {
+      number: look,
+      met: 0,
+      isNew: 0,
+      metBefore: null,
+      order: '',
+      orderBefore: '',
+      gone: false,
+      doubtful: false,
+      fresh: false,
+    },
   };
 }
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
 export function beginLook(pass: Pass, whole: boolean): Pass {
-  const { number, met, isNew, metBefore } = pass.look;
-  const known = whole ? { metBefore: met, isNew: 0 } : { metBefore, isNew };
-  const look: Look = { ...known, number: number + 1, met: 0, gone: false, doubtful: false, fresh: false };
+  const { number, met, isNew, metBefore, order, orderBefore } = pass.look;
+  const known = whole ? { metBefore: met, isNew: 0, orderBefore: order } : { metBefore, isNew, orderBefore };
+  const look: Look = { ...known, number: number + 1, met: 0, order: '', gone: false, doubtful: false, fresh: false };
   return { ...pass, look, walk: walkThrough(pass.window) };
 }
 
@@ -87,10 +101,11 @@ type PageNote = {
   readonly completeListSize: number | undefined;
   readonly responseDateMs: number;
   readonly datestampsMs: readonly number[];
+  readonly identifiers: readonly string[];
 };
 
 /** After a page of the walk whose records were counted by {@link countMet}. */
-export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs }: PageNote): Pass {
+export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs, identifiers }: PageNote): Pass {
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   const listSize = sizeAfter(pass, completeListSize);
@@ -98,7 +113,7 @@ export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, 
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone } },
+    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, order: digestOf(look.order, identifiers) } },
     walk: {
       ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
       ...edgeAfter(walk, datestampsMs),
@@ -131,6 +146,11 @@ export function missingOf({ listSize, look }: Pass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
 }
 
+/** After a page that was asked for to have the window counted again. */
+export function counted(pass: Pass, listSize: number): Pass {
+  return { ...pass, listSize, look: { ...pass.look, gone: pass.look.gone || pass.look.met > listSize } };
+}
+
 /** Whether the list was one page, from which nothing can slip to another. */
 export function isOnePage({ walk, window }: Pass): boolean {
   return walk.ended && walk.pages === 1 && walk.window.fromMs === window.fromMs && walk.window.untilMs === window.untilMs;
@@ -141,13 +161,13 @@ type Verdict = 'complete' | 'again' | 'short';
 
 /**
  * Whether a look met all that there is. One is enough where the service counts, nothing left the list and nothing but the
- * front of it moved; otherwise two looks in a row must meet the same records.
+ * front of it moved; otherwise two looks in a row must meet the same records, and without a count in the same order.
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
   const agrees = look.metBefore === look.met && look.isNew === 0;
   if (missingOf(pass) > 0) return agrees ? 'short' : 'again';
-  if (agrees || isOnePage(pass)) return 'complete';
+  if ((agrees && (listSize !== null || look.order === look.orderBefore)) || isOnePage(pass)) return 'complete';
   if (listSize === null || look.gone || look.doubtful) return 'again';
   return look.fresh && walk.direction !== 'falling' ? 'again' : 'complete';
 }
@@ -155,6 +175,12 @@ export function judge(pass: Pass): Verdict {
 /** Whether nothing was skipped, although the list did not stand still: what left it was met before. */
 export function isWhole(pass: Pass): boolean {
   return pass.listSize !== null && !pass.look.doubtful && missingOf(pass) === 0;
+}
+
+function digestOf(before: string, identifiers: readonly string[]): string {
+  return createHash('sha256')
+    .update([before, ...identifiers].join('\n'))
+    .digest('base64');
 }
 
 /** The edge after some more records of the list. */

@@ -6,7 +6,7 @@ import type { ListPage, OaiClient } from './client.ts';
 import { formatDatestamp, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { isRefusedToken, listPages } from './pages.ts';
-import { afterPage, afterShrinking, beginLook, cutWalk, hasShrunk, missingOf, type Pass, type Window } from './pass.ts';
+import { afterPage, afterShrinking, beginLook, counted, cutWalk, hasShrunk, missingOf, type Pass, type Window } from './pass.ts';
 import type { OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
@@ -112,7 +112,8 @@ async function walk(run: Run): Promise<WalkEnd> {
         pass = shrunk;
       }
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
-      const taken = await take(run, pass, page, (counted) => afterPage(counted, { ...page, datestampsMs }));
+      const identifiers = page.items.map(({ header }) => header.identifier);
+      const taken = await take(run, pass, page, (known) => afterPage(known, { ...page, datestampsMs, identifiers }));
       pagesWithoutNews = taken.newInLook === 0 ? pagesWithoutNews + 1 : 0;
       if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
         throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
@@ -128,19 +129,35 @@ async function walk(run: Run): Promise<WalkEnd> {
 /** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
 export async function followUp(run: Run): Promise<void> {
   const { state, overlapMs } = run;
-  const { beganMs, window } = underWay(state);
+  const { beganMs, window, walk: lastWalk } = underWay(state);
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
+  // A walk through the rest of a window does not see what leaves the part before it.
+  if (lastWalk.window.fromMs !== window.fromMs || lastWalk.window.untilMs !== window.untilMs) await countAgain(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 0; rounds < MOST_FOLLOW_UPS; rounds++) {
-    let news = 0;
+    let [news, late] = [0, 0];
     try {
       for await (const page of pagesOf(run, listArguments(run, changes))) {
-        news += (await take(run, underWay(state), page, (counted) => counted)).written.length;
+        const taken = await take(run, underWay(state), page, (taken) => taken);
+        news += taken.written.length;
+        late += taken.newInLook;
       }
+      if (news > 0 || late > 0) await countAgain(run);
       if (news === 0) return;
     } catch (thrown) {
       if (!isRefusedToken(thrown)) throw thrown;
     }
+  }
+}
+
+/** What the walk did not meet may be new, and not in the count that it was given: it must not stand in for what was skipped. */
+async function countAgain(run: Run): Promise<void> {
+  const pass = underWay(run.state);
+  if (pass.listSize === null) return;
+  for await (const page of pagesOf(run, listArguments(run, pass.window))) {
+    const size = page.completeListSize ?? pass.listSize;
+    await take(run, pass, page, (taken) => counted(taken, size));
+    return;
   }
 }
 
@@ -152,7 +169,7 @@ export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note
   for (const identifier of taken.disputed) {
     const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
     if (asked === undefined) continue;
-    onPage?.(await takePage(run, underWay(state), asked, (counted) => counted), underWay(state));
+    onPage?.(await takePage(run, underWay(state), asked, (taken) => taken), underWay(state));
   }
   return taken;
 }

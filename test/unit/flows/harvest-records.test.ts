@@ -114,8 +114,8 @@ describe('a token that the service no longer knows', () => {
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
     expect(repetitions(place)).toEqual([]);
     // 30 records on pages of 3 are 10 pages, of which 6 were read and the last of them may be met again. Beside them: the
-    // refused token, the empty page at the end, and what changed since.
-    expect(listRequests(repository).length).toBeLessThanOrEqual(1 + 5 + 1 + 1);
+    // refused token, the empty page at the end, what changed since, and the first page with one read ahead, to have all counted.
+    expect(listRequests(repository).length).toBeLessThanOrEqual(1 + 5 + 1 + 1 + 2);
   });
 
   test('does not hide what changed since', async () => {

@@ -5,7 +5,7 @@ const OPEN: Window = { fromMs: null, untilMs: null };
 const BEGUN = beginPass('full', OPEN, 1e6, 1);
 
 const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
-  afterPage(pass, { next: 'T', completeListSize: 9, responseDateMs: 1e6, datestampsMs });
+  afterPage(pass, { next: 'T', completeListSize: 9, responseDateMs: 1e6, identifiers: [], datestampsMs });
 
 describe('the run of datestamps', () => {
   test.each([
@@ -35,7 +35,13 @@ describe('what is left of a window where a walk broke off', () => {
   test('is all of it where the list has no order, or is not counted', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
-    const uncounted = afterPage(BEGUN, { next: 'T', completeListSize: undefined, responseDateMs: 1e6, datestampsMs: [9, 8] });
+    const uncounted = afterPage(BEGUN, {
+      next: 'T',
+      completeListSize: undefined,
+      responseDateMs: 1e6,
+      identifiers: [],
+      datestampsMs: [9, 8],
+    });
     expect(cutWalk(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
   });
 
