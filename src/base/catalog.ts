@@ -51,7 +51,6 @@ async function readCatalog(language: Language): Promise<Catalog> {
   return { charset: 'utf-8', headers: { 'plural-forms': PLURAL_FORMS[language] }, contexts: { '': texts } };
 }
 
-/** Where a translator works. */
 export function poFolder(language: Language): string {
   return join(packageRoot, 'src', 'language', language);
 }

@@ -31,7 +31,6 @@ function inEnglish({ strings, values }: Template): string {
   return String.raw({ raw: strings }, ...values);
 }
 
-/** What t`…` speaks. */
 export function spokenLanguage(): Language {
   return spoken?.language ?? 'en';
 }

@@ -5,7 +5,6 @@ import { po } from 'gettext-parser';
 /** The translated forms of each English text; several where a number decides. */
 export type Forms = Readonly<Record<string, readonly string[]>>;
 
-/** All texts of a folder of .po files, put together. */
 export function readPoFiles(folder: string): Forms {
   const forms: Record<string, readonly string[]> = {};
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {

@@ -19,7 +19,6 @@ export function withGlobalOptions(command: Command): Command {
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
-/** The examples that a command was defined with. */
 export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }

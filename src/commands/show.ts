@@ -152,14 +152,10 @@ function storyValue(terminal: Terminal, { entry, attempts, evidence }: Story): R
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
     issues: issueValues(terminal, entry.issues),
     evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
-    attempts: attempts.map((attempt) => ({
-      started_at: new Date(attempt.startedAt).toISOString(),
-      ended_at: attempt.endedAt === null ? null : new Date(attempt.endedAt).toISOString(),
-      method: attempt.method,
-      path: attempt.path,
-      status: attempt.status,
-      outcome: attempt.outcome,
-      reason: attempt.reason,
+    attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
+      started_at: new Date(startedAt).toISOString(),
+      ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+      ...{ method, path, status, outcome, reason },
     })),
   };
 }

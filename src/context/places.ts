@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where things are kept. */
 export type Places = {
   readonly home: string;
   readonly configFile: string;

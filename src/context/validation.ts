@@ -32,7 +32,6 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
   return (find) => validateFind(find, known);
 }
 
-/** What a new find is made from. */
 export async function addingSources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {
   return {
     outbox: await context.outbox(),

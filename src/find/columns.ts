@@ -19,10 +19,8 @@ export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
-/** The columns of one table that pas understands. */
 export type Columns = {
   readonly place: TablePlace;
-  /** Whether the table has this column at all. */
   has(name: ColumnName): boolean;
   /** The header's own text, for messages. */
   headerOf(name: ColumnName): string | undefined;

@@ -10,7 +10,6 @@ import { strayTextMessage, strayTextsWithin } from '../xml/stray-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
 import { type DocumentProfile, namespaceOf } from './find.ts';
 
-/** The schema of one profile, ready to judge documents. */
 export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Issues carry `line`, `element` and a message in words. */

@@ -16,7 +16,6 @@ import { checkRules } from '../find/rules.ts';
 import { inOrder, readSettings } from '../find/settings.ts';
 import { toWgs84 } from '../geo/project.ts';
 
-/** What is needed to understand an answer. */
 export type AnswerContext = RowContext &
   RuleContext & {
     /** Where file names start from. */

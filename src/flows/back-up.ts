@@ -12,9 +12,7 @@ type BackupOptions = {
   readonly outboxFile: string;
   /** Opens the outbox. @throws UsageError where there is none */
   readonly open: () => Promise<Outbox>;
-  /** The file to make. */
   readonly target: string;
-  /** Replace it where it is there. */
   readonly replace: boolean;
 };
 

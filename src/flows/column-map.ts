@@ -35,7 +35,6 @@ export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm)
 }
 
 type LookOptions = {
-  /** Where the map will be. */
   readonly mapFile: string;
   /** `element=value`, said of every find. */
   readonly set: readonly string[];

@@ -14,7 +14,6 @@ export type QuestionWorld = {
   readonly offerTerms: OfferTerms;
 };
 
-/** Where a person goes after a question. */
 type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
 
 /** Keys that are answers to every question. */
@@ -86,7 +85,6 @@ export function stateOf({ elements }: Find): TargetState {
   return elements.stav ?? 1;
 }
 
-/** The find's answer as one would type it. */
 function answerCell(question: Question, find: Find): string | undefined {
   if (question.name === 'local_id' || question.name === 'photos') return answerText(question, find);
   if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;

@@ -1,9 +1,17 @@
 import { UsageError } from '../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { astrayIssue, checkMapping, standingOf } from '../find/check-mapping.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
-import { keyOf, type Mapping, type MappingRow, readMapping, setNamed } from '../find/mapping.ts';
+import {
+  astrayIssue,
+  checkMapping,
+  keyOf,
+  type Mapping,
+  type MappingRow,
+  readMapping,
+  setNamed,
+  standingOf,
+} from '../find/mapping.ts';
 import type { Table } from '../find/table.ts';
 
 /** How a museum's own terms come into its mapping, and out of it. */

@@ -8,7 +8,6 @@ import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchang
 import { retrying } from '../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../store/kept-files.ts';
 
-/** The schema that documents are validated with. */
 export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
@@ -34,14 +33,12 @@ export async function schemaInUse(profile: DocumentProfile, folder: string): Pro
 
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
-/** Goes back to the bundled schema. */
 export function forgetSchema(folder: string): SchemaChange {
   return forget(folder) ? 'forgotten' : 'unchanged';
 }
 
 type UpdateSchemaOptions = {
   readonly profile: DocumentProfile;
-  /** Where the schema is kept. */
   readonly folder: string;
   readonly send: Exchange;
   readonly clock: Clock;

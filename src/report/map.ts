@@ -25,7 +25,6 @@ const BAR_SHARE = 0.22;
 /** Its distance from the edges; maps.js says the same. */
 const BAR = { aside: 16, above: 34 };
 
-/** All maps, with what is said once about them. */
 export function renderMaps(maps: readonly MapSheet[]): Html {
   const details = maps.filter(({ kind }) => kind === 'detail');
   const sheetOfFind = new Map<MappedFind, { readonly anchor: string; readonly title: string }>();

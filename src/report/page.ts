@@ -179,7 +179,6 @@ function percent(part: number, whole: number): number {
   return Math.round((10_000 * part) / whole) / 100;
 }
 
-/** One find with all that the page says of it. */
 function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]): Html {
   const anchor = `find-${find.number}`;
   return html`

@@ -45,7 +45,6 @@ export function stateShapes(): Html {
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
 }
 
-/** Shape and words. */
 export function stateBadge(state: ReportState): Html {
   return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${stateName(state)}</span></span>`;
 }

@@ -76,7 +76,6 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
   }
 }
 
-/** Whether a file begins as every SQLite database does. */
 export function isDatabase(path: string): boolean {
   const head = Buffer.alloc(16);
   return asDatabaseError(path, () => {

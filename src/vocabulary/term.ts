@@ -37,7 +37,6 @@ export type TermDetails = {
 /** A superior entry and what makes it one, as the record says. */
 export type Superior = { readonly ident: string; readonly kind: string };
 
-/** A term as a record gives it. */
 export type TermDraft = {
   readonly ident: string;
   readonly setSpec: string;
@@ -55,7 +54,6 @@ export type TermDraft = {
   readonly boundary: string | null;
 };
 
-/** A term as it is kept. */
 export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
   readonly datestampMs: number;
   readonly gone: 'deleted' | 'vanished' | null;

@@ -63,7 +63,6 @@ export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
     .all(vocabulary.source, ident) as Neighbour[];
 }
 
-/** What stands directly below it. */
 export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(

@@ -2,7 +2,6 @@ import type { ColumnName } from '../columns.ts';
 import type { AnglePart } from '../read-degrees.ts';
 import type { Setting } from '../settings.ts';
 
-/** What a depth is measured in. */
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
 export type DepthUnit = (typeof DEPTH_UNITS)[number];
 
@@ -15,7 +14,6 @@ export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
 export type ReadColumn = {
   readonly kind: 'read';
   readonly element: ColumnName;
-  /** Of a depth. */
   readonly unit?: DepthUnit;
   /** Such as `d.m.yyyy`; see date-form.ts. */
   readonly date?: string;

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { checkMapping } from '../../../src/find/check-mapping.ts';
 import { parseTable } from '../../../src/find/csv-table.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
-import { type Mapping, mappingText, readMapping, readOwnTerms, setNamed, withMapping } from '../../../src/find/mapping.ts';
+import {
+  checkMapping,
+  type Mapping,
+  mappingText,
+  readMapping,
+  readOwnTerms,
+  setNamed,
+  withMapping,
+} from '../../../src/find/mapping.ts';
 import { resolveTerm } from '../../../src/find/resolve-reference.ts';
 
 const HEADER = 'set;term;id;label;note;confirmed';
