@@ -7,9 +7,8 @@ import { openOutput } from '../context/harvest-output.ts';
 import { accountOf, harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
-import { harvestRecords, type RecordHarvest } from '../flows/harvest-records.ts';
-import { OUTPUT_FORMS, type OutputForm, type Subject } from '../ledger/subject.ts';
-import { checkArguments } from '../oai/protocol.ts';
+import { harvestRecords, RECORD_FORMS, type RecordHarvest } from '../flows/harvest-records.ts';
+import type { OutputForm, Subject } from '../ledger/subject.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { recordCount } from './counted.ts';
@@ -41,7 +40,7 @@ export function register(program: Command, run: Runner): void {
     .option('--out <file>', t`where to: a file or a folder; - is stdout, and cannot be resumed`, '-')
     .addOption(
       new Option('--to <form>', t`what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)`).choices(
-        OUTPUT_FORMS,
+        RECORD_FORMS,
       ),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
@@ -55,7 +54,6 @@ export async function harvest(context: Context, setSpec: string, options: Harves
   // A harvest makes much that lives for one page only. Left to itself, the heap grows to more than is needed.
   setFlagsFromString('--heap-growing-percent=200');
   const subject = subjectFrom(context, setSpec, options);
-  checkArguments('ListRecords', { metadataPrefix: subject.format, set: setSpec, ...windowOf(options) });
   const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
   const result = await harvestRecords({
@@ -64,7 +62,8 @@ export async function harvest(context: Context, setSpec: string, options: Harves
     openOutput: () => openOutput(context, options.out, subject),
     setSpec,
     metadataPrefix: subject.format,
-    ...windowOf(options),
+    from: options.from,
+    until: options.until,
     skipBroken: options.skipBroken === true,
     full: options.full === true,
     indexAllowanceMs: context.profile().indexAllowanceMs,
@@ -96,14 +95,10 @@ function formOf(out: string): OutputForm {
   if (/\.xml$/i.test(out)) return 'xml';
   if (/\.(sqlite3?|db)$/i.test(out)) return 'sqlite';
   if (/\.[A-Za-z0-9]{1,5}$/.test(out)) {
-    const forms = OUTPUT_FORMS.join(', ');
+    const forms = RECORD_FORMS.join(', ');
     throw new UsageError(t`The ending of ${out} does not say what to write.`, { hint: t`Add --to with one of ${forms}.` });
   }
   return 'files';
-}
-
-function windowOf({ from, until }: HarvestOptions): { readonly from?: string; readonly until?: string } {
-  return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
 /** The result goes to stdout, unless that holds the records. */

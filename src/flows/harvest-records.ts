@@ -1,11 +1,16 @@
 import { countHeld, LEDGER_HARVEST } from '../ledger/stored-records.ts';
+import { OUTPUT_FORMS } from '../ledger/subject.ts';
 import { granularityOf } from '../oai/datestamp.ts';
 import { harvest } from '../oai/harvest.ts';
 import { storedState } from '../oai/harvest-state.ts';
 import { boundMs, type Pass } from '../oai/pass.ts';
+import { checkArguments } from '../oai/protocol.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
 import type { OpenedOutput } from './record-outputs/record-output.ts';
 import { clockOfService, type ListedService, overlapMs, refuseUnknownSets } from './service-lists.ts';
+
+/** What records can be written as. */
+export const RECORD_FORMS = OUTPUT_FORMS;
 
 export type RecordProgress = { readonly done: number; readonly total: number | undefined; readonly perSecond: number };
 
@@ -16,8 +21,8 @@ type HarvestRecordsOptions = ListedService & {
   /** `oai_dc`, or the native format such as `oai_svc`. */
   readonly metadataPrefix: string;
   /** Bounds as the user gave them, UTC dates or times; both inclusive. */
-  readonly from?: string;
-  readonly until?: string;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
   /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
   readonly skipBroken: boolean;
   /** Read everything, not only what changed since the last time. */
@@ -46,11 +51,13 @@ export type RecordHarvest = {
 
 /**
  * Brings an output up to date with a set; see {@link harvest}.
- * @throws what that throws; UsageError for an unknown set; DatabaseError
+ * @throws what that throws; UsageError for an unknown set, or a window that is none; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
-  const { clock, from, until, onProgress } = options;
-  await refuseUnknownSets(options, [options.setSpec]);
+  const { clock, setSpec, metadataPrefix, from, until, onProgress } = options;
+  const window = { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+  checkArguments('ListRecords', { metadataPrefix, set: setSpec, ...window });
+  await refuseUnknownSets(options, [setSpec]);
   const service = await clockOfService(options);
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput();
