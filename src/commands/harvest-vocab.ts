@@ -3,14 +3,14 @@ import type { ExitReason } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { accountOf, harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
-import { watchInterrupts } from '../context/interrupts.ts';
+import { stopWithin, watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../flows/harvest-vocabulary.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { leftOutText, progressPerSet } from './harvest-progress.ts';
 
-type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean };
+type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean; readonly deadline?: string };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -20,6 +20,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--full', t`read everything again, and mark the entries that are no longer there`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
 }
 
@@ -41,7 +42,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: interrupts.stop,
+    signal: stopWithin(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);

@@ -5,7 +5,7 @@ import { t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openOutput } from '../context/harvest-output.ts';
 import { accountOf, harvestBaseOf, openHarvestClient } from '../context/harvesting.ts';
-import { watchInterrupts } from '../context/interrupts.ts';
+import { stopWithin, watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { harvestRecords, RECORD_FORMS, type RecordHarvest } from '../flows/harvest-records.ts';
 import type { OutputForm, Subject } from '../ledger/subject.ts';
@@ -23,6 +23,7 @@ type HarvestOptions = GlobalOptions & {
   readonly schemaVersion?: string;
   readonly skipBroken?: boolean;
   readonly full?: boolean;
+  readonly deadline?: string;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -46,6 +47,7 @@ export function register(program: Command, run: Runner): void {
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
     .option('--full', t`read everything again, not only what changed since the last time`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
     .action((set: string, options: HarvestOptions) => run(options, (context) => harvest(context, set, options)));
 }
 
@@ -69,7 +71,7 @@ export async function harvest(context: Context, setSpec: string, options: Harves
     indexAllowanceMs: context.profile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: (progress) => show.update({ setSpec, ...progress }),
-    signal: interrupts.stop,
+    signal: stopWithin(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);

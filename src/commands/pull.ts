@@ -4,7 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
-import { watchInterrupts } from '../context/interrupts.ts';
+import { stopWithin, watchInterrupts } from '../context/interrupts.ts';
 import { keepMalformedAnswer } from '../context/malformed-answer.ts';
 import { atServiceValue, changeText, standingText } from '../flows/at-service.ts';
 import { type PulledFind, pull } from '../flows/pull.ts';
@@ -13,7 +13,7 @@ import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { findCount } from './counted.ts';
 
-type PullOptions = GlobalOptions & { readonly full?: boolean };
+type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -22,6 +22,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas pull', 'pas pull --full --json'],
   })
     .option('--full', t`look at everything again, not only at what changed since the last pull`)
+    .option('--deadline <time>', t`give up after this time, such as 30m or 2h`)
     .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
 }
 
@@ -41,7 +42,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     training: profile.kind === 'training',
     full: options.full === true,
     onProgress: progress.update,
-    signal: interrupts.stop,
+    signal: stopWithin(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(progress.end);

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { harvest } from '../oai/harvest.ts';
 import { storedState } from '../oai/harvest-state.ts';
@@ -71,7 +72,7 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
 type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
 
 async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
-  const { vocabulary, clock, onProgress } = options;
+  const { vocabulary, clock, onNote, onProgress } = options;
   const { id, run } = vocabulary.change(() => {
     const found = harvestOf(vocabulary, setSpec);
     settleSubject(vocabulary, found, `${options.subject} ${options.metadataPrefix}`);
@@ -103,6 +104,11 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
       const met = [...state.metIn(look.number)];
       // What was left out and has no name may be any of those that were not met.
       if (kind === 'changes' || met.some(isNameless)) return;
+      const foreign = met.find((identifier) => !identifier.includes('/id/'));
+      if (foreign !== undefined) {
+        onNote?.(t`${setSpec}: the service names its records in another form (${foreign}), so none is marked as vanished.`);
+        return;
+      }
       tally.vanished = markVanished(vocabulary, setSpec, new Set(met.map(identOf)), beganMs);
     },
   );

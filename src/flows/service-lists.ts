@@ -1,11 +1,13 @@
 import type { Clock } from '../base/clock.ts';
-import { UsageError } from '../base/errors.ts';
+import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient, OaiSet } from '../oai/client.ts';
 import type { Granularity } from '../oai/datestamp.ts';
 import { isRefusedToken, listPages } from '../oai/pages.ts';
 
 /** What must be known of a harvesting service before its lists are read. */
+
+const MOST_SETS = 10_000;
 
 export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
 
@@ -42,7 +44,11 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
     fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
     ...(signal === undefined ? {} : { signal }),
   });
-  for await (const { items } of pages) for (const { setSpec } of items) known.add(setSpec);
+  for await (const { items } of pages) {
+    for (const { setSpec } of items) known.add(setSpec);
+    if (known.size > MOST_SETS)
+      throw new OaiError('loop', t`The service names more than ${MOST_SETS} sets: its list would never end.`);
+  }
   return known;
 }
 

@@ -197,9 +197,15 @@ function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): B
 
 function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
+  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
+  const declared = /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.-]+)["']/.exec(body.toString('latin1', 0, 200))?.[1];
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
+  if (charset !== undefined && declared !== undefined && plain(charset) !== plain(declared)) {
+    const problem = t`${endpoint} says that its answer is ${charset}, and the answer says that it is ${declared}.`;
+    throw new MalformedAnswerError(problem, body);
+  }
   try {
-    return parseXml(body, /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1], MOST_NODES);
+    return parseXml(body, charset, MOST_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = recordAt(body, thrown.byte);
@@ -211,6 +217,11 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
       ...(record === undefined ? {} : { record }),
     });
   }
+}
+
+/** `UTF-8` and `utf8` are one. */
+function plain(encoding: string): string {
+  return encoding.toLowerCase().replace(/[-_]/g, '');
 }
 
 /** A list of errors is told by its first, as each of them alone is enough to refuse the request. */

@@ -13,8 +13,11 @@ export type PagesOptions<Item> = {
   /** The list's own arguments, or `{ resumptionToken }` to go on where an earlier run stopped. */
   readonly start: OaiArguments;
   readonly clock: Clock;
-  /** Tells two pages apart: the same page under two tokens means that the service goes round in a circle. */
-  readonly fingerprint: (items: readonly Item[]) => string;
+  /**
+   * Tells two pages apart: the same page under two tokens means that the service goes round in a circle. Left out where
+   * the reader itself sees that nothing new comes: a list that moves may well show a page again.
+   */
+  readonly fingerprint?: (items: readonly Item[]) => string;
   /** What to make of a page that stays malformed; without it, or where it makes nothing of it, the list ends there. */
   readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
@@ -58,7 +61,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
         throw loop(t`gave the token ${next} twice`);
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MOST_EMPTY_PAGES) throw loop(t`gave ${emptyPages} empty pages in a row`);
-      const print = items.length === 0 ? undefined : fingerprint(items);
+      const print = items.length === 0 ? undefined : fingerprint?.(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop(t`gave the same page twice`);
       if (next === undefined) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });

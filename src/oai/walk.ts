@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
@@ -46,6 +45,8 @@ const MOST_CUTS = 3;
 const MOST_FOLLOW_UPS = 5;
 /** A list without end may look new page by page; one that brings only records of this look again is one. */
 const MOST_PAGES_WITHOUT_NEWS = 100;
+/** How much longer a list may be in the end than the service counted at its first page. */
+const [MOST_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
 /** The pass under way. */
 export function underWay(state: HarvestState): Pass {
@@ -101,7 +102,7 @@ async function walkOrRewind(run: Run, first: boolean): Promise<WalkEnd> {
 async function walk(run: Run): Promise<WalkEnd> {
   const { state } = run;
   const { token, window } = underWay(state).walk;
-  let pagesWithoutNews = 0;
+  const notice = endlessness();
   try {
     for await (const page of pagesOf(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
       let pass = underWay(state);
@@ -114,16 +115,33 @@ async function walk(run: Run): Promise<WalkEnd> {
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
       const taken = await take(run, pass, page, (known) => afterPage(known, { ...page, datestampsMs, identifiers }));
-      pagesWithoutNews = taken.newInLook === 0 ? pagesWithoutNews + 1 : 0;
-      if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
-        throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
-      }
+      notice(taken.newInLook, page.completeListSize);
     }
     return 'end';
   } catch (thrown) {
     if (isRefusedToken(thrown)) return 'token-refused';
     throw thrown;
   }
+}
+
+/** To be told of each page of a walk. @throws OaiError `loop` where the list would never end */
+function endlessness(): (newRecords: number, completeListSize: number | undefined) => void {
+  let [pagesWithoutNews, records] = [0, 0];
+  let counted: number | undefined;
+  return (newRecords, completeListSize) => {
+    pagesWithoutNews = newRecords === 0 ? pagesWithoutNews + 1 : 0;
+    records += newRecords;
+    counted ??= completeListSize;
+    if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
+      throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
+    }
+    if (counted !== undefined && records > MOST_GROWTH * counted + A_DAY_OF_RECORDS) {
+      throw new OaiError(
+        'loop',
+        t`The service counted ${counted} records, sent ${records} and has more: its list would never end.`,
+      );
+    }
+  };
 }
 
 /** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
@@ -134,17 +152,23 @@ export async function followUp(run: Run): Promise<void> {
   // A walk through the rest of a window does not see what leaves the part before it.
   if (lastWalk.window.fromMs !== window.fromMs || lastWalk.window.untilMs !== window.untilMs) await countAgain(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
-  for (let rounds = 0; rounds < MOST_FOLLOW_UPS; rounds++) {
+  for (let rounds = 1; rounds <= MOST_FOLLOW_UPS; rounds++) {
     let [news, late] = [0, 0];
+    const seen = new Set<string>();
+    const notice = endlessness();
     try {
       for await (const page of pagesOf(run, listArguments(run, changes))) {
-        const taken = await take(run, underWay(state), page, (taken) => taken);
+        const taken = await take(run, underWay(state), page, (known) => known);
         news += taken.written.length;
         late += taken.newInLook;
+        const before = seen.size;
+        for (const { header } of page.items) seen.add(header.identifier);
+        notice(seen.size - before, page.completeListSize);
       }
       if (news > 0 || late > 0) await countAgain(run);
       if (news === 0) return;
     } catch (thrown) {
+      // What it leaves open, the count or the next look shows; what changed since is asked for by the next pass as well.
       if (!isRefusedToken(thrown)) throw thrown;
     }
   }
@@ -186,17 +210,9 @@ function pagesOf(
     fetchPage: client.listRecords,
     start,
     clock,
-    fingerprint,
     ...(skipBroken === true ? { salvage: client.salvageRecords } : {}),
     ...(signal === undefined ? {} : { signal }),
   });
-}
-
-/** Short, since the walk remembers one for each of perhaps ten thousand pages. */
-function fingerprint(records: readonly OaiRecord[]): string {
-  const hash = createHash('sha256');
-  for (const { header } of records) hash.update(`${header.identifier} ${header.datestamp}\n`);
-  return hash.digest('base64');
 }
 
 /** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
@@ -223,6 +239,7 @@ function shortfall(pass: Pass): string {
   const missing = missingOf(pass);
   return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
 }
+
 export function reasonOf(pass: Pass): string {
   return missingOf(pass) > 0 ? t`its list ended before` : t`its list changed again and again while it was read`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { retrying } from '../../../src/http/retry.ts';
+import { HARVEST_RETRY, retrying } from '../../../src/http/retry.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, mostWaitMs: 3000, mostRetryAfterMs: 60_000 };
@@ -64,6 +64,44 @@ describe('a GET', () => {
     const { exchange, asked } = answers({ status: 404, headers: {}, body: Buffer.alloc(0) });
     expect((await ask(exchange)).status).toBe(404);
     expect(asked()).toBe(1);
+  });
+});
+
+describe('a server that is away for a while', () => {
+  const night = async (exchange: Exchange, requests: number) => {
+    const clock = manualClock();
+    const beganMs = clock.monotonicMs();
+    const get = retrying(exchange, { ...HARVEST_RETRY, random: () => 0, clock });
+    const statuses: (number | undefined)[] = [];
+    for (let n = 0; n < requests; n++) {
+      let over = false;
+      const outcome = get({ method: 'GET', url: 'http://x/' })
+        .then(
+          ({ status }) => status,
+          () => undefined,
+        )
+        .finally(() => {
+          over = true;
+        });
+      while (!over) await clock.advance(1000);
+      statuses.push(await outcome);
+    }
+    return { statuses, elapsedMs: clock.monotonicMs() - beganMs };
+  };
+
+  test('after it has answered is waited for as long as a restart takes, and no longer than twenty minutes', async () => {
+    const { statuses, elapsedMs } = await night(answers(ok, cut).exchange, 2);
+    expect(statuses).toEqual([200, undefined]);
+    expect(elapsedMs).toBeGreaterThan(300_000);
+    expect(elapsedMs).toBeLessThan(1_300_000);
+  });
+
+  test('that never answered is given up soon: the address may be wrong', async () => {
+    expect((await night(answers(cut).exchange, 1)).elapsedMs).toBeLessThan(60_000);
+  });
+
+  test.each([408, 425, 429, 500, 502, 503, 504, 509, 520, 524, 527])('says %i', async (status) => {
+    expect((await night(answers({ ...ok, status }, ok).exchange, 1)).statuses).toEqual([200]);
   });
 });
 

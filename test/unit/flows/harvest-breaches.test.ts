@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../../src/base/errors.ts';
+import { stopWithin } from '../../../src/context/interrupts.ts';
+import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
+import { openOaiClient } from '../../../src/oai/client.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { harvestPlace, SET } from '../../support/record-harvest.ts';
+import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aRepository, sorted } from '../../support/term-repository.ts';
+import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+
+/** A service that answers what is asked beside its list, and `list` for that. */
+const service =
+  (list: (token: string | null) => string): Exchange =>
+  async ({ url }) => {
+    const query = new URL(url).searchParams;
+    if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
+    if (query.get('verb') === 'ListSets') return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(list(query.get('resumptionToken')));
+  };
+
+const clientOf = (exchange: Exchange) => openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+const RECORDS = { metadataPrefix: 'oai_svc' };
+
+describe('a service that breaks the protocol', () => {
+  test('by finding nothing behind its own token has not shown the whole list', async () => {
+    const exchange = service((token) =>
+      token === null ? listXml('ListRecords', [recordXml('A')], 'T') : oaiError('noRecordsMatch'),
+    );
+    await expect(harvestPlace().run(exchange)).rejects.toMatchObject({ oaiCode: 'incomplete' });
+  });
+
+  test('by sending ever new records has its list stopped', async () => {
+    let sent = 0;
+    const page = (): string[] => Array.from({ length: 500 }, () => recordXml(`A${sent++}`));
+    const exchange = service(() => listXml('ListRecords', page(), `T${sent}`, 'completeListSize="3"'));
+    await expect(harvestPlace().run(exchange)).rejects.toThrow(
+      /counted 3 records, sent \d+ and has more: its list would never end/,
+    );
+  });
+
+  test.each([
+    ['outside of its list', oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`)],
+    ['in no namespace', oaiXml(`<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`)],
+  ])('by a token %s is not taken to be at the end', async (_, page) => {
+    await expect(clientOf(scripted(page)).listRecords(RECORDS)).rejects.toThrow('put its resumption token outside of its list');
+  });
+
+  test('by another spelling of deleted is understood, by another status is not', async () => {
+    const withStatus = (status: string): string =>
+      listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
+    const page = await clientOf(scripted(withStatus('Deleted'))).listRecords(RECORDS);
+    expect(page.items[0]?.header.deleted).toBe(true);
+    await expect(clientOf(scripted(withStatus('withdrawn'))).listRecords(RECORDS)).rejects.toThrow('a status that is not known');
+  });
+
+  test('by its namespace is told so', async () => {
+    const foreign = oaiXml('<Identify/>').replace('OAI/2.0/"', 'OAI/1.1/"');
+    await expect(clientOf(scripted(foreign)).identify()).rejects.toThrow(
+      'in the namespace "http://www.openarchives.org/OAI/1.1/"',
+    );
+  });
+
+  test('by two encodings for one answer is not read in either', async () => {
+    const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { 'content-type': 'text/xml; charset=ISO-8859-2' } }));
+    await expect(clientOf(exchange).identify()).rejects.toThrow(
+      'says that its answer is ISO-8859-2, and the answer says that it is UTF-8',
+    );
+  });
+
+  test('by identifiers of another form loses no term', async () => {
+    using store = tempVocabulary();
+    const vocabulary = store.source(OAI_BASE);
+    const repository = aRepository(5);
+    await harvest(repository, vocabulary);
+    const renaming: Exchange = async (request) => {
+      const given = await repository.exchange(request);
+      return { ...given, body: Buffer.from(given.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:')) };
+    };
+    const notes: string[] = [];
+    expect(await harvest(repository, vocabulary, { full: true, exchange: renaming, notes })).toMatchObject([{ vanished: 0 }]);
+    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+    expect(notes.join()).toMatch(/in another form \(oai:example\.org:HES-\d+\), so none is marked as vanished/);
+  });
+});
+
+test('a service that wants to be left alone for a day is quoted', async () => {
+  const closed = answer('', { status: 503, headers: { 'retry-after': '86400' } });
+  await expect(clientOf(scripted(closed)).identify()).rejects.toMatchObject({
+    hint: expect.stringContaining('Retry-After 86400'),
+  });
+});
+
+test('what a service says about a record is kept', async () => {
+  const place = harvestPlace();
+  const about = '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
+  await place.run(service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])));
+  expect(place.lines()).toMatchObject([{ about: [{ provenance: { origin: 'museum' } }] }]);
+});
+
+describe('the time that a person gives a harvest', () => {
+  test('ends it, with what was stored kept', async () => {
+    const clock = manualClock();
+    const signal = stopWithin({ clock, onClose: () => {} }, { stop: new AbortController().signal }, '30m');
+    const silent: Exchange = (request) =>
+      new Promise((_, fail) => {
+        request.signal?.addEventListener('abort', () => fail(new NoAnswerError('aborted', true, 'stopped')));
+      });
+    const asked = clientOf(silent).listRecords(RECORDS, signal);
+    const failure = asked.catch((thrown: unknown) => thrown);
+    await clock.advance(29 * 60_000);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(60_000);
+    expect(await failure).toBeInstanceOf(UnavailableError);
+    expect(String(await failure)).toContain('The time of --deadline 30m is over.');
+  });
+
+  test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
+    const stop = new AbortController().signal;
+    expect(() => stopWithin({ clock: manualClock(), onClose: () => {} }, { stop }, deadline)).toThrow(
+      `"${deadline}" is no time.`,
+    );
+  });
+});
