@@ -202,6 +202,7 @@ describe('a record that was changed at the service', () => {
     await queue('B');
     await pushFailing('B', 'reset-after-save');
     await later(2 * HALF_AN_HOUR);
+    await mock.service.control('PUT', '/settings', { index_delay_ms: 0 });
   });
   const next = (): string => `C-202400101-N${String(Number(identOf('A').slice(-5)) + 1).padStart(5, '0')}`;
 

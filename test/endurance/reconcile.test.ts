@@ -61,7 +61,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
   await anonymous.pas('push');
   const run = await anonymous.pas('reconcile');
   expect(run.code).toBe(6);
-  expect(run.stdout).toMatch(/proves nothing.*pas resolve K-2/s);
+  expect(run.stdout).toMatch(/not shown.*pas resolve K-2/s);
 });
 
 describe('a photograph of which no answer came', () => {
