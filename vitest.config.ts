@@ -27,13 +27,15 @@ export default defineConfig({
           ...SIDE_BY_SIDE,
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/jitter/**', 'test/scale/**'],
+          exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/stories/**', 'test/jitter/**', 'test/scale/**'],
         },
       },
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
       // Kills, cut lines, full disks and nonsense met by whole processes.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
       { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
+      // Random histories of one list, in one process and without waiting.
+      { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
       { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
       {

@@ -1,0 +1,132 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/base/clock.ts';
+import { harvestRecords } from '../../src/flows/harvest-records.ts';
+import { harvestVocabulary } from '../../src/flows/harvest-vocabulary.ts';
+import { growingFile } from '../../src/flows/record-outputs/growing.ts';
+import { jsonlOutput } from '../../src/flows/record-outputs/jsonl.ts';
+import type { RecordOutput } from '../../src/flows/record-outputs/record-output.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { settleSubject } from '../../src/ledger/subject.ts';
+import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
+import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
+import { termsOfSet } from '../../src/vocabulary/terms.ts';
+import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
+import type { JsonLine } from '../support/record-harvest.ts';
+import { LISTS, type ListName, REFUSED, type Shown } from './service.ts';
+
+/** Longer than any delay of a story's index. */
+const INDEX_ALLOWANCE_MS = 10 * 60_000;
+
+export type Run = { readonly exchange: Exchange; readonly clock: Clock; readonly full: boolean };
+
+/** One of the two commands, with what it keeps between its runs: the one place where stories meet the program. */
+export type StoryClient = {
+  /** @returns whether all was read, not only what changed @throws what the command would say */
+  run(run: Run): Promise<boolean>;
+  /** What a kill in the middle of a write leaves behind. */
+  breakOff(): void;
+  holds(): Shown;
+  close(): void;
+};
+
+type Place = { readonly oaiBase: string; readonly version: string; readonly list: ListName };
+
+function clientOf({ oaiBase, version, list }: Place, exchange: Exchange): OaiClient {
+  const { reader } = LISTS[list];
+  const credentials =
+    reader === undefined ? ({ kind: 'none' } as const) : ({ kind: 'basic', username: reader, password: reader } as const);
+  return openOaiClient({ oaiBase, version, exchange, credentials });
+}
+
+/** `pas harvest SET --out FILE` */
+export function recordsClient(place: Place): StoryClient {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-story-'));
+  const path = join(folder, 'out.jsonl');
+  const { oaiBase, version, list } = place;
+  const { reader, entity, text } = LISTS[list];
+  return {
+    run: async ({ exchange, clock, full }) => {
+      const ledger = openLedger(`${path}.harvest`);
+      let output: RecordOutput | undefined;
+      const subject = { oaiBase, version, setSpec: list, format: 'oai_svc', fromBound: '', untilBound: '' };
+      try {
+        ledger.change(() => settleSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
+        const { pass } = await harvestRecords({
+          client: clientOf(place, exchange),
+          clock,
+          openOutput: async () => {
+            output = jsonlOutput(await growingFile(path, ledger), repeatedElementsOf('2.2'));
+            return { ledger, output };
+          },
+          setSpec: list,
+          metadataPrefix: 'oai_svc',
+          skipBroken: false,
+          ...{ full, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+        });
+        return pass === 'full';
+      } finally {
+        await output?.close();
+        ledger.close();
+      }
+    },
+    breakOff: () => {
+      if (existsSync(path)) appendFileSync(path, '{"identifier":"half a pa');
+    },
+    holds: () => {
+      const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+      const last = new Map(lines.map((line) => JSON.parse(line) as JsonLine).map((line) => [line.identifier, line]));
+      return new Map(
+        [...last.values()]
+          .filter(({ deleted, ...line }) => deleted !== true && !('vanished' in line))
+          .map(({ identifier, masked, metadata }) => [
+            identifier.slice(`${oaiBase}/id/`.length),
+            masked === true ? REFUSED : ((metadata as Record<string, Record<string, string>>)[entity]?.[text] ?? ''),
+          ]),
+      );
+    },
+    close: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** `pas harvest-vocab SET` */
+export function vocabularyClient(place: Place): StoryClient {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-story-'));
+  const path = join(folder, 'vocabulary.sqlite');
+  const { oaiBase, version, list } = place;
+  let now = Date.now;
+  const clock: Clock = { now: () => now(), monotonicMs: () => now(), sleep: async () => {}, hold: () => {} };
+  return {
+    run: async (run) => {
+      now = run.clock.now;
+      const store = openVocabulary(path, run.clock);
+      try {
+        const [harvested] = await harvestVocabulary({
+          client: clientOf(place, run.exchange),
+          vocabulary: store.source(oaiBase),
+          clock: run.clock,
+          sets: [list],
+          metadataPrefix: 'oai_svc',
+          full: run.full,
+          skipBroken: false,
+          ...{ subject: `${version} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+        });
+        return harvested?.pass === 'full';
+      } finally {
+        store.close();
+      }
+    },
+    breakOff: () => {},
+    holds: () => {
+      const store = openVocabulary(path, clock);
+      try {
+        return new Map([...termsOfSet(store.source(oaiBase), list)].map(({ ident, label }) => [ident, label]));
+      } finally {
+        store.close();
+      }
+    },
+    close: () => rmSync(folder, { recursive: true }),
+  };
+}

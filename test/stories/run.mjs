@@ -1,0 +1,4 @@
+// npm run stories -- --stories N --seed S [--from R] [--jobs J]
+import { playInParts } from '../support/play-in-parts.mjs';
+
+await playInParts('stories', 'stories', 100);

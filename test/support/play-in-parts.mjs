@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+
+/**
+ * Shares numbered rounds out among processes, `--NAME N --seed S [--from R] [--jobs J]`, and adds up the tallies that they print.
+ * @param {string} project the vitest project, which is told by PROJECT_NAME, PROJECT_SEED and PROJECT_FROM what to play
+ * @param {string} name what is played
+ * @param {number} most how many by default
+ */
+export async function playInParts(project, name, most) {
+  const { values } = parseArgs({
+    options: {
+      [name]: { type: 'string', default: String(most) },
+      seed: { type: 'string', default: '1' },
+      from: { type: 'string', default: '0' },
+      jobs: { type: 'string', default: String(availableParallelism()) },
+    },
+  });
+  const rounds = Number(values[name]);
+  const jobs = Math.max(1, Math.min(Number(values.jobs), rounds));
+  // A round is the same whoever plays it, so each process takes a part of them.
+  const bounds = Array.from({ length: jobs + 1 }, (_, job) => Number(values.from) + Math.round((rounds * job) / jobs));
+  const told = project.toUpperCase();
+  const played = await Promise.all(
+    bounds.slice(1).map((until, job) => {
+      const from = bounds[job] ?? 0;
+      const env = { [`${told}_${name.toUpperCase()}`]: String(until - from), [`${told}_FROM`]: String(from) };
+      return playPart(project, { ...env, [`${told}_SEED`]: String(values.seed) });
+    }),
+  );
+  if (jobs > 1) {
+    const tallies = played.map(({ tally }) => tally);
+    process.stdout.write(`in all: ${JSON.stringify(tallies.reduce((all, tally) => sum(all, tally)))}\n`);
+  }
+  process.exitCode = played.every(({ status }) => status === 0) ? 0 : 1;
+}
+
+/** @typedef {number | { [key: string]: Tally }} Tally */
+
+/**
+ * @param {string} project
+ * @param {Record<string, string>} env
+ * @returns {Promise<{ status: number, tally: Tally }>} the exit code and the tally that a process prints at its end
+ */
+async function playPart(project, env) {
+  const child = spawn('npx', ['vitest', 'run', '--project', project], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  /** @type {Promise<number>} */
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  let tally = {};
+  for await (const line of createInterface({ input: child.stdout })) {
+    process.stdout.write(`${line}\n`);
+    if (line.startsWith(`${project}: `)) tally = JSON.parse(line.slice(`${project}: `.length));
+  }
+  return { status: await ended, tally };
+}
+
+/**
+ * Of two tallies, key by key; a key that one of them lacks counts as 0.
+ * @param {Tally} some
+ * @param {Tally} others
+ * @returns {Tally}
+ */
+function sum(some = 0, others = 0) {
+  if (typeof some === 'number' && typeof others === 'number') return some + others;
+  const keys = new Set([...Object.keys(some), ...Object.keys(others)]);
+  return Object.fromEntries([...keys].map((key) => [key, sum(some[key], others[key])]));
+}
