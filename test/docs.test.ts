@@ -7,6 +7,17 @@ import { readYaml } from './support/read-yaml.ts';
 import { inBash, layOut, runPage } from './support/run-page.ts';
 import { makeHome } from './support/run-pas.ts';
 
+test.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names is there', (page) => {
+  const root = join(import.meta.dirname, '..');
+  const named = [...readFileSync(join(root, page), 'utf8').matchAll(/\| `(test\/[\w./-]+)`: (.+) \|$/gm)];
+  expect(named.length).toBeGreaterThan(5);
+  const missing = named.filter(([, file = '', title = '']) => {
+    const path = join(root, file);
+    return !existsSync(path) || ![`'${title}'`, `"${title}"`].some((quoted) => readFileSync(path, 'utf8').includes(quoted));
+  });
+  expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
+});
+
 test('the page of exit codes says what the program does', () => {
   const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'exit-codes.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);

@@ -35,6 +35,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['reconcile'], () => import('./reconcile.ts')],
   [['resolve'], () => import('./resolve.ts')],
   [['report'], () => import('./report.ts')],
+  [['pace'], () => import('./pace.ts')],
   [['doctor'], () => import('./doctor.ts')],
   [['backup'], () => import('./backup.ts')],
   [['restore'], () => import('./restore.ts')],

@@ -5,7 +5,7 @@ import { t } from '../base/language.ts';
 import { isProtected, type Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
-import { checkPacing, openPace } from '../context/pacing.ts';
+import { checkPacing, openPace, pauseText, sharedPauseMs } from '../context/pacing.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import {
   type Check,
@@ -16,10 +16,12 @@ import {
   checkSpace,
   failed,
   ok,
+  problem,
   unchecked,
   warning,
 } from '../flows/check-machine.ts';
 import { checkCounts, checkLease, checkPhotographs } from '../flows/check-outbox.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { printable } from '../ui/terminal.ts';
 import { defineCommand, type Runner } from './command.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
@@ -60,6 +62,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     }
     if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
+    if (options.offline !== true || profile.pacing === 'local') add(...(await pauseChecks(context, profile)));
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
@@ -161,20 +164,35 @@ async function vocabularyCheck(context: Context, profile: Profile): Promise<Chec
   return checkVocabulary(vocabulary, context.clock.now());
 }
 
+async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
+  const nowMs = context.clock.now();
+  const pause = pauseText(nowMs + (await sharedPauseMs(context, profile)), nowMs);
+  return pause === undefined ? [] : [warning('pause', pause, t`Wait for its end, or end it: pas pace --clear`)];
+}
+
+/** Whatever a service does with its answers, a check is over after this. */
+const MOST_CHECKING_MS = 60_000;
+
 async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
   const { checkHarvesting, checkSchema, checkService } = await import('../flows/check-service.ts');
-  const { send } = await context.connections();
+  const connections = await context.connections();
+  const stop = AbortSignal.timeout(MOST_CHECKING_MS);
+  const send: Exchange = (request) => connections.send({ ...request, signal: stop });
   const checks: Check[] = [];
   try {
     const { session } = await openService(context);
     const pace = await openPace(context, profile, { tolerant: true });
     const outbox = hasOutbox ? await context.outbox() : undefined;
-    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop: new AbortController().signal };
+    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
-    checks.push(failed('service', thrown));
+    const seconds = MOST_CHECKING_MS / 1000;
+    const late = t`The service took longer than ${seconds} seconds to be looked at.`;
+    const todo = t`Check the network. The queue is kept.`;
+    checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
   }
-  if (profile.oaiBase !== undefined) return [...checks, await checkHarvesting(() => openHarvestClient(context))];
+  if (profile.oaiBase !== undefined)
+    return [...checks, await checkHarvesting(() => openHarvestClient(context), AbortSignal.timeout(MOST_CHECKING_MS))];
   const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }

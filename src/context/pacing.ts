@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { isLoopback } from '../base/address.ts';
-import { ConfigError } from '../base/errors.ts';
+import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Check, ok, problem, warning } from '../flows/check-machine.ts';
 import { makePace, type Pace } from '../http/pace.ts';
@@ -22,7 +22,7 @@ const SLOW_STORE_MS = 10;
  * @throws ConfigError when the Redis refuses the password or the account
  */
 export async function openPace(context: Context, profile: Profile, { tolerant = false } = {}): Promise<Pace> {
-  const local = openPaceStore(context.places.paceFile, context.clock);
+  const local = openLocalStore(context);
   context.onClose(() => local.close());
   const { origin } = new URL(profile.baseUrl);
   return makePace({
@@ -31,6 +31,36 @@ export async function openPace(context: Context, profile: Profile, { tolerant = 
     scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
     intervalMs: profile.minIntervalMs,
   });
+}
+
+function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceStore> {
+  try {
+    return openPaceStore(places.paceFile, clock);
+  } catch (thrown) {
+    if (!(thrown instanceof DatabaseError)) throw thrown;
+    throw new DatabaseError(thrown.message, {
+      cause: thrown,
+      hint: t`All pas of this machine keep their pace there. Let it be written, or point XDG_STATE_HOME at another folder.`,
+    });
+  }
+}
+
+/** How long everybody pauses; nothing is made for asking, and nothing is said where it cannot be had. */
+export async function sharedPauseMs(context: Context, profile: Profile): Promise<number> {
+  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return 0;
+  try {
+    return await (await openPace(context, profile, { tolerant: true })).pauseMs();
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError) return 0;
+    throw thrown;
+  }
+}
+
+/** Undefined where there is no pause worth a word. */
+export function pauseText(untilMs: number, nowMs: number): string | undefined {
+  if (untilMs <= nowMs) return undefined;
+  const until = new Date(untilMs).toISOString();
+  return t`The service asked for a pause: nothing leaves until ${until}. pas asks again after an hour at the latest.`;
 }
 
 async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {

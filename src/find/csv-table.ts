@@ -4,7 +4,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { characterFaults } from './row-faults.ts';
-import type { Table, TableRow } from './table.ts';
+import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
 
 /** Where two are equally frequent the first wins: a comma is the likeliest to be part of a name. */
@@ -43,8 +43,11 @@ export function parseTable(file: string, bytes: Buffer): Table {
   for (const record of records()) {
     if ('broken' in record) issues.push(errorIssue('table-quote', record.broken, { file, row: record.row }));
     else if (isBlank(record)) continue;
-    else if (header === undefined) header = record;
-    else {
+    else if (header === undefined) {
+      header = record;
+      refuseTooLarge(file, { columns: header.cells.length });
+    } else {
+      refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.cells.length });
       const faults = rowFaults(record, header.cells, delimiter);
       if (faults.length === 0) rowCount += 1;
       else left.add(record.row);

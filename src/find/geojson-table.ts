@@ -42,7 +42,15 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
   return tableOfRecords(place, records, issues);
 }
 
+/** What is read of JSON takes many times its room. */
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+
 function parseJson(file: string, bytes: Buffer): Values {
+  if (bytes.length > MAX_JSON_BYTES) {
+    throw new FileError(file, t`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
+      hint: t`Save the layer as a GeoPackage, or split it.`,
+    });
+  }
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: t`Save the layer as GeoJSON again.` });
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {

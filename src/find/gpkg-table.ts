@@ -2,11 +2,12 @@ import { DatabaseError, FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
+import { refuseEndless } from '../store/database-file.ts';
 import { geomSystemOf, strangeSystem } from './geometry.ts';
 import { plainNumber } from './plain-number.ts';
 import { isReadable } from './reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import type { Table } from './table.ts';
+import { refuseTooLarge, type Table } from './table.ts';
 import { readGeoPackagePoint } from './wkb-point.ts';
 
 type Layer = {
@@ -29,6 +30,7 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
+    refuseEndless(file, bytes);
     const database = openDatabaseImage(file, bytes);
     try {
       return asDatabaseError(file, () => readLayer(file, database, chooseLayer(file, database, named)));
@@ -36,7 +38,8 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
       database.close();
     }
   } catch (thrown) {
-    if (!(thrown instanceof DatabaseError)) throw thrown;
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+    if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
     throw new FileError(file, t`${file} is an SQLite database that cannot be read: it is damaged or cut short.`, {
       cause: thrown,
       hint: t`Save the layer as a GeoPackage again.`,
@@ -45,6 +48,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
 }
 
 function chooseLayer(file: string, database: Database, named: string | undefined): Layer {
+  for (const name of DIRECTORY) refuseComputed(file, database, name);
   const tables = database
     .prepare(`select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`)
     .all();
@@ -70,13 +74,35 @@ function chooseLayer(file: string, database: Database, named: string | undefined
     return layer;
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
+  for (const { name } of fitting) refuseComputed(file, database, name);
   const filled = fitting.find(({ name }) => database.prepare(`select 1 from ${quoted(name)} limit 1`).get() !== undefined);
   const layer = filled ?? fitting[0];
   if (layer === undefined) throw new FileError(file, t`${file} has no layer of points.`, { hint });
   return layer;
 }
 
+const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
+
+/** What is computed when it is read may take for ever, or all memory; a table only gives back what is in the file. */
+function refuseComputed(file: string, database: Database, name: string): void {
+  const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name) as
+    | { readonly type: string; readonly sql: string | null }
+    | undefined;
+  if (made === undefined) return;
+  const isTable = made.type === 'table' && !/^\s*create\s+virtual\b/i.test(made.sql ?? '');
+  const columns = () => database.prepare(`pragma table_xinfo(${quoted(name)})`).all() as { readonly hidden: number }[];
+  if (isTable && columns().every(({ hidden }) => hidden === 0)) return;
+  throw new FileError(
+    file,
+    t`${file}, layer ${name}, is computed when it is read (a view, or a computed column), which is not done.`,
+    {
+      hint: t`Save the layer as a GeoPackage again.`,
+    },
+  );
+}
+
 function readLayer(file: string, database: Database, layer: Layer): Table {
+  refuseComputed(file, database, layer.name);
   const system = layer.organization.toUpperCase() === 'EPSG' ? geomSystemOf(layer.code) : undefined;
   if (system === undefined)
     throw strangeSystem(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
@@ -92,6 +118,7 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
   let counted = 0;
   for (const feature of database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>) {
     counted += 1;
+    refuseTooLarge(file, { rows: counted, columns: columns.length });
     const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
     const { [layer.geometryColumn]: geometry, ...attributes } = feature;
     const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };

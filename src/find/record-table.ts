@@ -1,6 +1,6 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { characterFaults } from './row-faults.ts';
-import { type RowPoint, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
+import { type RowPoint, refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** A row of a format that names each value: a feature, a waypoint, a find. */
 export type NamedValues = {
@@ -13,7 +13,10 @@ export type NamedValues = {
 /** A table with a column for every name that any of the records has, in the order in which they are first met. */
 export function tableOfRecords(place: TablePlace, records: readonly NamedValues[], found: readonly Issue[]): Table {
   const names = new Set<string>();
-  for (const { values } of records) for (const name of values.keys()) names.add(name);
+  for (const { values } of records) {
+    for (const name of values.keys()) names.add(name);
+    refuseTooLarge(place.file, { rows: records.length, columns: names.size });
+  }
   const header = [...names];
   const issues = [...found];
   const sound = records.filter((record) => {

@@ -1,4 +1,6 @@
+import { FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import type { GeomSystem } from './find.ts';
 import type { PointText } from './geometry.ts';
 
@@ -63,4 +65,22 @@ export function rowPlaceOf(table: TablePlace, { row, line }: TableRow): RowPlace
 export function headerPlaceOf(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...placeOf(table), ...(row === undefined ? {} : { row }) };
+}
+
+/** What no season and no museum has; a table of more is refused before its cells are made. */
+export const MAX_ROWS = 300_000;
+const MAX_COLUMNS = 1000;
+const MAX_CELLS = 20_000_000;
+
+/** @throws FileError where a table has more than is read */
+export function refuseTooLarge(
+  file: string,
+  size: { readonly rows?: number; readonly columns?: number; readonly cells?: number },
+): void {
+  const hint = t`Split the table, or take away what is not part of it.`;
+  const { rows = 0, columns = 0, cells = rows * columns } = size;
+  if (rows > MAX_ROWS) throw new FileError(file, t`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
+  if (columns > MAX_COLUMNS)
+    throw new FileError(file, t`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
+  if (cells > MAX_CELLS) throw new FileError(file, t`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
 }

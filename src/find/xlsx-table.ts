@@ -4,8 +4,8 @@ import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.t
 import { msgid, ngettext, t } from '../base/language.ts';
 import { spreadsheetNumber } from './plain-number.ts';
 import { characterFaults } from './row-faults.ts';
-import { placeOf, type Table, type TablePlace, type TableRow } from './table.ts';
-import { hasValues, readMarks, type SheetMarks } from './xlsx-marks.ts';
+import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
+import { extentOf, hasValues, readMarks, type SheetExtent, type SheetMarks } from './xlsx-marks.ts';
 import { type Sheet, sheetsOf } from './xlsx-workbook.ts';
 import { readZip } from './zip-entries.ts';
 
@@ -22,10 +22,13 @@ type Cells = readonly string[];
 export async function readXlsx(file: string, bytes: Buffer, named: string | undefined): Promise<Table> {
   const sheet = chooseSheet(file, sheetsOf(file, readZip(file, bytes)), named);
   const place = { file, sheet: sheet.name };
-  const marks = readMarks(sheet.source());
+  const source = sheet.source();
+  refuseOdd(place, extentOf(source));
+  const marks = readMarks(source);
   const rows = await readCells(file, bytes, sheet.name);
   const headerAt = rows.findIndex((cells) => cells.some((cell) => cell !== ''));
   const header = withoutEmptyEnd(rows[headerAt] ?? []);
+  refuseTooLarge(file, { columns: header.length });
   if (header.length === 0) {
     return {
       ...place,
@@ -75,6 +78,19 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
   if (sheet !== undefined) return sheet;
   const hint = names === '' ? {} : { hint: t`Its sheets are: ${names}.` };
   throw new FileError(file, t`All visible sheets of ${file} are empty.`, hint);
+}
+
+/** A row beyond those that a spreadsheet has, or one in another form, is not of a spreadsheet. */
+const LAST_ROW = 1_048_576;
+
+/** The library makes every cell up to the last, so what there is of them is looked at first. */
+function refuseOdd({ file, sheet }: TablePlace, extent: SheetExtent | undefined): void {
+  if (extent === undefined || extent.lastRow > LAST_ROW) {
+    throw new FileError(file, t`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
+      hint: t`Save it again in the spreadsheet, or as CSV UTF-8.`,
+    });
+  }
+  refuseTooLarge(file, { rows: extent.rows, cells: extent.cells });
 }
 
 async function readCells(file: string, bytes: Buffer, sheet: string): Promise<Cells[]> {
@@ -130,9 +146,12 @@ function fillMerged(
 ): readonly Cells[] {
   if (merged.length === 0) return rows;
   const filled = rows.map((cells) => [...cells]);
+  let mergedRows = 0;
   for (const { name, firstRow, lastRow, firstColumn, lastColumn } of merged) {
     const value = rows[firstRow - 1]?.[firstColumn - 1] ?? '';
     if (value === '' || firstRow <= frame.headerRow || firstColumn > frame.width) continue;
+    mergedRows += Math.min(lastRow, rows.length) - firstRow;
+    refuseTooLarge(place.file, { cells: mergedRows });
     for (let row = firstRow; row <= lastRow && (row <= rows.length || row === firstRow); row++) {
       const cells = filled[row - 1];
       if (firstColumn === lastColumn) {

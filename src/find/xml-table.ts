@@ -6,6 +6,9 @@ import { isGpx, readGpx } from './gpx-table.ts';
 import { readFindRecords } from './svc-table.ts';
 import type { Table } from './table.ts';
 
+/** Elements and attributes: a hundred thousand finds have as many. */
+const MOST_NODES = 5_000_000;
+
 /**
  * Reads what is written in XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is fetched.
  *
@@ -29,7 +32,7 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
 
 function parse(file: string, bytes: Buffer): XmlDocument {
   try {
-    return parseXml(bytes);
+    return parseXml(bytes, undefined, MOST_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, t`${file} is not XML that can be read: ${thrown.message}.`, {

@@ -4,6 +4,9 @@ import { t } from '../base/language.ts';
 
 /** All parts of one archive together, unpacked. A workbook of a hundred thousand finds has about a fifth. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
+/** Workbooks pack to a tenth or a fiftieth; what packs to far less was made to burst. A small one may. */
+const MAX_TIMES_PACKED = 200;
+const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
@@ -24,11 +27,12 @@ export type ZipEntry = {
 export function readZip(file: string, bytes: Buffer): ReadonlyMap<string, ZipEntry> {
   const entries = new Map<string, ZipEntry>();
   let total = 0;
+  const mostBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
   try {
     for (const entry of directoryOf(file, bytes)) {
       if ((entry.flags & 1) === 1) throw encrypted(file);
       total += entry.sizeBytes;
-      if (total > MAX_UNPACKED_BYTES) throw tooLarge(file);
+      if (total > mostBytes) throw tooLarge(file, mostBytes);
       const content = unpack(bytes, entry);
       if (content.length !== entry.sizeBytes || sumOf(content) !== entry.crc) throw damaged(file);
       entries.set(entry.name, { name: entry.name, unpack: () => unpack(bytes, entry) });
@@ -106,8 +110,8 @@ function encrypted(file: string): FileError {
   });
 }
 
-function tooLarge(file: string): FileError {
-  return new FileError(file, t`${file} unpacks to more than ${MAX_UNPACKED_BYTES} bytes; no table of finds has so much.`, {
+function tooLarge(file: string, mostBytes: number): FileError {
+  return new FileError(file, t`${file} unpacks to more than ${mostBytes} bytes; no table of finds has so much.`, {
     hint: t`If it is a table of yours, split it or save it as CSV UTF-8.`,
   });
 }

@@ -123,12 +123,14 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
   }
 }
 
-export async function checkHarvesting(open: () => Promise<OaiClient>): Promise<Check> {
+/** @param stop ends it, however long the service would have it wait */
+export async function checkHarvesting(open: () => Promise<OaiClient>, stop: AbortSignal): Promise<Check> {
   try {
-    const { repositoryName, baseUrl } = await (await open()).identify();
+    const { repositoryName, baseUrl } = await (await open()).identify(stop);
     return ok('harvesting', t`${repositoryName} at ${baseUrl}`);
   } catch (thrown) {
-    return failed('harvesting', thrown);
+    if (!stop.aborted) return failed('harvesting', thrown);
+    return problem('harvesting', t`The harvesting interface took too long to answer.`, WHEN_THERE_IS_A_NETWORK, 'unavailable');
   }
 }
 

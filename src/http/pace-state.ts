@@ -44,6 +44,7 @@ const LOOKS_PER_DOUBLING = 8;
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
 const MOST_JITTER_INTERVALS = 20;
+const MOST_ROOM_MS = 60_000;
 /** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.1 s in all. */
 const IDLE_MS = 10_000;
 const WAKING_MS = 15;
@@ -84,10 +85,20 @@ function orNothing(ms: number): number {
   return ms < 0.5 ? 0 : ms;
 }
 
+/** Nobody pauses for longer without asking again: a service that asks for more may mean it, or have slipped by some zeros. */
+export const MOST_PAUSE_MS = 3_600_000;
+
 /**
  * A clock that was set back, or began anew with its machine, finds times ahead of itself. They mean nothing but that
- * somebody may have left just now.
+ * somebody may have left just now. What no pas would write holds nobody up for longer than a pas would.
  */
 export function notAhead(state: PaceState, nowMs: number): PaceState {
-  return state.lastDepartureMs > nowMs ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0 } : state;
+  const past = state.lastDepartureMs > nowMs ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0 } : state;
+  return {
+    lastDepartureMs: past.lastDepartureMs,
+    leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MOST_PAUSE_MS),
+    blockedUntilMs: Math.min(past.blockedUntilMs, nowMs + MOST_PAUSE_MS),
+    jitterMs: Math.min(past.jitterMs, MOST_ROOM_MS),
+    wakingMs: Math.min(past.wakingMs, WAKING_MS),
+  };
 }

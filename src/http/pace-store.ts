@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { type Database, openDatabase } from '../store/database.ts';
+import { asDatabaseError, type Database, openDatabase } from '../store/database.ts';
 import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 
 /**
@@ -23,7 +23,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
   return {
     // Done before the promise is returned: what is decided is on record before anybody acts on it.
     update: async (scopes, change) =>
-      immediately(database, () => {
+      immediately(path, database, () => {
         const { result, next } = change(
           scopes.map((scope) => read.get(scope) ?? UNSEEN),
           clock.monotonicMs(),
@@ -39,12 +39,12 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
   };
 }
 
-/** Nothing in the file outlives a second, so a damaged one is not worth a word. */
+/** Nothing in the file is worth keeping, so one that is damaged, or of another making, is not worth a word. */
 function openOrReplace(path: string): Database {
   try {
     return open(path);
   } catch (thrown) {
-    if (!(thrown instanceof DatabaseError) || !isDamage(thrown.cause)) throw thrown;
+    if (!isDamage(thrown instanceof DatabaseError ? thrown.cause : thrown)) throw thrown;
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     return open(path);
   }
@@ -54,18 +54,22 @@ function open(path: string): Database {
   const database = openDatabase(path, { synchronous: 'normal' });
   // A flush to disk could hold a request up just after it was put on record; what a power cut takes has long passed then.
   database.pragma('synchronous = off');
-  database.exec(`create table if not exists shared_pace (
-    scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
-    blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
-  ) strict`);
+  asDatabaseError(path, () =>
+    database.exec(`create table if not exists shared_pace (
+      scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
+      blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
+    ) strict`),
+  );
+  // One of another making has other columns.
+  database.prepare('select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, jitter_ms, waking_ms from shared_pace');
   return database;
 }
 
 function isDamage(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB');
+  return /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
 }
 
-function immediately<T>(database: Database, work: () => T): T {
-  return database.transaction(work).immediate();
+function immediately<T>(path: string, database: Database, work: () => T): T {
+  return asDatabaseError(path, () => database.transaction(work).immediate());
 }

@@ -5,6 +5,7 @@ import {
   gapMs,
   lookAgainMs,
   MOST_LEAVING_MS,
+  MOST_PAUSE_MS,
   notAhead,
   type PaceState,
   type PaceStore,
@@ -47,6 +48,10 @@ export type Pace = {
   slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
   /** How long until a request could leave. */
   waitMs(): Promise<number>;
+  /** How long everybody still pauses, since the service asked for it; 0 where nobody does. */
+  pauseMs(): Promise<number>;
+  /** Ends that pause for everybody. */
+  endPause(): Promise<void>;
 };
 
 /** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds, as a rule. */
@@ -181,9 +186,15 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
         slot.giveBack();
       }
     },
+    pauseMs: () =>
+      store.update(scopes, (states, nowMs) => ({
+        result: Math.max(0, ...states.map((state) => notAhead(state, nowMs).blockedUntilMs - nowMs)),
+      })),
+    endPause: () =>
+      store.update(scopes, (states) => ({ result: undefined, next: states.map((state) => ({ ...state, blockedUntilMs: 0 })) })),
     slowDown(departedAtMs, retryAfterMs) {
       throttles += 1;
-      const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
+      const pauseMs = Math.min(retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS, MOST_PAUSE_MS);
       const agoMs = clock.monotonicMs() - departedAtMs;
       inPassing(
         store.update(scopes, (states, nowMs) => ({

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase } from './database.ts';
 import { flushFolder } from './folder.ts';
 
@@ -141,4 +143,25 @@ function syncToDisk(path: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'database-check.js');
+const CHECK_MS = 20_000;
+
+/**
+ * Whether SQLite can read the bytes of somebody else's database to their end, found out by a process that is given up after a while:
+ * a file can be made so that SQLite never ends.
+ * @throws DatabaseError where it cannot
+ */
+export function refuseEndless(path: string, bytes: Buffer): void {
+  const { stdout, status, error } = spawnSync(process.execPath, [CHECK_PROCESS], {
+    ...{ input: bytes, timeout: CHECK_MS, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
+  });
+  if (status === 0 && stdout.length === 0) return;
+  const [seconds, damage] = [CHECK_MS / 1000, String(stdout)];
+  throw new DatabaseError(
+    error === undefined
+      ? t`${path}: the database is damaged (${damage}).`
+      : t`${path} cannot be read in ${seconds} seconds: it is damaged, or was made to hold its reader up.`,
+  );
 }

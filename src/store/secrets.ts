@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { writePrivateFile } from './files.ts';
@@ -162,6 +162,7 @@ function withKeyring<T>(owner: string, work: () => T): T {
 function readAll(path: string): Map<string, Kept> {
   let text: string;
   try {
+    narrow(path);
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();
@@ -177,6 +178,11 @@ function readAll(path: string): Map<string, Kept> {
         : secretsOf(kept),
     ]),
   );
+}
+
+/** What others could read, they may have read; from here on nobody else can, or the secrets are not used. */
+function narrow(path: string): void {
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
 function parseSecrets(text: string): Secrets | undefined {

@@ -1,8 +1,16 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { canMountDisks, damage, digestOf, pasAsOrdinaryUser, pasOnFullDisk, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import {
+  canMountDisks,
+  damage,
+  digestOf,
+  everythingIn,
+  pasAsOrdinaryUser,
+  pasOnFullDisk,
+  pasWithFilesUpTo,
+} from '../support/hostile-disk.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -93,6 +101,16 @@ describe('a data folder', () => {
     expect(doctor.code).toBe(12);
     expect(doctor.stdout).toMatch(/✗ home .*cannot be written/);
     chmodSync(join(home.folder, 'pas'), 0o700);
+  });
+
+  test('and one of the shared pace that may not be written says where that is', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    const state = join(home.folder, 'state');
+    mkdirSync(join(state, 'pas'), { recursive: true });
+    pasAsOrdinaryUser(home, 'status');
+    for (const path of everythingIn(state)) chmodSync(path, statSync(path).isDirectory() ? 0o500 : 0o400);
+    expectClear(pasAsOrdinaryUser(home, 'push'), 12, /pace\.sqlite.*(permission|cannot be)[\s\S]*XDG_STATE_HOME/);
+    expect(pasAsOrdinaryUser(home, 'status').code).toBe(0);
   });
 
   test('that is gone, as a drive that is not connected, is not made anew and empty', async () => {

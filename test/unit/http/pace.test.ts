@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { makePace, type Pace, type Slot } from '../../../src/http/pace.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -367,5 +368,33 @@ test('a damaged file is replaced without a word', async () => {
   const clock = manualClock();
   const store = openPaceStore(path, clock);
   expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).waitMs()).toBe(0);
+  store.close();
+});
+
+test('times and widths that no pas would keep hold nobody up for longer than an hour', async () => {
+  const clock = manualClock();
+  const odd = { lastDepartureMs: 0, leavingUntilMs: 1e300, blockedUntilMs: 1e300, jitterMs: 1e300, wakingMs: 1e300 };
+  const states = new Map([['address:a', odd]]);
+  const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
+  await expect(pace.depart()).rejects.toThrow(/asked for a pause until \d{4}-/);
+  expect(await pace.pauseMs()).toBeLessThanOrEqual(3_600_000);
+  await pace.endPause();
+  expect(await pace.waitMs()).toBeLessThanOrEqual(120_000);
+});
+
+test('a pause that the service asks for is kept for an hour at most', async () => {
+  const clock = manualClock();
+  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  await leave(pace);
+  expect(pace.slowDown(clock.monotonicMs(), 1e12)).toBe(3_600_000);
+});
+
+test('a file of the pace that is of another making is made anew', async () => {
+  const path = join(tempFolder(), 'pace.sqlite');
+  const other = openDatabase(path, { synchronous: 'normal' });
+  other.exec('create table shared_pace (something text) strict');
+  other.close();
+  const store = openPaceStore(path, manualClock());
+  expect(await store.update(['a'], (states) => ({ result: states }))).toEqual([UNSEEN]);
   store.close();
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -188,4 +188,11 @@ describe('a keyring of the system is looked for', () => {
     expect(systemKeyring({ PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeUndefined();
     expect(systemKeyring({ PAS_KEYRING: 'off' }, 'darwin')).toBeUndefined();
   });
+});
+
+test('a file that others could read is theirs no longer once it is used', () => {
+  open(file, undefined).set(MUSEUM, SECRETS);
+  chmodSync(file, 0o644);
+  expect(open(file, undefined).get(MUSEUM)).toEqual(SECRETS);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -1,0 +1,97 @@
+import Sqlite from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FileError } from '../../src/base/errors.ts';
+import { parseTable } from '../../src/find/csv-table.ts';
+import { readTableBytes } from '../../src/find/read-table.ts';
+import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
+import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
+import { makeZip } from '../support/make-zip.ts';
+
+const HEADER = ['local_id', 'projekt', 'stav'];
+
+async function refusal(file: string, bytes: Buffer): Promise<string> {
+  try {
+    await readTableBytes(file, bytes);
+  } catch (thrown) {
+    if (thrown instanceof FileError) return thrown.message;
+    throw thrown;
+  }
+  return 'it was read';
+}
+
+const workbook = (...cells: readonly WorkbookCell[]): Buffer => makeWorkbook([{ name: 'a', rows: [HEADER, ['A-1', 'C-1', 1, ...cells]] }]);
+/** What stands between the rows of a sheet. */
+const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
+
+describe('a workbook that would fill the memory, or never end, is one clear error:', () => {
+  test.each([
+    ['a cell at the last place of a sheet', rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'), 'cells'],
+    ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'cells'],
+    ['the same behind a sign of the tag’s end', rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'), 'no form'],
+    ['a cell with an address in numbers', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'no form'],
+    ['a row number beyond every sheet', rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'), 'no form'],
+    ['a million row elements', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')), 'rows'],
+    ['a million rows with a value', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`).join('')), 'rows'],
+    ['ranges that are merged again and again', makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 30_000 }, () => ['A', 'B', 'C'])], merged: Array.from({ length: 1000 }, () => 'A3:A30000') }]), 'cells'],
+    ['a part that packs to a thousandth', makeZip([{ name: 'xl/workbook.xml', content: Buffer.alloc(40_000_000, 0x20) }]), 'unpacks to more than'],
+  ])('%s', async (_, bytes, message) => {
+    expect(await refusal('season.xlsx', bytes)).toContain(message);
+  });
+
+  test('and tags that never end are looked at once', async () => {
+    const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
+    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('season.xlsx');
+  });
+});
+
+describe('a GeoPackage that would never end is one clear error:', () => {
+  const find = { local_id: 'A-1', projekt: 'C-1', stav: 1 };
+  const changed = (sql: string): Buffer => {
+    const database = new Sqlite(makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]));
+    database.exec(sql);
+    const bytes = database.serialize();
+    database.close();
+    return bytes;
+  };
+  const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n)';
+  test.each([
+    ['a view without end', `drop table nalezy; create view nalezy as ${endless} select i as fid, null as geom from n where i < 0`],
+    ['a view that loads a program', "drop table nalezy; create view nalezy as select 1 as fid, load_extension('x') as geom"],
+    ['a view of zeros', 'drop table nalezy; create view nalezy as select 1 as fid, zeroblob(1000000000) as geom'],
+    ['a computed column of zeros', 'alter table nalezy add column zeros as (zeroblob(900000000))'],
+    ['a list of layers that is a view', `alter table gpkg_contents rename to kept; create view gpkg_contents as ${endless} select 'x' as table_name, 'features' as data_type, i as srs_id from n where i < 0`],
+  ])('%s', async (_, sql) => {
+    expect(await refusal('season.gpkg', changed(sql))).toContain('is computed when it is read');
+  });
+
+  test('whatever bytes of it are changed', async () => {
+    const good = makeGeoPackage([{ name: 'nalezy', features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const) }]);
+    const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(damage, async (changes) => {
+        const bytes = Buffer.from(good);
+        for (const [at, value] of changes) bytes[at] = value;
+        expect(await refusal('season.gpkg', bytes)).not.toBe('');
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('a table of text that no season has is one clear error:', () => {
+  test('a million rows, be they wrong', () => {
+    const bytes = Buffer.from(`${HEADER.join(';')}\n${'A;B\n'.repeat(1_000_000)}`);
+    expect(() => parseTable('season.csv', bytes)).toThrow('more than 300000 rows');
+  });
+
+  test('a hundred thousand columns', () => {
+    expect(() => parseTable('season.csv', Buffer.from(`${'a;'.repeat(100_000)}\n`))).toThrow('more than 1000 columns');
+  });
+
+  test('features of which each names other properties', async () => {
+    const features = Array.from({ length: 20_000 }, (_, at) => ({ type: 'Feature', geometry: null, properties: { [`p${at}`]: at } }));
+    const bytes = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }));
+    expect(await refusal('season.geojson', bytes)).toContain('columns');
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
+
+let service: MockProcess;
+let home: Home;
+
+beforeAll(async () => {
+  service = await startMockProcess('--min-interval', '10');
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.control('POST', '/reset');
+  home = await signedIn(service);
+});
+
+type Pause = { readonly paused_until: string | null };
+
+async function throttledFor(seconds: number): Promise<void> {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await service.faults({ endpoint: 'import', when: { nth: 1 }, fault: 'throttle', retry_after: seconds, times: 1 });
+  expect((await home.pas('push')).code).toBe(5);
+}
+
+test('a pause that the service asked for is seen in status, doctor and pace, and ended by a person', async () => {
+  await throttledFor(1800);
+  const status = await home.pas('status');
+  expect(status.stdout).toMatch(/asked for a pause: nothing leaves until \d{4}-.*pas pace --clear/);
+  expect((await home.json<Pause>('status')).paused_until).toMatch(/Z$/);
+  const doctor = JSON.parse((await home.pas('doctor', '--offline', '--json')).stdout) as {
+    checks: { name: string; level: string }[];
+  };
+  expect(doctor.checks.find(({ name }) => name === 'pause')).toMatchObject({ level: 'warning' });
+  expect(await home.json('pace', '--clear')).toMatchObject({ cleared: true, paused_until: null });
+  expect(await home.json('pace')).toMatchObject({ cleared: false, paused_until: null });
+  expect((await home.json<Pause>('status')).paused_until).toBeNull();
+  await expectDone(home.pas('push'));
+  expect(await service.state()).toMatchObject({ finds: 2 });
+});
+
+test('a pause of years is kept for an hour, and said so', async () => {
+  const before = Date.now();
+  await throttledFor(999_999_999);
+  const { paused_until: until } = await home.json<Pause>('pace');
+  expect(Date.parse(until ?? '')).toBeGreaterThan(before + 3_000_000);
+  expect(Date.parse(until ?? '')).toBeLessThan(Date.now() + 3_601_000);
+  expect((await home.pas('pace')).stdout).toMatch(/after an hour at the latest/);
+  await expectDone(home.pas('pace', '--clear'));
+});
+
+test('without a pause, pace says how far apart requests are, also before the first push', async () => {
+  const fresh = makeHome();
+  const flags = ['--base-url', service.base_url, '--schema-base', service.schema_base];
+  await expectDone(fresh.pas('init', '--name', 'x', '--kind', 'training', ...flags));
+  expect((await fresh.pas('pace')).stdout).toMatch(/No pause is kept: .* every 100 ms/);
+});
