@@ -196,27 +196,29 @@ describe('two profiles of one service', () => {
     expect(accounts.filter(({ username }) => username === USERNAME)).toHaveLength(1);
   });
 
-  test('share what was pulled and where nothing is known', () => {
+  test('keep apart what their accounts were shown, and share where nothing is known', () => {
     using outbox = broughtOn((old) =>
       old.exec(`
         insert into pulled values ('field', 'C-1', 'shown', 5, 3, '{"a":1}', 1, 2), ('twin', 'C-2', 'deleted', 6, null, null, 1, 2);
         insert into gaps values ('field', 'C', 3, 4), ('twin', null, 5, 6), ('training', null, 7, 8);`),
     );
-    for (const seen of [outbox, asSeenBy(outbox, JAN)]) {
-      expect(['C-1', 'C-2', 'C-3'].map((identCely) => pulledRecord(seen, identCely)?.standing)).toEqual([
-        'shown',
-        'deleted',
-        undefined,
-      ]);
+    for (const [seen, ...standings] of [
+      [outbox, 'shown', undefined],
+      [asSeenBy(outbox, JAN), undefined, 'deleted'],
+    ] as const) {
+      expect(['C-1', 'C-2'].map((identCely) => pulledRecord(seen, identCely)?.standing)).toEqual(standings);
       expect(gapsOf(seen).map(({ fromMs }) => fromMs)).toEqual([3, 5]);
     }
   });
 
-  test('do not lose a record as one of them was last shown it', () => {
-    using outbox = broughtOn((old) =>
-      old.exec(`
+  test('of one account do not lose a record as it was last shown to one of them', () => {
+    const both = ['field', 'twin'].map((profile) => ({ profile, ...EVA }));
+    using outbox = broughtOn(
+      (old) =>
+        old.exec(`
         insert into pulled values ('field', 'C-1', 'shown', 5, 3, '{"a":1}', 1, 9), ('twin', 'C-1', 'withheld', 6, null, null, 1, 2);
         insert into pulled values ('field', 'C-2', 'withheld', 5, null, null, 1, 2), ('twin', 'C-2', 'shown', 6, 3, '{"a":2}', 1, 9);`),
+      both,
     );
     expect(['C-1', 'C-2'].map((identCely) => pulledRecord(outbox, identCely)?.record)).toEqual([{ a: 1 }, { a: 2 }]);
   });

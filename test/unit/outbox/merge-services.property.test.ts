@@ -153,7 +153,9 @@ test('whatever an outbox held under the names of profiles, it holds for their se
       expect(outbox.sql(`select id, started_at, ${account} from attempts order by id`).all()).toEqual(attempts);
       expect(outbox.sql('select count(*) from gaps').pluck().get()).toBe(was.length);
       expect(outbox.sql('select count(*) from pulled').pluck().get()).toBe(
-        new Set(was.flatMap(({ service, identCely }) => (identCely === null ? [] : [`${service} ${identCely}`]))).size,
+        new Set(
+          was.flatMap(({ service, username, identCely }) => (identCely === null ? [] : [`${service} ${username} ${identCely}`])),
+        ).size,
       );
       expect(unnamedServices(outbox).map(({ knownAs }) => knownAs)).toEqual(
         was.some(({ service }) => service === 'gone') ? ['gone'] : [],
