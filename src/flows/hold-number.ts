@@ -1,12 +1,13 @@
 import { t } from '../base/language.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import { applySettlement } from '../outbox/claims.ts';
-import type { Entry } from '../outbox/entry.ts';
+import type { Entry, NumberEntry } from '../outbox/entry.ts';
 import { closeAttempt, openAttempt } from '../outbox/journal.ts';
 import { type Straggler, stragglers } from '../outbox/latest-number.ts';
 import { lastAnswer, madeBeforeMs } from '../outbox/server-time.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { askAccess } from './ask-access.ts';
+import { isSettledByLook } from './look-at-number.ts';
 import type { PushContext, PushRun } from './push-run.ts';
 import { dateOf } from './send-entry.ts';
 import { neverArrived } from './settle-outcome.ts';
@@ -20,8 +21,13 @@ const MARGIN_MS = 5000;
  * has not said the time since, it is asked.
  */
 export async function isHeld(run: PushRun, entry: Entry): Promise<boolean> {
+  if (entry.kind !== 'number') return false;
+  return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));
+}
+
+async function isBehindAnother(run: PushRun, entry: NumberEntry): Promise<boolean> {
   const { clock, outbox } = run.context;
-  const others = entry.kind === 'number' ? stragglers(outbox, entry) : [];
+  const others = stragglers(outbox, entry);
   if (others.length === 0) return false;
   let waitMs = waitByService(run.context, others);
   if (waitMs === undefined) {

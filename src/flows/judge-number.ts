@@ -1,22 +1,19 @@
 import { t } from '../base/language.ts';
 import { tooEarly } from './judge-absence.ts';
 import type { RecordSight } from './judge-photograph.ts';
-import type { Verdict, View, Window } from './verdict.ts';
+import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
 export type NumberDoubt = {
   readonly identCely: string;
   readonly value: string;
-  /** What the record had before, as far as this outbox knows. */
-  readonly before: string | undefined;
+  /** What the record may have without anybody else having set it; empty where nothing is known of it. */
+  readonly known: ReadonlySet<string>;
   readonly window: Window;
 };
 
-/**
- * The verdict on a number that may have been sent since an older copy was made. It is not simply sent again: a later number
- * may have replaced it meanwhile.
- */
+/** The verdict on a number that may have been sent. It is not simply sent again: another one may have replaced it meanwhile. */
 export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<View, 'nowMs' | 'index'>): Verdict {
-  const { identCely, value, before, window } = doubt;
+  const { identCely, value, known, window } = doubt;
   if (record === undefined) {
     return {
       kind: 'undecided',
@@ -29,13 +26,14 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
   if (current === value) {
     return { kind: 'found', basis: 'same-number', identCely, reason: t`${identCely} has this number`, candidates: [] };
   }
-  if (current !== (before ?? '')) {
-    return {
-      kind: 'undecided',
-      basis: 'other-number',
-      reason: t`${identCely} has another number by now: ${current}`,
-      candidates: [current],
-    };
+  const isAsBefore =
+    known.size > 0 ? known.has(current) : current === '' || record.changedMs < window.fromMs - CLOCK_MARGIN_MS;
+  if (!isAsBefore) {
+    const reason =
+      current === ''
+        ? t`${identCely} has no number by now; it was to get ${value}`
+        : t`${identCely} has the number ${current} by now; it was to get ${value}`;
+    return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (
     tooEarly(window, view, Math.max(view.index.reachesMs, record.changedMs)) ?? {

@@ -8,6 +8,7 @@ import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.t
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import type { ReadIdentCely } from '../pas-api/outcome.ts';
 import type { Session } from '../pas-api/session.ts';
+import type { RecordSight } from './judge-photograph.ts';
 import { leftOutNow, type Walls } from './left-out.ts';
 
 /** What a push is given. */
@@ -34,6 +35,8 @@ export type PushContext = {
   readonly send: Exchange;
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
+  /** A record as the service shows it now; absent where there is no harvesting. */
+  readonly lookAt?: ((identCely: string) => Promise<RecordSight>) | undefined;
   readonly clock: Clock;
   readonly report: (event: PushEvent) => void;
   /** Start nothing more, but wait for what is under way. */

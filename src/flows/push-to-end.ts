@@ -2,7 +2,7 @@ import { ConfigError, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
-import { forgetWaits, recoverInterrupted } from '../outbox/claims.ts';
+import { forgetWaits, nextInTime, recoverInterrupted } from '../outbox/claims.ts';
 import { entriesInState } from '../outbox/entries.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
@@ -11,8 +11,10 @@ import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { unnamedServices } from '../outbox/services.ts';
 import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
+import { leftOutNow } from './left-out.ts';
+import { currentRecord } from './look-at-number.ts';
 import { openKeptPhotograph } from './open-kept-photograph.ts';
-import { type PushResult, push } from './push.ts';
+import { type PushResult, push, waitingText } from './push.ts';
 import type { PushContext } from './push-run.ts';
 import { readRecordIdent } from './read-record-ident.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
@@ -70,6 +72,8 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
   try {
     if (given.isUrgent === true && given.recordKeys !== undefined) forgetWaits(given.outbox, given.recordKeys);
     let identified: Promise<Identified> | undefined;
+    let sender = given.outbox;
+    const lookAt = lookingAt(given);
     const sendDue = async (): Promise<PushResult> => {
       // Without anything to send nobody need be there. Whose a token is that came from outside is open before it is asked.
       const isIdle =
@@ -82,21 +86,26 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       });
       if (known === undefined) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       const { outbox, accountId } = known;
+      sender = outbox;
       onRound?.(countToSend(outbox, given, given.anyAccount));
       const openPhotograph = (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph);
-      return push({ ...given, ...service, outbox, accountId, openPhotograph, readIdentCely: readRecordIdent });
+      return push({ ...given, ...service, outbox, accountId, lookAt, openPhotograph, readIdentCely: readRecordIdent });
     };
     let result = await sendDue();
     const released = new Set<number>();
     for (;;) {
-      const absent = await settleDoubts(given, result);
-      const again = absent.filter((id) => !released.has(id) && !result.oddlyAnswered.includes(id));
+      const settled = await settleDoubts(given, result);
+      const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
+        verdict.kind === 'absent' ? !result.oddlyAnswered.includes(id) : verdict.kind === 'found' && kind === 'import';
+      const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
       if (given.stop.aborted && entriesInState(given.outbox, 'uncertain').length > 0)
         return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
       const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
-      if (again.length === 0 || !mayGoOn) return result;
+      if (!mayGoOn) return result;
+      if (again.length === 0) return namingRest(given, sender, result);
       // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
-      for (const id of again) released.add(id);
+      // What was found has freed its photographs and numbers.
+      for (const { entry } of again) released.add(entry.id);
       result = joined(result, await sendDue());
     }
   } finally {
@@ -148,8 +157,16 @@ export function joined(first: PushResult, second: PushResult): PushResult {
   };
 }
 
-/** @returns the entries that the service is proven not to have */
-async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promise<number[]> {
+/** Nothing that could be sent is left without a word: it was sent in vain, or must wait. */
+function namingRest(given: PushToEnd, outbox: ServiceOutbox, result: PushResult): PushResult {
+  const { clock, walls } = given;
+  const rest = nextInTime(outbox, { ...given, busyRecords: [], busyProjects: [], leftOut: leftOutNow(walls, clock) });
+  if (rest === undefined || result.oddlyAnswered.includes(rest.id)) return result;
+  const untilMs = Math.max(rest.notBeforeAt, clock.now());
+  return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
+}
+
+async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
   const { outbox } = given;
   const isOpen = entriesInState(outbox, 'uncertain').length > 0 || gapsOf(outbox).length > 0;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
@@ -157,7 +174,7 @@ async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promis
   try {
     const settled = await lookAndSettle(given, given.harvesting);
     given.onReconciled?.(settled);
-    return settled.filter(({ verdict }) => verdict.kind === 'absent').map(({ entry }) => entry.id);
+    return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
     if (!given.stop.aborted) given.onLookFailed?.(thrown);
@@ -212,6 +229,15 @@ async function lookAndSettle(
     harvester: harvesters[auth],
     ...(onLook === undefined ? {} : { onProgress: onLook }),
   });
+}
+
+function lookingAt({ harvesting, stop }: PushToEnd): PushContext['lookAt'] {
+  if (harvesting === undefined) return undefined;
+  let client: Promise<OaiClient> | undefined;
+  return async (identCely) => {
+    client ??= harvesting.open();
+    return currentRecord(heeding(await client, stop), harvesting.format, identCely);
+  };
 }
 
 /** Gives up what is asked as soon as it is stopped. */

@@ -139,7 +139,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   return true;
 }
 
-function waitingText(entry: Entry | undefined): string {
+export function waitingText(entry: Entry | undefined): string {
   if (entry === undefined) return t`the remaining entries must wait`;
   const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
   return t`the remaining entries must wait; ${what}: ${reason}`;

@@ -1,9 +1,6 @@
-import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { readHarvestedFind } from '../find/harvested-find.ts';
-import { entityOf } from '../oai/record.ts';
 import { applySettlement } from '../outbox/claims.ts';
-import { entriesInState, entriesOfRecord, importOfFind, move } from '../outbox/entries.ts';
+import { entriesInState, entriesOfRecord, importOfFind } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
 import { gapsOf, isHeldByGap } from '../outbox/gaps.ts';
@@ -12,9 +9,10 @@ import { againAt } from '../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
 import { type ImportDoubt, judgeImports } from './judge-doubt.ts';
-import { judgeNumber, type NumberDoubt } from './judge-number.ts';
+import { judgeNumber } from './judge-number.ts';
 import { judgePhoto, type PhotoDoubt, type RecordSight } from './judge-photograph.ts';
 import { elementsSent, type LookContext, lookAround, type Sighted } from './look-around.ts';
+import { currentRecord, numbersFromHere, settlesNumber } from './look-at-number.ts';
 import { narrowGaps } from './narrow-gaps.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -37,33 +35,22 @@ export async function reconcile(context: ReconcileContext): Promise<Reconciled[]
   // All are judged together, since a record may be any of several; only those that were asked for are settled.
   const uncertain = entriesInState(outbox, 'uncertain');
   const asked = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
-  requeueNumbers(outbox, uncertain.filter(asked));
   const imports = uncertain.filter((entry) => entry.kind === 'import');
-  const changes = uncertain.filter(needsEvidence);
+  const changes = uncertain.filter(isChange);
   const gaps = gapsOf(outbox);
   if (![...imports, ...changes].some(asked) && gaps.length === 0) return [];
   const view = await lookAround(context, [...imports, ...changes], gaps);
   const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view), view);
   // An import that was found has given its photographs and numbers their record.
-  const open = entriesInState(outbox, 'uncertain').filter(needsEvidence);
+  const open = entriesInState(outbox, 'uncertain').filter(isChange);
   const verdicts = await judgeChanges(context, open, view);
   const all = [...settled, ...applyAll(context, open.filter(asked), verdicts, view)];
   if (gaps.length > 0) narrowGaps(context, gaps, view);
   return all;
 }
 
-/** A number of unknown end is simply sent again, but not an older one after a newer one. */
-function needsEvidence(entry: Entry): entry is PhotoEntry | NumberEntry {
-  return entry.kind === 'photo' || (entry.kind === 'number' && entry.doubt !== null);
-}
-
-function requeueNumbers(outbox: ServiceOutbox, entries: readonly Entry[]): void {
-  outbox.change(() => {
-    for (const entry of entries) {
-      if (entry.kind === 'number' && entry.doubt === null)
-        move(outbox, entry, 'queued', { notBeforeAt: againAt(outbox, entry.id), reason: t`a number may be sent again` });
-    }
-  });
+function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
+  return entry.kind !== 'import';
 }
 
 function judgeImportEntries(context: LookContext, entries: readonly ImportEntry[], view: Sighted) {
@@ -87,12 +74,12 @@ async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry 
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const record = await currentRecord(context, identCely);
+    const record = await currentRecord(context.client, context.format, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
     for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view)) verdicts.set(id, verdict);
     for (const entry of ofRecord) {
-      if (entry.kind === 'number') verdicts.set(entry.id, judgeNumber(numberDoubt(context, entry, view), record, view));
+      if (entry.kind === 'number') verdicts.set(entry.id, verdictOnNumber(context, entry, record, view));
     }
   }
   return verdicts;
@@ -133,26 +120,12 @@ function acceptedOf({ outbox }: LookContext, identCely: string): Entry[] {
   return entriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
 }
 
-function numberDoubt(context: LookContext, entry: NumberEntry, view: Sighted): NumberDoubt {
-  const identCely = entry.identCely ?? '';
-  const earlier = acceptedOf(context, identCely);
-  const number = earlier.filter(({ kind }) => kind === 'number').at(-1);
-  const made = earlier.find(({ kind }) => kind === 'import');
-  const before =
-    number?.kind === 'number' ? number.value : made?.kind === 'import' ? elementsSent(made)?.evidencni_cislo : undefined;
-  return { identCely, value: entry.value, before: before?.toString(), window: windowOf(context, entry, view) };
-}
-
-async function currentRecord(context: LookContext, identCely: string): Promise<RecordSight> {
-  try {
-    const record = await context.client.getRecord(identCely, context.format);
-    const entity = entityOf(record);
-    const find = entity === undefined ? undefined : readHarvestedFind(entity);
-    return find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
-  } catch (thrown) {
-    if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
-    throw thrown;
-  }
+/** One that was not restored from an older copy may be sent again, unless somebody else has given the record another. */
+function verdictOnNumber(context: LookContext, entry: NumberEntry, record: RecordSight, view: Sighted): Verdict {
+  const { identCely, value, doubt } = entry;
+  const known = numbersFromHere(context.outbox, entry);
+  const verdict = judgeNumber({ identCely: identCely ?? '', value, known, window: windowOf(context, entry, view) }, record, view);
+  return doubt !== null || settlesNumber(verdict) ? verdict : { ...verdict, kind: 'absent' };
 }
 
 function applyAll(

@@ -30,6 +30,7 @@ export type Basis =
   | 'same-number'
   | 'other-number'
   | 'number-as-before'
+  | 'not-looked-up'
   | 'find-absent';
 
 /** When the write may have been carried out: from its first attempt to as long as the service may work on its last. */

@@ -4,14 +4,14 @@ import { noWalls } from '../../../src/flows/left-out.ts';
 import { pushToEnd } from '../../../src/flows/push-to-end.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pace.ts';
-import { allEntries } from '../../../src/outbox/entries.ts';
+import { addNumber, allEntries } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
 import { takeLease } from '../../../src/outbox/lease.ts';
 import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
-import { findService, queueFind } from '../../support/find-service.ts';
+import { findService, PROJECT, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -195,5 +195,30 @@ describe('the look at what is in doubt', () => {
     stopper.abort();
     expect(await running).toMatchObject({ accepted: 1, stopCause: { kind: 'interrupted' } });
     expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'uncertain']);
+  });
+});
+
+describe('a push that finds what it did not know to be there', () => {
+  test('goes on with the number of that find', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-1' ? 'done-but-500' : 'done');
+    const { findId } = queueFind(outbox, 'K-1');
+    addNumber(outbox, { findId, identCely: null }, 'INV 1');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1, requests: 2, stopCause: undefined });
+    expect(service.writes).toEqual(['K-1', `${PROJECT}-N00001 = INV 1`]);
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+  });
+
+  test('names what is left all the same, as a find that the service loses each time', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-2' ? '500' : 'done');
+    service.habits.beforeHarvest = async () => clock.sleep(2000);
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1, stopCause: { kind: 'not-yet', reason: expect.stringContaining('K-2') as string } });
+    expect(service.writes).toEqual(['K-1', 'K-2', 'K-2']);
   });
 });
