@@ -1,28 +1,52 @@
 import { t } from '../base/language.ts';
+import { sha512Of } from '../http/digest.ts';
 import { NoAnswerError } from '../http/exchange.ts';
 import { applySettlement } from '../outbox/claims.ts';
+import { importOfFind, recordKey } from '../outbox/entries.ts';
 import type { Entry, NumberEntry } from '../outbox/entry.ts';
 import { closeAttempt, openAttempt } from '../outbox/journal.ts';
 import { type Straggler, stragglers } from '../outbox/latest-number.ts';
+import type { ServiceOutbox } from '../outbox/outbox.ts';
+import { sealOf } from '../outbox/seal.ts';
 import { lastAnswer, madeBeforeMs } from '../outbox/server-time.ts';
 import { accessProbe } from '../pas-api/requests.ts';
 import { askAccess } from './ask-access.ts';
 import { isSettledByLook } from './look-at-number.ts';
-import type { PushContext, PushRun } from './push-run.ts';
+import { type PushContext, type PushRun, reportSettled } from './push-run.ts';
 import { dateOf } from './send-entry.ts';
-import { neverArrived } from './settle-outcome.ts';
+import { neverArrived, refusal } from './settle-outcome.ts';
 
 /** The service's clock counts whole seconds, and a request leaves a moment after it is written down. */
 const MARGIN_MS = 5000;
 
 /**
- * Whether a number must wait since an earlier one of its record may still be on its way: arriving later, that one would overwrite it.
+ * Whether an entry must not be sent now: it is not what was queued any more, or a number that has to wait or was settled by a look. A
+ * number waits while an earlier one of its record may still be on its way: arriving later, that one would overwrite it.
  * It goes back to the queue until then. The service's clock decides, for this machine's may have been set meanwhile; where the service
  * has not said the time since, it is asked.
  */
 export async function isHeld(run: PushRun, entry: Entry): Promise<boolean> {
+  if (!isAsQueued(run.context.outbox, entry)) {
+    const settlement = refusal(entry, t`the disk holds something else than what was queued: give it up and queue it again`, []);
+    applySettlement(run.context.outbox, entry, settlement);
+    run.counts.refused += 1;
+    reportSettled(run, entry, settlement);
+    return true;
+  }
   if (entry.kind !== 'number') return false;
   return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));
+}
+
+/** Whether an entry still is what was queued: a disk may have changed it since. */
+function isAsQueued(outbox: ServiceOutbox, entry: Entry): boolean {
+  if (entry.kind === 'import') {
+    const { document, documentSha512 } = entry;
+    return document !== null && documentSha512?.equals(sha512Of(document)) === true;
+  }
+  const { findId, identCely, seal } = entry;
+  const made = findId === null ? undefined : importOfFind(outbox, findId);
+  const isOfItsFind = made?.state !== 'accepted' || made.identCely === identCely;
+  return isOfItsFind && recordKey(entry) === entry.recordKey && (seal === null || sealOf(entry).equals(seal));
 }
 
 async function isBehindAnother(run: PushRun, entry: NumberEntry): Promise<boolean> {

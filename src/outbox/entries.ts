@@ -2,6 +2,7 @@ import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
+import { sealOf } from './seal.ts';
 
 export type Target = {
   /** The find's row, or null for a record of the service that is not kept here. */
@@ -19,7 +20,7 @@ export type ImportContent = {
 };
 
 const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, service_id as serviceId, username, kind, state,
-  ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, document, document_sha512 as documentSha512,
+  ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, seal, document, document_sha512 as documentSha512,
   project, collided, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
   photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt,
   doubt_from_at as doubtFromAt, doubt_until_at as doubtUntilAt`;
@@ -56,16 +57,17 @@ function readyState({ doubt }: Entry): EntryState {
 }
 
 export function addNumber(outbox: ServiceOutbox, target: Target, value: string): number {
-  return insert(outbox, target, 'number', 'queued', { value });
+  return insert(outbox, target, 'number', 'queued', { value, seal: sealOf({ kind: 'number', recordKey: recordKey(target), value }) });
 }
 
 export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void {
-  move(outbox, entry, 'queued', { value, notBeforeAt: 0, reason: null, issues: null });
+  const seal = sealOf({ kind: 'number', recordKey: entry.recordKey, value });
+  move(outbox, entry, 'queued', { value, seal, notBeforeAt: 0, reason: null, issues: null });
 }
 
 export function addPhoto(outbox: ServiceOutbox, target: Target, photograph: Photograph): number {
   const held = heldByGap(outbox, projectOfTarget(outbox, target));
-  return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(photograph) });
+  return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(recordKey(target), photograph) });
 }
 
 function projectOfTarget(outbox: ServiceOutbox, { findId, identCely }: Target): string | null {
@@ -104,11 +106,12 @@ function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: Ent
 }
 
 export function replacePhoto(outbox: Outbox, entry: Entry, photograph: Photograph): void {
-  move(outbox, entry, readyState(entry), { ...photoChanges(photograph), notBeforeAt: 0, reason: null, issues: null });
+  move(outbox, entry, readyState(entry), { ...photoChanges(entry.recordKey, photograph), notBeforeAt: 0, reason: null, issues: null });
 }
 
-function photoChanges(photograph: Photograph): Changes {
+function photoChanges(key: string, photograph: Photograph): Changes {
   return {
+    seal: sealOf({ kind: 'photo', recordKey: key, photograph }),
     photoName: photograph.name,
     photoType: photograph.mediaType,
     photoSha512: photograph.sha512,
@@ -132,6 +135,7 @@ const COLUMN_OF = {
   photoSha512: 'photo_sha512',
   photoBytes: 'photo_bytes',
   photoLink: 'photo_link',
+  seal: 'seal',
   reason: 'reason',
   issues: 'issues',
   doubtFromAt: 'doubt_from_at',

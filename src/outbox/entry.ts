@@ -44,6 +44,8 @@ type EntryBase = {
   readonly identCely: string | null;
   readonly notBeforeAt: number;
   readonly recordKey: string;
+  /** Digest of what it is to do, made when it was queued; null for an import, and for what an earlier pas queued. */
+  readonly seal: Buffer | null;
   readonly reason: string | null;
   readonly issues: readonly Issue[];
   readonly createdAt: number;

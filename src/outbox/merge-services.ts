@@ -1,8 +1,9 @@
 import { t } from '../base/language.ts';
 import { move, selectEntries } from './entries.ts';
-import type { Entry, EntryState } from './entry.ts';
+import type { Entry, EntryState, NumberEntry, PhotoEntry } from './entry.ts';
 import { findById, insertFind } from './finds.ts';
 import type { Outbox } from './outbox.ts';
+import { sealOf } from './seal.ts';
 
 /** Two rows turn out to be one service: all of the first is given to the second. To be called in a transaction. */
 export function mergeServices(outbox: Outbox, from: number, into: number): void {
@@ -77,10 +78,14 @@ function settleTwo(outbox: Outbox, findId: number, here: Entry, there: Entry): v
     giveUp(outbox, other, stands);
     return;
   }
+  const moved = selectEntries(outbox, 'find_id = :findId and service_id = :serviceId', { findId, serviceId: here.serviceId }).filter(
+    (entry) => entry.kind !== 'import' && entry.seal?.equals(sealOf(entry)) === true,
+  ) as (NumberEntry | PhotoEntry)[];
   const copy = insertFind(outbox, { localId: freeLocalId(outbox, find.localId), elements: find.elements });
   outbox
     .sql('update entries set find_id = :copy, record_key = :key where find_id = :findId and service_id = :serviceId')
     .run({ copy, key: `find:${copy}`, findId, serviceId: here.serviceId });
+  for (const entry of moved) outbox.sql('update entries set seal = ? where id = ?').run(sealOf({ ...entry, recordKey: `find:${copy}` }), entry.id);
 }
 
 function freeLocalId(outbox: Outbox, localId: string): string {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { sha512Of } from '../../src/http/digest.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { type NamedService, nameServices, openService } from '../../src/outbox/services.ts';
 import { manualClock } from './manual-clock.ts';
@@ -54,7 +55,7 @@ export function addOldEntry(database: Sqlite.Database, entry: OldEntry): number 
     .run({
       ...{ id, findId, profile, kind, state, identCely, document },
       recordKey: findId === null ? `record:${identCely}` : `find:${findId}`,
-      digest: document === null ? null : Buffer.alloc(64, 9),
+      digest: document === null ? null : sha512Of(document),
       value: kind === 'number' ? value : null,
       ...(kind === 'photo'
         ? { photoName: `${byte}.jpg`, photoType: 'image/jpeg', photoDigest: Buffer.alloc(64, byte), photoBytes: byte }

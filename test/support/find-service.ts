@@ -1,7 +1,7 @@
 import { noWalls } from '../../src/flows/left-out.ts';
 import { type PushToEnd, pushToEnd } from '../../src/flows/push-to-end.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pace.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { KnownAccount } from '../../src/outbox/accounts.ts';
@@ -76,7 +76,9 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
   const service = serviceSaying(account);
   const send: Exchange = async (request) => {
     request.onDeparture?.();
-    const body = await textOf(request);
+    const body = await textOf(request).catch((cause: unknown) => {
+      throw new NoAnswerError('reset', false, 'the body broke off', { cause });
+    });
     await clock.sleep(50);
     return request.url.endsWith('/api/uzivatel-info/') ? service.send(request) : answerWrite(request, body);
   };
