@@ -15,10 +15,15 @@ type Doubted = {
 /** The time in which an entry's attempts may have taken effect, on the server's clock, and by whom. */
 export function windowOf({ outbox, settleMs, user }: Doubted, entry: Entry, now: ServerNow): Window {
   const moments = momentsOf(outbox, entry, now);
-  const settled = moments.map(({ untilMs, sure }) => (sure ? untilMs : Math.min(untilMs, firstLookMs(outbox, entry, now))));
+  const firstMs = firstLookMs(outbox, entry, now);
+  // The service's clock may have been wrong at that time as well as this machine's: the later of the two counts.
+  const settled = moments.map(({ untilMs, sure, localMs }) =>
+    sure ? Math.max(untilMs, Math.min(localMs ?? untilMs, firstMs)) : Math.min(untilMs, firstMs),
+  );
   return {
     fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),
     untilMs: Math.max(...moments.map(({ untilMs }) => untilMs)) + settleMs,
+    answeredMs: Math.max(...moments.map(({ untilMs, ended }) => (ended ? untilMs : untilMs + settleMs))),
     settledMs: Math.max(...settled) + settleMs,
     accounts: accountsOf(outbox, entry, user),
   };
@@ -30,8 +35,19 @@ export function earliestMs(outbox: ServiceOutbox, entry: Entry, now: ServerNow):
   return moments.every(({ bounded }) => bounded) ? Math.min(...moments.map(({ fromMs }) => fromMs)) : undefined;
 }
 
-function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Moment[] {
-  const attempts = attemptsOf(outbox, entry.id).map((attempt) => serverTimeOf(outbox, attempt, now));
+type Attempted = Moment & {
+  /** By this machine's clock, as far as it is ahead of the service's now. */
+  readonly localMs?: number;
+  /** The service itself has answered that it failed: it works on it no longer. */
+  readonly ended?: boolean;
+};
+
+function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Attempted[] {
+  const attempts = attemptsOf(outbox, entry.id).map((attempt): Attempted => {
+    const { endedAt, startedAt, status, serverDateAt } = attempt;
+    const moment = serverTimeOf(outbox, attempt, now);
+    return { ...moment, localMs: (endedAt ?? startedAt) + now.offsetMs, ended: status === 500 && serverDateAt !== null };
+  });
   return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];
 }
 

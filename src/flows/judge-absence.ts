@@ -18,7 +18,7 @@ export function judgeAbsence(window: Window, sight: string, view: View): Verdict
     return undecided('no-like-record-shown', reason, []);
   }
   return (
-    tooEarly(window, view, view.index.reachesMs) ?? {
+    tooEarly(window, view) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
       reason: t`the harvest shows this account’s records in the same state, but not this one`,
@@ -35,13 +35,13 @@ function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefi
 
 /**
  * Why what a harvest does not show may be there all the same; undefined where it would be shown by now. The service must
- * be done with the write, and its index must have come that far: something newer is shown, or time enough has passed.
- * @param reachesMs up to when the index is known to have come
+ * be done with the write, and its index must have had the time to come that far.
+ * @param shownMs of when the very record is that was looked at for the write
  */
 export function tooEarly(
   window: Window,
   { nowMs, index }: Pick<View, 'nowMs' | 'index'>,
-  reachesMs: number,
+  shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
   const { fromMs, settledMs } = window;
   if (nowMs <= settledMs) {
@@ -51,9 +51,9 @@ export function tooEarly(
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
   if (behind !== undefined) return indexBehind(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
-  if (reachesMs >= settledMs || waitMs <= 0) return undefined;
+  if (shownMs >= settledMs || waitMs <= 0) return undefined;
   const seconds = Math.ceil(waitMs / 1000);
-  const reason = t`the service may show new records late, and the harvest shows nothing newer; ask again in ${seconds} s, or when a later find was accepted`;
+  const reason = t`the service may show new records late; ask again in ${seconds} s`;
   return undecided('index-may-lag', reason, []);
 }
 

@@ -22,7 +22,10 @@ export function projectOfFind({ projekt }: HarvestedElements): string {
 export function judgeImports(doubts: readonly ImportDoubt[], view: View): Map<number, Verdict> {
   const alike = new Map(doubts.map((doubt) => [doubt.entryId, recordsLike(doubt, view)]));
   const fitting = new Map(
-    doubts.map((doubt) => [doubt.entryId, (alike.get(doubt.entryId) ?? []).filter((find) => couldBeMade(doubt.window, find))]),
+    doubts.map(({ entryId, window }) => {
+      const untilAnswered = { ...window, untilMs: window.answeredMs };
+      return [entryId, (alike.get(entryId) ?? []).filter((find) => couldBeMade(untilAnswered, find))];
+    }),
   );
   const claims = new Map<string, number>();
   for (const finds of fitting.values())
@@ -44,6 +47,10 @@ function judgeImport(
 ): Verdict {
   const candidates = alike.map(({ identCely }) => identCely);
   const [only, ...others] = fitting;
+  if (only !== undefined && doubt.window.accounts === undefined) {
+    const reason = t`${only.identCely} is the same in every element that can be read, but nobody knows which account made the attempt`;
+    return undecided('maker-unknown', reason, candidates);
+  }
   if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {
     const reason = t`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
@@ -94,17 +101,10 @@ function mayDiffer({ numberMayDiffer }: ImportDoubt, element: string): boolean {
 
 /**
  * Records that this account made in the project at the time, or that could be such: the service may have written a value
- * in another way, and people may have corrected the find or moved it on.
+ * in another way or have had a wrong clock, and people may have corrected the find, moved it on or to another project.
  */
 function recordsNear(doubt: ImportDoubt, view: View): string[] {
-  const project = idOf(doubt.elements.projekt);
-  const shown = [...view.finds.values()].filter(
-    (find) =>
-      idOf(find.elements.projekt) === project &&
-      couldBeMade(doubt.window, find) &&
-      isNear(doubt, find) &&
-      !view.isOwned(find.identCely, find),
-  );
+  const shown = [...view.finds.values()].filter((find) => isNear(doubt, find) && !view.isOwned(find.identCely, find));
   return [...shown.map(({ identCely }) => identCely), ...changedSince(doubt, view.withheld, view)];
 }
 
@@ -119,12 +119,16 @@ function changedSince({ elements, window }: ImportDoubt, changes: ReadonlyMap<st
     .filter((identCely) => !view.isOwned(identCely));
 }
 
-/** Elements in which a record may differ from what was added anew and still be taken for it: somebody corrected them. */
+/** Elements in which a record of another time or project, or one of what was added anew, may differ and still be it: somebody corrected them. */
 const MOST_CORRECTED = 2;
 
 function isNear(doubt: ImportDoubt, find: HarvestedFind): boolean {
-  if (doubt.addedSince !== true) return true;
-  return differingElements(doubt.elements, find).filter((name) => !mayDiffer(doubt, name)).length <= MOST_CORRECTED;
+  const { accounts } = doubt.window;
+  if (accounts !== undefined && !accounts.has(makingOf(find)?.user ?? '')) return false;
+  const isThere = idOf(find.elements.projekt) === idOf(doubt.elements.projekt) && couldBeMade(doubt.window, find);
+  if (isThere && doubt.addedSince !== true) return true;
+  const differing = differingElements(doubt.elements, find).filter((name) => name !== 'projekt' && !mayDiffer(doubt, name));
+  return differing.length <= MOST_CORRECTED;
 }
 
 /** By one of the accounts, in this time. */

@@ -36,7 +36,7 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
     return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (
-    tooEarly(window, view, Math.max(view.index.reachesMs, record.changedMs)) ?? {
+    tooEarly(window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'number-as-before',
       reason: t`${identCely} has the number that it had before`,

@@ -39,6 +39,9 @@ export function judgePhoto(
   const [only] = mine;
   const names = mine.map(({ name }) => name);
   const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file)));
+  if (only !== undefined && doubt.window.accounts === undefined) {
+    return undecided('maker-unknown', t`a file of this name is there, but nobody knows which account sent the photograph`, names);
+  }
   if (only !== undefined && mine.length === 1 && rivals.length === 1) {
     const reason = t`${only.name} came from a file of this name since the attempt, by this account`;
     return found(doubt, 'same-name-and-new', reason, names);
@@ -57,7 +60,7 @@ export function judgePhoto(
   );
   if (behind !== undefined) return indexBehind(behind.fileName);
   return (
-    tooEarly(doubt.window, view, Math.max(view.index.reachesMs, record.changedMs)) ?? {
+    tooEarly(doubt.window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
       reason: t`${doubt.identCely} is shown with its files, and this is none of them`,

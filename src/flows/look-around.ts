@@ -3,7 +3,7 @@ import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import type { Gap } from '../outbox/gaps.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
-import { acceptedSince, latestAccepted, ownedRecords, ownerOf } from '../outbox/owners.ts';
+import { acceptedSince, latestAccepted, ownerOf } from '../outbox/owners.ts';
 import type { ServerNow } from '../outbox/server-time.ts';
 import { childOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -65,7 +65,6 @@ export async function lookAround(context: LookContext, doubts: readonly Entry[],
     sights: sightsOf(canaries, finds),
     harvester: context.harvester,
     index: {
-      reachesMs: newestMs(ownedRecords(outbox), finds),
       unlisted: new Map([...accepted].filter(([identCely]) => !harvest.sights.has(identCely))),
       allowanceMs: context.indexAllowanceMs,
     },
@@ -89,14 +88,6 @@ function sightsOf(canaries: readonly Entry[], finds: View['finds']): Map<string,
     sights.set(sight, (sights.get(sight) ?? new Set()).add(makingOf(find)?.user ?? ''));
   }
   return sights;
-}
-
-function newestMs(owned: readonly string[], finds: View['finds']): number {
-  return owned.reduce((newest, identCely) => {
-    const find = finds.get(identCely);
-    const atMs = Date.parse((find === undefined ? undefined : makingOf(find)?.at) ?? '');
-    return Number.isNaN(atMs) ? newest : Math.max(newest, atMs);
-  }, Number.NEGATIVE_INFINITY);
 }
 
 function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {

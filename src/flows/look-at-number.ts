@@ -57,13 +57,12 @@ export async function isSettledByLook(run: PushRun, entry: NumberEntry): Promise
   if (run.halt.aborted) return true;
   if (verdict === undefined || !settlesNumber(verdict)) return false;
   const { reason, basis, candidates } = verdict;
-  const settlement: Settlement =
-    verdict.kind === 'found'
-      ? { state: 'accepted', identCely: verdict.identCely, reason }
-      : { state: 'uncertain', reason };
+  const doubt: Settlement = { state: 'uncertain', reason };
+  const settlement: Settlement = verdict.kind === 'found' ? { state: 'accepted', identCely: verdict.identCely, reason } : doubt;
   outbox.change(() => {
     recordEvidence(outbox, entry.id, { serverAt: null, verdict: verdict.kind, basis, reason, candidates });
-    applySettlement(outbox, entry, settlement);
+    applySettlement(outbox, entry, doubt);
+    if (verdict.kind === 'found') applySettlement(outbox, { ...entry, state: 'uncertain' }, settlement);
   });
   if (settlement.state === 'accepted') run.counts.accepted += 1;
   reportSettled(run, entry, settlement);
@@ -91,7 +90,7 @@ async function verdictOn(run: PushRun, entry: NumberEntry): Promise<Verdict | un
     const offsetMs = last === undefined ? 0 : last.serverDateAt - last.endedAt;
     const now = { nowMs: clock.now() + offsetMs, offsetMs };
     const window = windowOf({ outbox, settleMs, user: undefined }, entry, now);
-    const view = { ...now, index: { reachesMs: Number.NEGATIVE_INFINITY, unlisted: new Map<string, number>(), allowanceMs: 0 } };
+    const view = { ...now, index: { unlisted: new Map<string, number>(), allowanceMs: 0 } };
     return judgeNumber({ identCely, value: entry.value, known: numbersFromHere(outbox, entry), window }, record, view);
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;

@@ -21,7 +21,7 @@ export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view
   if (view.sights.size === 0) return;
   const narrowed = gaps.flatMap((gap) => {
     const window = windowOfGap(gap, context, view);
-    if (tooEarly(window, view, view.index.reachesMs) !== undefined) return [gap];
+    if (tooEarly(window, view) !== undefined) return [gap];
     const left = new Set([...strangersOf(window, view), ...strangePhotographs(context, window, view)]);
     return [...left].filter((project) => gap.project === null || gap.project === project).map((project) => ({ ...gap, project }));
   });
@@ -31,7 +31,7 @@ export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view
 function windowOfGap(gap: Gap, { settleMs, user }: NarrowingContext, now: ServerNow): Window {
   const { fromMs, untilMs } = inServerTime(gap, now);
   const endMs = untilMs + settleMs;
-  return { fromMs, untilMs: endMs, settledMs: endMs, accounts: user === undefined ? undefined : new Set([user]) };
+  return { fromMs, untilMs: endMs, answeredMs: endMs, settledMs: endMs, accounts: user === undefined ? undefined : new Set([user]) };
 }
 
 /** Projects of records of that time that no entry here made. */

@@ -13,6 +13,7 @@ type Grounds = { readonly basis: Basis; readonly reason: string; readonly candid
 export type Basis =
   | 'same-and-new'
   | 'rival-find'
+  | 'maker-unknown'
   | 'several-same'
   | 'same-but-made-otherwise'
   | 'alike-and-new'
@@ -37,6 +38,8 @@ export type Basis =
 export type Window = {
   readonly fromMs: number;
   readonly untilMs: number;
+  /** The service has said by then how its last attempt ended: what was made later was not made by it. */
+  readonly answeredMs: number;
   /** From when on the service is certainly done with it: not before `untilMs` but where that is only a bound. */
   readonly settledMs: number;
   /** The service's identifiers of the accounts that it was tried with; undefined where that is not known. */
@@ -68,11 +71,9 @@ export type View = {
 
 /** How far the service's harvest index has come: it takes up new records some time after they were made. */
 type IndexSight = {
-  /** When the newest record was made that is shown and that an entry of this outbox is known to have made. */
-  readonly reachesMs: number;
   /** Records that the service accepted from here and does not list, with the time when it accepted them. */
   readonly unlisted: ReadonlyMap<string, number>;
-  /** How long a new record may take to appear, where nothing shows that it would have appeared. */
+  /** How long a new record may take to appear. That a later one is shown proves nothing: an index need not keep the order. */
   readonly allowanceMs: number;
 };
 

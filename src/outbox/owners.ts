@@ -33,17 +33,6 @@ export function latestAccepted(outbox: ServiceOutbox, limit: number): Entry[] {
   return entriesOfService(outbox, `kind = 'import' and state = 'accepted'`, { limit }, order);
 }
 
-/** All records that are known to have been made from here. */
-export function ownedRecords(outbox: ServiceOutbox): string[] {
-  return outbox
-    .sql(
-      `select ident_cely from entries
-       where service_id = ? and kind = 'import' and state = 'accepted'`,
-    )
-    .pluck()
-    .all(outbox.serviceId) as string[];
-}
-
 /**
  * Records that the service accepted since, with the time of that by its own clock.
  * @param offsetMs how far that is ahead of this machine's, for answers without a date

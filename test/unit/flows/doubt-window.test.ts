@@ -92,3 +92,19 @@ test('an entry that nobody is known to have tried may have been sent by anybody'
   const { window } = story();
   expect(window(NOON, 0, 'U-000001').accounts).toBeUndefined();
 });
+
+test('a service whose clock was slow during the attempt alone is not done with it the sooner', () => {
+  const { outbox, attempt, window } = story();
+  attempt('U-000001');
+  const [id] = outbox.sql('select max(id) from attempts').pluck().all() as number[];
+  closeAttempt(outbox, id ?? 0, { outcome: 'uncertain', status: 502, serverDateAt: NOON - DAY, reason: null });
+  expect(window(NOON + 60_000).settledMs).toBe(NOON + SETTLE);
+});
+
+test('what the service itself has called failed is not being made any more', () => {
+  const { outbox, attempt, window } = story();
+  attempt('U-000001');
+  const [id] = outbox.sql('select max(id) from attempts').pluck().all() as number[];
+  closeAttempt(outbox, id ?? 0, { outcome: 'uncertain', status: 500, serverDateAt: NOON, reason: null });
+  expect(window(NOON + 60_000)).toMatchObject({ answeredMs: NOON, untilMs: NOON + SETTLE });
+});

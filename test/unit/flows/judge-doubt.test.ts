@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { sightOf } from '../../../src/flows/judge-absence.ts';
@@ -21,7 +22,8 @@ const SENT: HarvestedElements = {
 
 function window(fromMs: number, ...given: readonly Window['accounts'][]): Window {
   const accounts = given.length === 0 ? new Set([USER]) : given[0];
-  return { fromMs, untilMs: fromMs + 10 * MINUTE, settledMs: fromMs + 10 * MINUTE, accounts };
+  const untilMs = fromMs + 10 * MINUTE;
+  return { fromMs, untilMs, answeredMs: untilMs, settledMs: untilMs, accounts };
 }
 
 function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
@@ -68,7 +70,7 @@ function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen
     harvester: USER,
     withheld: new Map(),
     deleted: new Map(),
-    index: { reachesMs: START + 50 * MINUTE, unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
+    index: { unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
     ...more,
   };
 }
@@ -145,15 +147,13 @@ describe('an import of unknown end', () => {
 
 describe('an import that the harvest does not show', () => {
   const basis = (seen: View): string | undefined => judgeImports([doubt(1)], seen).get(1)?.basis;
-  const older = { reachesMs: START - MINUTE };
 
-  test('may be shown later: the time that the index may take must be over, unless something newer is shown', () => {
-    expect(basis(view([], { index: older, nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
-    expect(basis(view([], { index: older, nowMs: START + 26 * MINUTE }))).toBe('not-among-those-shown');
-    expect(basis(view([], { index: { reachesMs: START + 9 * MINUTE }, nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
-    expect(basis(view([], { index: { reachesMs: START + 11 * MINUTE }, nowMs: START + 12 * MINUTE }))).toBe(
-      'not-among-those-shown',
-    );
+  test('may be shown later: the time that the index may take must be over, also where something newer is shown', () => {
+    const newer = record('C-1-N00001', { atMs: START + 11 * MINUTE });
+    for (const shown of [[], [newer]]) {
+      expect(basis(view(shown, { owned: 'C-1-N00001', nowMs: START + 24 * MINUTE }))).toBe('index-may-lag');
+      expect(basis(view(shown, { owned: 'C-1-N00001', nowMs: START + 26 * MINUTE }))).toBe('not-among-those-shown');
+    }
   });
 
   test('is not absent as long as a record is missing that the service has accepted since', () => {
@@ -197,6 +197,28 @@ describe('an import that the harvest does not show', () => {
     const unknown = doubt(1, { window: window(START, undefined) });
     const near = record('C-1-N00001', { user: OTHER_USER, poznamka: 'přezka 2' });
     expect(judgeImports([unknown], view([near])).get(1)?.basis).toBe('alike-and-new');
+  });
+
+  test('is nobody’s for certain where it is not known which account it was sent with', () => {
+    const unknown = doubt(1, { window: window(START, undefined) });
+    expect(judgeImports([unknown], view([record('C-1-N00001', { user: OTHER_USER })])).get(1)?.basis).toBe('maker-unknown');
+  });
+
+  test('is not a record of the same account that was made after the service had said that this one failed', () => {
+    const answered = doubt(1, { window: { ...window(START), answeredMs: START + 2000 } });
+    const twin = (atMs: number) => view([record('C-1-N00001', { atMs })]);
+    expect(judgeImports([answered], twin(START + MINUTE)).get(1)?.basis).toBe('same-but-made-otherwise');
+    expect(judgeImports([answered], twin(START + 1000)).get(1)?.kind).toBe('found');
+  });
+
+  test('is left to a person where a record of another project, or of another time, may be it', () => {
+    const elsewhere = (poznamka: string) => {
+      const moved = record('C-2-N00001', { poznamka });
+      return view([{ ...moved, elements: { ...moved.elements, projekt: { id: 'C-2', text: '' } } }]);
+    };
+    expect(['přezka', 'přezka, opravená'].map((note) => basis(elsewhere(note)))).toEqual(['alike-and-new', 'alike-and-new']);
+    const slow = record('C-1-N00001', { atMs: START - 300 * MINUTE, poznamka: 'přezka, opravená' });
+    expect(basis(view([slow]))).toBe('alike-and-new');
   });
 });
 
@@ -262,7 +284,7 @@ describe('a photograph of unknown end', () => {
 
   describe('that its record does not show', () => {
     const basis = (changedMs: number, nowMs: number, settled: PhotoDoubt[] = []): string => {
-      const seen = view([], { nowMs, index: { reachesMs: START } });
+      const seen = view([], { nowMs });
       return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
     };
 
@@ -278,4 +300,48 @@ describe('a photograph of unknown end', () => {
       );
     });
   });
+});
+
+test('whatever the service’s clock, index and people do: a find that was made is never called absent, and another’s is never taken for it', () => {
+  const DAY = 24 * 60 * MINUTE;
+  const made = fc.record({
+    isMade: fc.boolean(),
+    clockMs: fc.oneof(fc.constant(0), fc.integer({ min: -DAY, max: DAY })),
+    shownAfterMs: fc.integer({ min: 0, max: 15 * MINUTE }),
+    moved: fc.boolean(),
+    correctedNote: fc.boolean(),
+    accountKnown: fc.boolean(),
+  });
+  const other = fc.record({
+    atMs: fc.integer({ min: START - DAY, max: START + 60 * MINUTE }),
+    isMine: fc.boolean(),
+    isOwned: fc.boolean(),
+    note: fc.constantFrom('přezka', 'spona'),
+  });
+  fc.assert(
+    fc.property(made, fc.array(other, { maxLength: 4 }), fc.integer({ min: 0, max: 90 * MINUTE }), (own, others, afterMs) => {
+      const atMs = START + 1000;
+      const nowMs = atMs + afterMs;
+      const record1 = record('C-1-N00001', { atMs: atMs + own.clockMs, ...(own.correctedNote ? { poznamka: 'opravená' } : {}) });
+      const project = { id: own.moved ? 'C-2' : 'C-1', text: '' };
+      const isShown = own.isMade && afterMs >= own.shownAfterMs;
+      const rest = others
+        .filter((each) => each.atMs <= nowMs)
+        .map((each, n) => ({
+          ...each,
+          find: record(`C-1-N1000${n}`, { atMs: each.atMs, poznamka: each.note, user: each.isMine ? USER : OTHER_USER }),
+        }));
+      const owned = new Set(rest.filter(({ isMine, isOwned }) => isMine && isOwned).map(({ find }) => find.identCely));
+      const shown = [
+        ...rest.map(({ find }) => find),
+        ...(isShown ? [{ ...record1, elements: { ...record1.elements, projekt: project } }] : []),
+      ];
+      const sent = doubt(1, { window: window(START, own.accountKnown ? new Set([USER]) : undefined) });
+      const verdict = judgeImports([sent], view(shown, { nowMs, isOwned: (ident) => owned.has(ident) })).get(1);
+      if (own.isMade) expect(verdict?.kind).not.toBe('absent');
+      if (verdict?.kind !== 'found') return;
+      expect(own.accountKnown).toBe(true);
+      expect([...owned, ...rest.filter(({ isMine }) => !isMine).map(({ find }) => find.identCely)]).not.toContain(verdict.identCely);
+    }),
+  );
 });

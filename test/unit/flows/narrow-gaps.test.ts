@@ -29,7 +29,7 @@ function look(outbox: ServiceOutbox, shown: readonly HarvestedFind[]): void {
     sights: new Map([['a sight of her records', new Set([EVA])]]),
     harvester: EVA,
     ...{ withheld: new Map(), deleted: new Map(), nowMs: NOON + 24 * HOUR, offsetMs: 0 },
-    index: { reachesMs: NOON + 23 * HOUR, unlisted: new Map(), allowanceMs: 900_000 },
+    index: { unlisted: new Map(), allowanceMs: 900_000 },
   });
 }
 
