@@ -27,7 +27,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const target = resolve(context.cwd, file);
   const { sizeBytes, copies, linked } = await backUp({
     outboxFile: places.outboxFile,
-    open: context.wholeOutbox,
+    open: context.wholeOutboxToRead,
     target,
     replace: options.force === true,
   });

@@ -51,7 +51,7 @@ async function exportCommand(context: Context, names: readonly string[], options
     throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
   }
   const format = options.format ?? formatNamed(options.out);
-  const outbox = await context.outbox();
+  const outbox = await context.outboxToRead();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
   const documents = documentProfileOf(context.profile());

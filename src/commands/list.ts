@@ -25,7 +25,7 @@ export function wholeNumber(text: string): number {
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const finds = listFinds(await context.outbox(), options.limit);
+  const finds = listFinds(await context.outboxToRead(), options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     find.localId,
     entry === undefined ? t`not queued` : STATE_WORDS[entry.state],

@@ -5,6 +5,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { openSync } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { openPace } from '../context/pacing.ts';
+import { openRecognition } from '../context/recognition.ts';
 import { announceInstance, confirmProduction } from '../context/service.ts';
 import { KIND_WORDS } from '../flows/entry-words.ts';
 import { type LeftOut, noWalls } from '../flows/left-out.ts';
@@ -30,6 +31,8 @@ type PushOptions = GlobalOptions & {
   readonly watch?: boolean;
   readonly copy?: boolean;
   readonly anyAccount?: boolean;
+  readonly moved?: boolean;
+  readonly copied?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -45,6 +48,8 @@ export function register(program: Command, run: Runner): void {
     .option('--watch', t`go on: wait for the network and for what is queued later, until you press Ctrl-C`)
     .option('--copy', t`also send finds that so far only other services have`)
     .option('--any-account', t`also send what other accounts of the service have queued here`)
+    .option('--copied', t`the outbox is a copy of one of another machine, from where finds may have been sent`)
+    .option('--moved', t`the outbox was moved here from another machine, where nobody uses it any more`)
     .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -84,6 +89,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
+    recognition: openRecognition(context, options.moved === true ? 'moved' : options.copied === true ? 'copied' : undefined),
     walls: noWalls(),
     photosFolder: places.photosFolder,
   };

@@ -91,7 +91,7 @@ const LARGE_BYTES = 25e6;
 
 async function requestOf(context: Context, names: readonly string[], options: ReportOptions) {
   const profile = context.profile();
-  const outbox = await context.outbox();
+  const outbox = await context.outboxToRead();
   const recordBase = recordBaseOf(profile);
   return {
     outbox,

@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
 
 async function list(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const services = knownServices(await context.wholeOutbox());
+  const services = knownServices(await context.wholeOutboxToRead());
   const header = [t`SERVICE`, t`PROFILES`, t`ACCOUNTS`, t`ENTRIES`, t`RECORDS`];
   terminal.table(
     header,

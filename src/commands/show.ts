@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
 
 async function show(context: Context, name: string): Promise<ExitReason> {
   const { terminal } = context;
-  const { find, texts, stories, atService, elsewhere } = knownFind(await context.outbox(), name);
+  const { find, texts, stories, atService, elsewhere } = knownFind(await context.outboxToRead(), name);
   terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
   if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
   else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);

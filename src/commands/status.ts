@@ -32,7 +32,7 @@ export function register(program: Command, run: Runner): void {
 
 async function status(context: Context, options: StatusOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.outbox();
+  const outbox = await (options.recount === true ? context.outbox() : context.outboxToRead());
   const profile = context.profile();
   const { finds, entries, table, queued, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
     outbox,

@@ -37,6 +37,9 @@ export type Context = World & {
   wholeOutbox(): Promise<Outbox>;
   /** As the profile's account sees its service in it. */
   outbox(): Promise<ServiceOutbox>;
+  /** The same two for looking only: a copy where the disk is full or cannot be written. */
+  wholeOutboxToRead(): Promise<Outbox>;
+  outboxToRead(): Promise<ServiceOutbox>;
   vocabulary(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
@@ -73,19 +76,49 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     cursor: environment['TERM'] !== 'dumb',
     advised: makeAdvice({ environment, config: readConfig, profile }),
   });
-  const openWhole = opened(async () => {
+  const openAt = async (path: string): Promise<Outbox> => {
     const [{ openOutbox }, { nameServices }] = await Promise.all([
       import('../outbox/outbox.ts'),
       import('../outbox/services.ts'),
     ]);
-    const outbox = openOutbox(places.outboxFile, systemClock, () => {
+    const outbox = openOutbox(path, systemClock, () => {
       if (streams.stderr.isTTY === true)
         terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
     });
     onClose(() => outbox.close());
     nameServices(outbox, namedServices(readConfig()));
     return outbox;
+  };
+  const openWhole = opened(() => openAt(places.outboxFile));
+  const openToRead = opened(async () => {
+    try {
+      return await openWhole();
+    } catch (thrown) {
+      const { cannotWrite, copyToRead } = await import('../store/database-file.ts');
+      if (!cannotWrite(thrown) || !existsSync(places.outboxFile)) throw thrown;
+      const copy = copyToRead(places.outboxFile);
+      onClose(copy.remove);
+      terminal.note(t`Nothing can be written in ${places.home}: the outbox is read from a copy.`);
+      return openAt(copy.path);
+    }
   });
+  const existing = (open: () => Promise<Outbox>) => async (): Promise<Outbox> => {
+    if (!existsSync(places.outboxFile)) throw new UsageError(t`There is no outbox in ${places.home} yet.`);
+    return open();
+  };
+  const bound = (open: () => Promise<Outbox>) =>
+    opened(async () => {
+      const { notePointing, openService } = await import('../outbox/services.ts');
+      // An empty outbox is never made where a drive is not connected: there would be no profile either.
+      const { name, baseUrl, username = '' } = profile();
+      const outbox = openService(await open(), { address: baseUrl, username });
+      const before = notePointing(outbox, name);
+      if (before !== undefined)
+        terminal.warn(
+          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: pas service moved ${before} ${baseUrl}`,
+        );
+      return outbox;
+    });
   return {
     ...world,
     clock: systemClock,
@@ -94,22 +127,10 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
     config: readConfig,
     profile,
-    wholeOutbox: async () => {
-      if (!existsSync(places.outboxFile)) throw new UsageError(t`There is no outbox in ${places.home} yet.`);
-      return openWhole();
-    },
-    outbox: opened(async () => {
-      const { notePointing, openService } = await import('../outbox/services.ts');
-      // An empty outbox is never made where a drive is not connected: there would be no profile either.
-      const { name, baseUrl, username = '' } = profile();
-      const bound = openService(await openWhole(), { address: baseUrl, username });
-      const before = notePointing(bound, name);
-      if (before !== undefined)
-        terminal.warn(
-          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: pas service moved ${before} ${baseUrl}`,
-        );
-      return bound;
-    }),
+    wholeOutbox: existing(openWhole),
+    wholeOutboxToRead: existing(openToRead),
+    outbox: bound(openWhole),
+    outboxToRead: bound(openToRead),
     vocabulary: opened(async () => {
       const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
       const vocabulary = openVocabulary(places.vocabularyFile, systemClock);

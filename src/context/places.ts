@@ -16,6 +16,8 @@ export type Places = {
   readonly secretsFile: string;
   /** Shared by every home of this user, and whatever HOME says, since the service's limits know nothing of homes. */
   readonly paceFile: string;
+  /** What this machine knows of outboxes, where no copy of a home takes it along. */
+  readonly memoryFile: string;
 };
 
 export function placesFrom(environment: Environment): Places {
@@ -32,6 +34,7 @@ export function placesFrom(environment: Environment): Places {
     schemasFolder: join(home, 'schemas'),
     secretsFile: join(home, 'secrets.json'),
     paceFile: join(stateHome, 'pas', 'pace.sqlite'),
+    memoryFile: join(stateHome, 'pas', 'outboxes.sqlite'),
   };
 }
 

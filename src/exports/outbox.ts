@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
+import { placesFrom } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { readTable } from '../find/read-table.ts';
 import { validateFind } from '../find/validate.ts';
@@ -20,7 +21,9 @@ import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
+import { openMemory } from '../outbox/history.ts';
 import { openOutbox } from '../outbox/outbox.ts';
+import { systemProcesses } from '../outbox/process-table.ts';
 import { nameServices, openService } from '../outbox/services.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
@@ -57,6 +60,10 @@ export type OutboxOptions = {
     };
   /** The name under which a release before services were told apart by their address kept this one's entries; default `default`. */
   readonly profile?: string;
+  /** SQLite file in which this machine keeps what was sent from which outbox; the default is that of the program `pas`. */
+  readonly memoryFile?: string;
+  /** A person knows that the file was moved here from another machine, and that nothing is sent from there any more. */
+  readonly wasMoved?: boolean;
   /** A person knows that the process that holds the file is gone, where that cannot be seen from here: it is taken over, once. */
   readonly takeOver?: boolean;
 };
@@ -135,6 +142,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const role = roleNamed(knownAccount(outbox)?.role);
   const knowledge = await openKnowledge({ ...service, ...(role === undefined ? {} : { role }) });
   const walls = noWalls();
+  const memory = openMemory(options.memoryFile ?? placesFrom(process.env).memoryFile, systemClock);
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const never = new AbortController();
   const sync = {
@@ -177,6 +185,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
         maxInFlight: service.maxInFlight ?? 16,
         settleMs: service.settleMs ?? 600_000,
         walls,
+        recognition: { memory, machine: systemProcesses.machine(), wasMoved: async () => options.wasMoved === true },
         photosFolder,
         report: (event) => onEvent?.(event),
         stop: signal,
@@ -201,6 +210,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
 
   async function close(): Promise<void> {
     knowledge.close();
+    memory.close();
     outbox.close();
     await connection.close();
   }

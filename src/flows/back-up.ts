@@ -18,10 +18,10 @@ type BackupOptions = {
 
 /** Copies the outbox as it is now. @throws UsageError where there is none; FileError for a target that may not be written */
 export async function backUp(options: BackupOptions) {
-  const { outboxFile, open, target } = options;
+  const { open, target } = options;
   const outbox = await open();
   refuseTarget(options);
-  backUpOutbox(outboxFile, target, outbox.clock);
+  backUpOutbox(outbox.path, target, outbox.clock);
   const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
   return {

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -60,10 +60,27 @@ export function checkHome(home: string): Check {
   try {
     if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Point PAS_HOME at a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    const synchronised = synchronisedAbove(home);
+    if (synchronised !== undefined)
+      return warning(
+        'home',
+        t`${home} is in a folder that is synchronised: ${synchronised}. A copy of it elsewhere that is pushed as well puts its finds in doubt.`,
+        t`Move it out of there, and make copies with \`pas backup\`.`,
+      );
     return ok('home', home);
   } catch {
     return problem('home', t`${home} cannot be written.`, t`Check its permissions and its drive, or point PAS_HOME at another.`);
   }
+}
+
+const SYNCHRONISED =
+  /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
+const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
+
+/** The folder that some program copies to other machines, by its name or by what such a program keeps in it. */
+function synchronisedAbove(folder: string): string | undefined {
+  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name)))) return folder;
+  return dirname(folder) === folder ? undefined : synchronisedAbove(dirname(folder));
 }
 
 export function checkSpace(home: string): Check {

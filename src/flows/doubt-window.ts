@@ -36,7 +36,7 @@ export function earliestMs(outbox: ServiceOutbox, entry: Entry, now: ServerNow):
 }
 
 type Attempted = Moment & {
-  /** By this machine's clock, as far as it is ahead of the service's now. */
+  /** By this machine's clock, as far as it is ahead of the service's now, where the service has said when it failed. */
   readonly localMs?: number;
   /** The service itself has answered that it failed: it works on it no longer. */
   readonly ended?: boolean;
@@ -44,9 +44,10 @@ type Attempted = Moment & {
 
 function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Attempted[] {
   const attempts = attemptsOf(outbox, entry.id).map((attempt): Attempted => {
-    const { endedAt, startedAt, status, serverDateAt } = attempt;
+    const { endedAt, outcome, startedAt, status, serverDateAt } = attempt;
     const moment = serverTimeOf(outbox, attempt, now);
-    return { ...moment, localMs: (endedAt ?? startedAt) + now.offsetMs, ended: status === 500 && serverDateAt !== null };
+    if (serverDateAt === null || outcome !== 'uncertain') return moment;
+    return { ...moment, localMs: (endedAt ?? startedAt) + now.offsetMs, ended: status === 500 };
   });
   return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];
 }

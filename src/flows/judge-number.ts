@@ -3,7 +3,7 @@ import { tooEarly } from './judge-absence.ts';
 import type { RecordSight } from './judge-photograph.ts';
 import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
-export type NumberDoubt = {
+type NumberDoubt = {
   readonly identCely: string;
   readonly value: string;
   /** What the record may have without anybody else having set it; empty where nothing is known of it. */
@@ -26,8 +26,7 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
   if (current === value) {
     return { kind: 'found', basis: 'same-number', identCely, reason: t`${identCely} has this number`, candidates: [] };
   }
-  const isAsBefore =
-    known.size > 0 ? known.has(current) : current === '' || record.changedMs < window.fromMs - CLOCK_MARGIN_MS;
+  const isAsBefore = known.size > 0 ? known.has(current) : current === '' || record.changedMs < window.fromMs - CLOCK_MARGIN_MS;
   if (!isAsBefore) {
     const reason =
       current === ''

@@ -1,7 +1,6 @@
 import { AuthError, ConfigError, OaiError, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { readHarvestedFind } from '../find/harvested-find.ts';
-import type { OaiClient } from '../oai/client.ts';
 import { entityOf } from '../oai/record.ts';
 import { applySettlement, type Settlement } from '../outbox/claims.ts';
 import { entriesOfRecord } from '../outbox/entries.ts';
@@ -12,6 +11,7 @@ import { mayHaveArrived } from '../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { lastAnswer } from '../outbox/server-time.ts';
 import { windowOf } from './doubt-window.ts';
+import type { FindHarvest } from './harvest-finds.ts';
 import { judgeNumber } from './judge-number.ts';
 import type { RecordSight } from './judge-photograph.ts';
 import { elementsSent } from './look-around.ts';
@@ -19,9 +19,12 @@ import { type PushRun, reportSettled } from './push-run.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A record as it is now, asked for by itself; undefined where it is not shown. */
-export async function currentRecord(client: OaiClient, format: string, identCely: string): Promise<RecordSight> {
+export async function currentRecord(
+  { client, format, signal }: Pick<FindHarvest, 'client' | 'format' | 'signal'>,
+  identCely: string,
+): Promise<RecordSight> {
   try {
-    const record = await client.getRecord(identCely, format);
+    const record = await client.getRecord(identCely, format, signal);
     const entity = entityOf(record);
     const find = entity === undefined ? undefined : readHarvestedFind(entity);
     return find === undefined ? undefined : { find, changedMs: record.header.datestampMs };

@@ -31,7 +31,13 @@ export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view
 function windowOfGap(gap: Gap, { settleMs, user }: NarrowingContext, now: ServerNow): Window {
   const { fromMs, untilMs } = inServerTime(gap, now);
   const endMs = untilMs + settleMs;
-  return { fromMs, untilMs: endMs, answeredMs: endMs, settledMs: endMs, accounts: user === undefined ? undefined : new Set([user]) };
+  return {
+    fromMs,
+    untilMs: endMs,
+    answeredMs: endMs,
+    settledMs: endMs,
+    accounts: user === undefined ? undefined : new Set([user]),
+  };
 }
 
 /** Projects of records of that time that no entry here made. */

@@ -38,6 +38,8 @@ export type PushContext = {
   /** A record as the service shows it now; absent where there is no harvesting. */
   readonly lookAt?: ((identCely: string) => Promise<RecordSight>) | undefined;
   readonly clock: Clock;
+  /** Told before each request leaves, once it is written down. */
+  readonly onClaimed?: () => void;
   readonly report: (event: PushEvent) => void;
   /** Start nothing more, but wait for what is under way. */
   readonly stop: AbortSignal;

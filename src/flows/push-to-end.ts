@@ -6,17 +6,21 @@ import { forgetWaits, nextInTime, recoverInterrupted } from '../outbox/claims.ts
 import { entriesInState } from '../outbox/entries.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import { gapsOf, releaseHeld } from '../outbox/gaps.ts';
+import { noteLook, waitingSinceLook } from '../outbox/history.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { unnamedServices } from '../outbox/services.ts';
 import { type Identified, identifyAccount, type OpenService } from './identify-account.ts';
 import { leftOutNow } from './left-out.ts';
+import type { LookContext } from './look-around.ts';
 import { currentRecord } from './look-at-number.ts';
+import { meetCopies } from './meet-copies.ts';
 import { openKeptPhotograph } from './open-kept-photograph.ts';
 import { type PushResult, push, waitingText } from './push.ts';
 import type { PushContext } from './push-run.ts';
 import { readRecordIdent } from './read-record-ident.ts';
+import { type Recognition, recogniseOutbox } from './recognise-outbox.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
 /** How a service is asked what it has. */
@@ -47,6 +51,8 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
 
 export type PushToEnd = SyncContext &
   Omit<PushContext, 'outbox' | 'accountId' | 'openPhotograph' | 'readIdentCely' | keyof OpenService> & {
+    /** How an outbox is told from a copy of it. */
+    readonly recognition: Recognition;
     /** Where copies of queued photographs are. */
     readonly photosFolder: string;
     /** A person has asked for these records by name: what has to wait is tried now. */
@@ -70,6 +76,7 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
   refuseUnnamed(given.outbox);
   const lease = takeLease(given.outbox, { takeOver: given.takeOver });
   try {
+    await recogniseOutbox(given.outbox, given.recognition);
     if (given.isUrgent === true && given.recordKeys !== undefined) forgetWaits(given.outbox, given.recordKeys);
     let identified: Promise<Identified> | undefined;
     let sender = given.outbox;
@@ -89,8 +96,10 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       sender = outbox;
       onRound?.(countToSend(outbox, given, given.anyAccount));
       const openPhotograph = (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph);
-      return push({ ...given, ...service, outbox, accountId, lookAt, openPhotograph, readIdentCely: readRecordIdent });
+      const onClaimed = () => given.recognition.memory.note(outbox);
+      return push({ ...given, ...service, outbox, accountId, lookAt, onClaimed, openPhotograph, readIdentCely: readRecordIdent });
     };
+    await lookForCopies(given);
     let result = await sendDue();
     const released = new Set<number>();
     for (;;) {
@@ -209,26 +218,48 @@ export function releaseNew(outbox: ServiceOutbox, takeOver: boolean): Entry[] {
   }
 }
 
-async function lookAndSettle(
-  { outbox, service, recordKeys, clock, stop, onLook }: SyncContext,
+async function lookAndSettle(given: SyncContext, harvesting: Harvesting): Promise<Reconciled[]> {
+  const context = await lookContext(given, harvesting);
+  const settled = await reconcile({ ...context, recordKeys: given.recordKeys });
+  noteLook(given.outbox);
+  return settled;
+}
+
+/** What has waited since before the last look may have been sent by a copy of this outbox that nothing tells from it. */
+async function lookForCopies(given: PushToEnd): Promise<void> {
+  const { harvesting, outbox } = given;
+  const waiting = harvesting === undefined ? [] : waitingSinceLook(outbox);
+  if (harvesting === undefined || waiting.length === 0) return;
+  try {
+    const met = await meetCopies(await lookContext(given, harvesting), waiting);
+    noteLook(outbox);
+    if (met.length > 0) given.onReconciled?.(met);
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    if (!given.stop.aborted) given.onLookFailed?.(thrown);
+  }
+}
+
+async function lookContext(
+  { outbox, service, clock, stop, onLook }: SyncContext,
   { open, auth, ...harvesting }: Harvesting,
-): Promise<Reconciled[]> {
+): Promise<LookContext> {
   const writer = await writerOf(outbox, service, auth, stop);
   const harvesters = {
     none: undefined,
     bearer: writer?.identCely,
     basic: service.tokenIsLent ? knownAccount(outbox)?.identCely : writer?.identCely,
   };
-  return reconcile({
+  return {
     ...harvesting,
     outbox,
-    client: heeding(await open(), stop),
+    client: await open(),
+    ...(stop === undefined ? {} : { signal: stop }),
     clock,
-    recordKeys,
     user: writer?.identCely,
     harvester: harvesters[auth],
     ...(onLook === undefined ? {} : { onProgress: onLook }),
-  });
+  };
 }
 
 function lookingAt({ harvesting, stop }: PushToEnd): PushContext['lookAt'] {
@@ -236,17 +267,7 @@ function lookingAt({ harvesting, stop }: PushToEnd): PushContext['lookAt'] {
   let client: Promise<OaiClient> | undefined;
   return async (identCely) => {
     client ??= harvesting.open();
-    return currentRecord(heeding(await client, stop), harvesting.format, identCely);
-  };
-}
-
-/** Gives up what is asked as soon as it is stopped. */
-function heeding(client: OaiClient, stop: AbortSignal | undefined): OaiClient {
-  return {
-    ...client,
-    identify: () => client.identify(stop),
-    listRecords: (given) => client.listRecords(given, stop),
-    getRecord: (identifier, format) => client.getRecord(identifier, format, stop),
+    return currentRecord({ client: await client, format: harvesting.format, signal: stop }, identCely);
   };
 }
 

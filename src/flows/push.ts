@@ -209,6 +209,7 @@ async function departOrGiveBack(run: PushRun, claimed: Claim): Promise<Slot | un
   let slot: Slot | undefined;
   let leaves = false;
   try {
+    run.context.onClaimed?.();
     slot = await unlessEnding(run, run.context.pace.depart(run.halt));
     leaves = slot !== undefined && mayStart(run);
   } finally {

@@ -4,7 +4,6 @@ import { entriesInState, entriesOfRecord, importOfFind } from '../outbox/entries
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { recordEvidence } from '../outbox/evidence.ts';
 import { gapsOf, isHeldByGap } from '../outbox/gaps.ts';
-import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { againAt } from '../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
@@ -53,7 +52,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-function judgeImportEntries(context: LookContext, entries: readonly ImportEntry[], view: Sighted) {
+export function judgeImportEntries(context: LookContext, entries: readonly ImportEntry[], view: Sighted) {
   const doubts = entries.flatMap((entry): ImportDoubt[] => {
     const sent = elementsSent(entry);
     if (sent === undefined) return [];
@@ -74,7 +73,7 @@ async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry 
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const record = await currentRecord(context.client, context.format, identCely);
+    const record = await currentRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
     for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view)) verdicts.set(id, verdict);
@@ -137,12 +136,12 @@ function applyAll(
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);
     if (verdict === undefined) return [];
-    apply(context, entry, verdict, nowMs);
+    applyVerdict(context, entry, verdict, nowMs);
     return [{ entry, verdict }];
   });
 }
 
-function apply({ outbox }: LookContext, entry: Entry, verdict: Verdict, serverAt: number): void {
+export function applyVerdict({ outbox }: LookContext, entry: Entry, verdict: Verdict, serverAt: number): void {
   outbox.change(() => {
     const { kind, basis, reason, candidates } = verdict;
     recordEvidence(outbox, entry.id, { serverAt, verdict: kind, basis, reason, candidates });

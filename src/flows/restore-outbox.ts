@@ -7,6 +7,7 @@ import { copyMadeMs, lastAnswerMs, openBackup } from '../outbox/backup-copy.ts';
 import { countFinds } from '../outbox/counts.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
 import { addGap } from '../outbox/gaps.ts';
+import { beginHistory } from '../outbox/history.ts';
 import { takeLease } from '../outbox/lease.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { unsentPhotoEntries } from '../outbox/photographs.ts';
@@ -124,6 +125,8 @@ function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: Resto
   const doubtful = nothingSent ? [] : doubtUnsent(brought, unseen);
   if (!nothingSent)
     for (const { id } of allServices(brought)) addGap({ ...brought, serviceId: id }, { project: null, ...unseen });
+  // Where it becomes the outbox as it is, it is none that the machine knows.
+  beginHistory(brought, '');
   const unnamed = unnamedServices(brought).map(({ knownAs }) => knownAs);
   return { madeMs, finds: countFinds(brought), doubtful, unnamed, photographs: unsentPhotoEntries(brought) };
 }

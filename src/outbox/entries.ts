@@ -57,7 +57,10 @@ function readyState({ doubt }: Entry): EntryState {
 }
 
 export function addNumber(outbox: ServiceOutbox, target: Target, value: string): number {
-  return insert(outbox, target, 'number', 'queued', { value, seal: sealOf({ kind: 'number', recordKey: recordKey(target), value }) });
+  return insert(outbox, target, 'number', 'queued', {
+    value,
+    seal: sealOf({ kind: 'number', recordKey: recordKey(target), value }),
+  });
 }
 
 export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void {
@@ -66,8 +69,8 @@ export function replaceNumber(outbox: Outbox, entry: Entry, value: string): void
 }
 
 export function addPhoto(outbox: ServiceOutbox, target: Target, photograph: Photograph): number {
-  const held = heldByGap(outbox, projectOfTarget(outbox, target));
-  return insert(outbox, target, 'photo', held.state ?? 'queued', { ...held.changes, ...photoChanges(recordKey(target), photograph) });
+  const { state = 'queued', changes } = heldByGap(outbox, projectOfTarget(outbox, target));
+  return insert(outbox, target, 'photo', state, { ...changes, ...photoChanges(recordKey(target), photograph) });
 }
 
 function projectOfTarget(outbox: ServiceOutbox, { findId, identCely }: Target): string | null {
@@ -106,7 +109,12 @@ function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: Ent
 }
 
 export function replacePhoto(outbox: Outbox, entry: Entry, photograph: Photograph): void {
-  move(outbox, entry, readyState(entry), { ...photoChanges(entry.recordKey, photograph), notBeforeAt: 0, reason: null, issues: null });
+  move(outbox, entry, readyState(entry), {
+    ...photoChanges(entry.recordKey, photograph),
+    notBeforeAt: 0,
+    reason: null,
+    issues: null,
+  });
 }
 
 function photoChanges(key: string, photograph: Photograph): Changes {

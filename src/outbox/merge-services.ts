@@ -33,7 +33,7 @@ export function mergeServices(outbox: Outbox, from: number, into: number): void 
     .run(moved);
   outbox.sql('update or ignore pulled set service_id = :into where service_id = :from').run(moved);
   outbox.sql('delete from pulled where service_id = :from').run({ from });
-  outbox.sql('delete from pulls where service_id = :from').run({ from });
+  for (const table of ['pulls', 'looks']) outbox.sql(`delete from ${table} where service_id = :from`).run({ from });
   outbox.sql('update gaps set service_id = :into where service_id = :from').run(moved);
   outbox.sql('update profile_services set service_id = :into where service_id = :from').run(moved);
   outbox.sql('delete from services where id = :from').run({ from });
@@ -78,14 +78,16 @@ function settleTwo(outbox: Outbox, findId: number, here: Entry, there: Entry): v
     giveUp(outbox, other, stands);
     return;
   }
-  const moved = selectEntries(outbox, 'find_id = :findId and service_id = :serviceId', { findId, serviceId: here.serviceId }).filter(
-    (entry) => entry.kind !== 'import' && entry.seal?.equals(sealOf(entry)) === true,
-  ) as (NumberEntry | PhotoEntry)[];
+  const moved = selectEntries(outbox, 'find_id = :findId and service_id = :serviceId', {
+    findId,
+    serviceId: here.serviceId,
+  }).filter((entry) => entry.kind !== 'import' && entry.seal?.equals(sealOf(entry)) === true) as (NumberEntry | PhotoEntry)[];
   const copy = insertFind(outbox, { localId: freeLocalId(outbox, find.localId), elements: find.elements });
   outbox
     .sql('update entries set find_id = :copy, record_key = :key where find_id = :findId and service_id = :serviceId')
     .run({ copy, key: `find:${copy}`, findId, serviceId: here.serviceId });
-  for (const entry of moved) outbox.sql('update entries set seal = ? where id = ?').run(sealOf({ ...entry, recordKey: `find:${copy}` }), entry.id);
+  for (const entry of moved)
+    outbox.sql('update entries set seal = ? where id = ?').run(sealOf({ ...entry, recordKey: `find:${copy}` }), entry.id);
 }
 
 function freeLocalId(outbox: Outbox, localId: string): string {

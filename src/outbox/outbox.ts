@@ -6,6 +6,7 @@ import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
+import { systemProcesses } from './process-table.ts';
 
 /**
  * The outbox file, open. The modules beside this one hold what is done with it: finds, entries, claims, the journal of
@@ -52,7 +53,17 @@ export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => voi
     database.close();
     throw thrown;
   }
-  return withStatements(path, database, clock);
+  const outbox = withStatements(path, database, clock);
+  noteMachine(outbox);
+  return outbox;
+}
+
+/** A copy of it that comes to another machine can be told from it from then on. */
+function noteMachine({ sql, change }: Outbox): void {
+  const machine = sql('select machine from history').pluck().get();
+  if (machine !== '') return;
+  const own = systemProcesses.machine();
+  if (own !== '') change(() => sql(`update history set machine = ? where machine = ''`).run(own));
 }
 
 function withStatements(path: string, database: Database, clock: Clock): Outbox {

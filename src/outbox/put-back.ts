@@ -6,7 +6,7 @@ import { reasonOfLostAttempt } from './journal.ts';
 import type { Outbox } from './outbox.ts';
 
 /** What is the machine's own, and not part of what was copied; the counts follow of themselves. */
-const STAYS = ['lease', 'copy_made', 'entry_counts', 'find_counts'];
+const STAYS = ['lease', 'copy_made', 'entry_counts', 'find_counts', 'history'];
 
 /**
  * What became of the entries of an older copy since it was made is not known here: all that was to be sent may have been

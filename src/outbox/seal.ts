@@ -10,5 +10,7 @@ export function sealOf(entry: Sealed): Buffer {
     entry.kind === 'number'
       ? [entry.value]
       : [entry.photograph.name, entry.photograph.mediaType, entry.photograph.sha512.toString('hex')];
-  return createHash('sha256').update(JSON.stringify([kind, key, ...content])).digest();
+  return createHash('sha256')
+    .update(JSON.stringify([kind, key, ...content]))
+    .digest();
 }

@@ -1,7 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
@@ -65,6 +77,26 @@ function vacuumInto(path: string, draft: string): void {
   } finally {
     source.close();
   }
+}
+
+/**
+ * Copies a database to a folder of its own, with what is in its log only: for reading it where nothing can be written, so that SQLite
+ * cannot open it.
+ */
+export function copyToRead(path: string): { readonly path: string; readonly remove: () => void } {
+  return asDatabaseError(path, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
+    const copy = join(folder, basename(path));
+    for (const suffix of ['', '-wal']) if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    return { path: copy, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  });
+}
+
+const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROFS|EACCES|EPERM)/;
+
+/** Whether it could not be opened since nothing can be written beside it. */
+export function cannotWrite(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && CANNOT_WRITE.test(codeOf(thrown.cause));
 }
 
 /** Leaves one file, with no log beside it: a copy may be read where nothing can be written. */

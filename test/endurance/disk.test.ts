@@ -45,6 +45,16 @@ describe('a disk without room', () => {
     },
   );
 
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
+    'still shows the finds, and they can be backed up elsewhere',
+    async () => {
+      await expectDone(home.pas('import', writeSeason(home, 5)));
+      const { full } = pasOnFullDisk(home, 'list', '--json');
+      expect([full.code, (JSON.parse(full.stdout) as unknown[]).length]).toEqual([0, 5]);
+      expect(pasOnFullDisk(home.copy(), 'backup', join(home.folder, 'copy.sqlite')).full.code).toBe(0);
+    },
+  );
+
   test('where files may not grow is said to be so, keeps what was there, and is sound', async () => {
     await expectDone(home.pas('import', writeSeason(home, 5)));
     const season = writeSeason(home, 400);
@@ -96,6 +106,16 @@ describe('a data folder', () => {
     ]) {
       const run = pasAsOrdinaryUser(home, ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)));
       expectClear(run, 12, /permission|cannot be written|cannot be opened/);
+    }
+    mkdirSync(join(home.folder, 'card'));
+    for (const args of [
+      ['list', '--json'],
+      ['status'],
+      ['export', '--format', 'csv'],
+      ['backup', join(home.folder, 'card', 'copy.sqlite')],
+    ]) {
+      const run = pasAsOrdinaryUser(home, ...args);
+      expect([args[0], run.code, run.stderr]).toEqual([args[0], 0, expect.stringContaining('read from a copy')]);
     }
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
     expect(doctor.code).toBe(12);

@@ -37,6 +37,17 @@ test('a copy made while a push runs is whole, sound and private', async () => {
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
+test('an outbox that was copied back by hand sends nothing again: what was sent from it is found at the service', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 4)));
+  cpSync(outboxFile(), copy);
+  await expectDone(home.pas('push'));
+  cpSync(copy, outboxFile());
+  const again = await home.pas('push');
+  expect([again.code, again.stderr]).toEqual([0, expect.stringMatching(/older copy.* 4 entries are uncertain/)]);
+  expect(await mock.made()).toMatchObject({ finds: 4 });
+  expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
+});
+
 test('a file that is there is not replaced without --force, and never the outbox itself', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
   writeFileSync(copy, 'my notes');
@@ -79,4 +90,22 @@ test('a photograph that was damaged since is not copied as if it were sound', as
   const run = await home.pas('backup', copy, '--photos');
   expect(run.code).toBe(12);
   expect(run.stderr).toMatch(/photo-1\.png was removed or changed/);
+});
+
+test('an outbox that comes from another machine sends nothing before a person has said whether it was moved or copied', async ({
+  skip,
+}) => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  const database = new Sqlite(outboxFile());
+  const machine = database.prepare('select machine from history').pluck().get();
+  database.prepare(`update history set machine = 'another'`).run();
+  database.close();
+  // A container has no name that no other one has.
+  if (machine === '') return skip();
+  const asked = await home.pas('push');
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/used on another machine.*--moved.*--copied/s)]);
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+  await expectDone(home.pas('push', '--moved'));
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 2 });
 });

@@ -13,6 +13,7 @@ import { EVA_SAID, serviceSaying } from './account-service.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
+import { newMachine } from './temp-outbox.ts';
 
 type Stored = { inner: string; madeMs: number; changedMs: number; user: string; number: string; files: string[] };
 
@@ -88,6 +89,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange: harvest });
+  const machine = newMachine(clock);
   const push = async (outbox: ServiceOutbox, more: Partial<PushToEnd> = {}, forMs = 60_000) => {
     const running = pushToEnd({
       ...{ outbox, service: { ...service, send }, baseUrl: service.baseUrl, session: service.session, send, clock },
@@ -95,6 +97,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 1000, walls: noWalls(), photosFolder: 'none' },
       harvesting: { open: async () => client, auth: 'bearer', format: 'oai_svc', settleMs: 1000, indexAllowanceMs: 0 },
       pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
+      recognition: machine,
       report: () => {},
       stop: new AbortController().signal,
       abort: new AbortController().signal,
@@ -104,7 +107,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     await clock.advance(forMs);
     return running;
   };
-  return { records, writes, asked, habits, client, make, setNumber, push };
+  return { records, writes, asked, habits, client, machine, make, setNumber, push };
 }
 
 async function textOf({ body }: HttpRequest): Promise<string> {

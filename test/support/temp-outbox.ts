@@ -1,10 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Recognition } from '../../src/flows/recognise-outbox.ts';
 import { sha512Of } from '../../src/http/digest.ts';
 import { rememberAccount } from '../../src/outbox/accounts.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import { insertFind } from '../../src/outbox/finds.ts';
+import { openMemory } from '../../src/outbox/history.ts';
 import { openOutbox, type ServiceOutbox } from '../../src/outbox/outbox.ts';
 import { openService } from '../../src/outbox/services.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
@@ -43,4 +45,9 @@ export function queueImport(
   const document = Buffer.from(`<document>${localId}</document>`);
   const entryId = addImport(outbox, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
   return { findId, entryId };
+}
+
+/** A machine that has never seen an outbox, and has no name of its own. */
+export function newMachine(clock: ManualClock = manualClock()): Recognition {
+  return { memory: openMemory(join(tempFolder(), 'outboxes.sqlite'), clock), machine: '', wasMoved: async () => false };
 }

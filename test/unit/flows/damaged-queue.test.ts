@@ -15,7 +15,10 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['the name of a photograph', `update entries set photo_name = 'K-9.jpg' where kind = 'photo'`],
   ['the type of a photograph', `update entries set photo_type = 'image/jpef' where kind = 'photo'`],
   ['the record of a photograph', `update entries set ident_cely = '${OTHER}' where kind = 'photo'`],
-  ['a byte of a document', `update entries set document = cast(replace(cast(document as text), 'K-3', 'K-8') as blob) where state = 'queued' and kind = 'import'`],
+  [
+    'a byte of a document',
+    `update entries set document = cast(replace(cast(document as text), 'K-3', 'K-8') as blob) where state = 'queued' and kind = 'import'`,
+  ],
 ];
 
 async function sentSeason(outbox: ServiceOutbox, clock: ReturnType<typeof manualClock>) {
@@ -30,14 +33,20 @@ async function sentSeason(outbox: ServiceOutbox, clock: ReturnType<typeof manual
   return service;
 }
 
-test.each(DAMAGES)('a disk that changes %s sends nothing else than what was queued: the entry is refused', async (_what, damage) => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  const service = await sentSeason(outbox, clock);
-  expect(outbox.sql(damage).run().changes).toBe(1);
-  const damaged = allEntries(outbox).filter(({ state }) => state === 'queued').length;
-  await service.push(outbox);
-  const refused = allEntries(outbox).filter(({ state, reason }) => state === 'refused' && /holds something else/.test(reason ?? ''));
-  expect([damaged, refused.length]).toEqual([3, 1]);
-  expect(service.writes.join()).not.toMatch(/INV-0043|N00002|K-9|K-8/);
-});
+test.each(DAMAGES)(
+  'a disk that changes %s sends nothing else than what was queued: the entry is refused',
+  async (_what, damage) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = await sentSeason(outbox, clock);
+    expect(outbox.sql(damage).run().changes).toBe(1);
+    const damaged = allEntries(outbox).filter(({ state }) => state === 'queued').length;
+    // A photograph that is not refused would be read from a disk, which no clock of a test waits for.
+    await service.push(outbox, damage.includes('photo') ? {} : { kinds: ['import', 'number'] });
+    const refused = allEntries(outbox).filter(
+      ({ state, reason }) => state === 'refused' && /holds something else/.test(reason ?? ''),
+    );
+    expect([damaged, refused.length]).toEqual([3, 1]);
+    expect(service.writes.join()).not.toMatch(/INV-0043|N00002|K-9|K-8/);
+  },
+);

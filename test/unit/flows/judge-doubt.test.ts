@@ -341,7 +341,9 @@ test('whatever the service’s clock, index and people do: a find that was made 
       if (own.isMade) expect(verdict?.kind).not.toBe('absent');
       if (verdict?.kind !== 'found') return;
       expect(own.accountKnown).toBe(true);
-      expect([...owned, ...rest.filter(({ isMine }) => !isMine).map(({ find }) => find.identCely)]).not.toContain(verdict.identCely);
+      expect([...owned, ...rest.filter(({ isMine }) => !isMine).map(({ find }) => find.identCely)]).not.toContain(
+        verdict.identCely,
+      );
     }),
   );
 });

@@ -14,7 +14,7 @@ import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
 import { findService, PROJECT, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { asSeenBy, newMachine, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const JAN = { username: JAN_SAID.email };
 
@@ -45,6 +45,7 @@ async function pushed(
     ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, walls: noWalls() },
     pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
     photosFolder: 'none',
+    recognition: newMachine(clock),
     report: () => {},
     onRound: (queued) => rounds.push(queued),
     stop: more.stop ?? new AbortController().signal,
@@ -218,7 +219,10 @@ describe('a push that finds what it did not know to be there', () => {
     service.habits.fate = (write) => (write === 'K-2' ? '500' : 'done');
     service.habits.beforeHarvest = async () => clock.sleep(2000);
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
-    expect(await service.push(outbox)).toMatchObject({ accepted: 1, stopCause: { kind: 'not-yet', reason: expect.stringContaining('K-2') as string } });
+    expect(await service.push(outbox)).toMatchObject({
+      accepted: 1,
+      stopCause: { kind: 'not-yet', reason: expect.stringContaining('K-2') as string },
+    });
     expect(service.writes).toEqual(['K-1', 'K-2', 'K-2']);
   });
 });

@@ -1,0 +1,41 @@
+import { UsageError } from '../base/errors.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
+import type { Copied, Recognition } from '../flows/recognise-outbox.ts';
+import { openMemory } from '../outbox/history.ts';
+import { systemProcesses } from '../outbox/process-table.ts';
+import type { Context } from './context.ts';
+
+/** How a push tells its outbox from a copy of it. @param said by a person of an outbox that comes from another machine */
+export function openRecognition(context: Context, said: 'moved' | 'copied' | undefined): Recognition {
+  const { clock, onClose, places, prompt, terminal } = context;
+  const memory = openMemory(places.memoryFile, clock);
+  onClose(() => memory.close());
+  return {
+    memory,
+    machine: systemProcesses.machine(),
+    wasMoved: async () => {
+      if (said !== undefined) return said === 'moved';
+      const what = t`This outbox was used on another machine before.`;
+      if (!terminal.interactive)
+        throw new UsageError(t`${what} Nothing was sent.`, {
+          hint: t`If nothing is sent from there any more: pas push --moved. If it is a copy: pas push --copied`,
+        });
+      terminal.note(what);
+      return (await prompt()).confirm(t`Was it moved here, so that nothing is sent from there any more? (No: it is a copy)`);
+    },
+    onCopy: (found) => terminal.warn(copyText(found)),
+  };
+}
+
+function copyText({ from, doubtful }: Copied): string {
+  const what =
+    from === 'earlier'
+      ? t`This outbox is an older copy: more was sent from it, or from the one that it is a copy of, than it knows.`
+      : t`This outbox is a copy of one of another machine, which may have sent what is queued here.`;
+  const doubt = ngettext(
+    msgid`${doubtful} entry is uncertain until it was looked for.`,
+    `${doubtful} entries are uncertain until they were looked for.`,
+    doubtful,
+  );
+  return `${what} ${doubt}`;
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Copied } from '../../../src/flows/recognise-outbox.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
+import { allEntries } from '../../../src/outbox/entries.ts';
+import { noteLook } from '../../../src/outbox/history.ts';
+import { openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { openService } from '../../../src/outbox/services.ts';
+import { findService, queueFind } from '../../support/find-service.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { ADDRESS, newMachine, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+
+function copyOf(outbox: ServiceOutbox, clock: ManualClock): ServiceOutbox {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  backUpOutbox(outbox.path, path, clock);
+  return openService(openOutbox(path, clock), { address: ADDRESS, username: USERNAME });
+}
+
+const states = (outbox: ServiceOutbox): string[] => allEntries(outbox).map(({ state }) => state);
+
+describe('two copies of one outbox on one machine', () => {
+  test('send each find once, whichever is pushed first, and go on side by side', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    for (const name of ['K-1', 'K-2', 'K-3']) queueFind(outbox, name);
+    const copy = copyOf(outbox, clock);
+    await service.push(outbox);
+    await service.push(copy);
+    expect([service.writes, states(copy)]).toEqual([
+      ['K-1', 'K-2', 'K-3'],
+      ['accepted', 'accepted', 'accepted'],
+    ]);
+    queueFind(copy, 'K-4');
+    await service.push(copy);
+    queueFind(outbox, 'K-5');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1, stopCause: undefined });
+    expect(service.writes).toEqual(['K-1', 'K-2', 'K-3', 'K-4', 'K-5']);
+    copy.close();
+  });
+
+  test('leave to a person what no harvest can tell', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    queueFind(outbox, 'K-1');
+    const copy = copyOf(outbox, clock);
+    await service.push(outbox, { harvesting: undefined });
+    const told: Copied[] = [];
+    const recognition = { ...service.machine, onCopy: (found: Copied) => void told.push(found) };
+    await service.push(copy, { harvesting: undefined, recognition });
+    await service.push(copy, { harvesting: undefined, recognition });
+    expect([service.writes, states(copy), told]).toEqual([['K-1'], ['uncertain'], [{ from: 'earlier', doubtful: 1 }]]);
+    copy.close();
+  });
+});
+
+describe('an outbox that comes from another machine', () => {
+  const brought = async (wasMoved: boolean) => {
+    const clock = manualClock();
+    const outbox = tempOutbox(clock);
+    const service = findService(clock);
+    outbox.sql(`update history set machine = 'office'`).run();
+    queueFind(outbox, 'K-1');
+    let asked = 0;
+    const recognition = {
+      ...newMachine(clock),
+      machine: 'laptop',
+      wasMoved: async () => {
+        asked += 1;
+        return wasMoved;
+      },
+    };
+    for (let turn = 0; turn < 2; turn += 1) await service.push(outbox, { recognition, harvesting: undefined });
+    return { asked, writes: service.writes, states: states(outbox) };
+  };
+
+  test('goes on where a person says that it was moved', async () => {
+    expect(await brought(true)).toEqual({ asked: 1, writes: ['K-1'], states: ['accepted'] });
+  });
+
+  test('is in doubt where it is a copy, and nobody is asked again', async () => {
+    expect(await brought(false)).toEqual({ asked: 1, writes: [], states: ['uncertain'] });
+  });
+});
+
+test('copies that nothing tells apart meet at the service: what has waited since the last look is looked for before it is sent', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const service = findService(clock);
+  for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+  await clock.advance(1000);
+  noteLook(outbox);
+  const copy = copyOf(outbox, clock);
+  await service.push(outbox, { limit: 1 });
+  await service.push(copy, { recognition: newMachine(clock) });
+  expect([service.writes, states(copy)]).toEqual([
+    ['K-1', 'K-2'],
+    ['accepted', 'accepted'],
+  ]);
+  copy.close();
+});
