@@ -58,15 +58,11 @@ export function underWay(state: HarvestState): Pass {
 /** Along the list to its end, from where the last run stopped; where a walk breaks off, the next one goes on. */
 export async function readToEnd(run: Run): Promise<void> {
   const { state } = run;
-  let [cuts, circles] = [0, 0];
+  let cuts = 0;
   while (!underWay(state).walk.ended) {
     const metBefore = underWay(state).met;
-    const end = await walkOrRewind(run, circles === 0);
+    const end = await walkOrRewind(run);
     if (end === 'end') return;
-    if (end === 'circle') {
-      circles++;
-      continue;
-    }
     const pass = underWay(state);
     cuts = pass.met > metBefore ? 0 : cuts + 1;
     if (end === 'token-refused') state.change(() => state.putPass(cutWalk(pass)));
@@ -77,21 +73,17 @@ export async function readToEnd(run: Run): Promise<void> {
   }
 }
 
-type WalkEnd = 'end' | 'shrunk' | 'token-refused' | 'circle';
+type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
-/**
- * A circle is left for good: the list is begun anew, not at the token that led into it. A list that was put into another
- * order while it was read may look like one, so the first circle of a look is not believed.
- */
-async function walkOrRewind(run: Run, first: boolean): Promise<WalkEnd> {
+/** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
+async function walkOrRewind(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {
     return await walk(run);
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
     const pass = underWay(state);
-    state.change(() => state.putPass(beginLook(pass, !first)));
-    if (first) return 'circle';
+    state.change(() => state.putPass(beginLook(pass, true)));
     throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
       cause: thrown,
       hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,

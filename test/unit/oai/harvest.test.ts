@@ -62,7 +62,7 @@ async function harvested(list: PlayedList, events: readonly Event[], untilMs: nu
       },
     );
   } catch (thrown) {
-    if (!(thrown instanceof OaiError) || !['incomplete', 'loop'].includes(thrown.oaiCode)) throw thrown;
+    if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'incomplete') throw thrown;
     return { kept: undefined, moments };
   }
   return { kept: JSON.stringify([...kept].sort()), moments };
