@@ -68,7 +68,7 @@ export function headerPlaceOf(table: Table): TablePlace & { readonly row?: numbe
 }
 
 /** What no season and no museum has; a table of more is refused before its cells are made. */
-export const MAX_ROWS = 300_000;
+const MAX_ROWS = 300_000;
 const MAX_COLUMNS = 1000;
 const MAX_CELLS = 20_000_000;
 
