@@ -62,6 +62,7 @@ function inBash(line: string): Promise<string[]> {
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
   ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
+  'time',
 ];
 
 test('every argument, and every value of a flag, is offered something or is known to be free text', () => {

@@ -50,7 +50,7 @@ describe('the examples for programs', () => {
     // What was under way arrives at the service all the same.
     await eventually(async () => (await mock.journal()).filter(({ status }) => status === null)).toEqual([]);
 
-    // A find that was about to leave is proven absent only when the service cannot be working on it any more.
+    // A find that was about to leave is proven absent only when the service is done with it and its index shows it.
     await mock.faults();
     await mock.control('POST', '/clock', { advance_ms: 11 * 60 * 1000 });
     const again = await stranger.run('node', ['dist/collection.js'], service());
