@@ -1,7 +1,5 @@
-import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError } from '../base/errors.ts';
-import { asDatabaseError, type Database, openDatabase } from '../store/database.ts';
+import { asDatabaseError, type Database, openReplaceable } from '../store/database.ts';
 import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 
 /**
@@ -9,7 +7,7 @@ import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
  * different outboxes and accounts that share a service address share its pace too.
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
-  const database = openOrReplace(path);
+  const database = openReplaceable(path, prepare);
   const read = database.prepare<[string], PaceState>(
     `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
      from shared_pace where scope = ?`,
@@ -39,35 +37,15 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
   };
 }
 
-/** Nothing in the file is worth keeping, so one that is damaged, or of another making, is not worth a word. */
-function openOrReplace(path: string): Database {
-  try {
-    return open(path);
-  } catch (thrown) {
-    if (!isDamage(thrown instanceof DatabaseError ? thrown.cause : thrown)) throw thrown;
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    return open(path);
-  }
-}
-
-function open(path: string): Database {
-  const database = openDatabase(path, { synchronous: 'normal' });
+function prepare(database: Database): void {
   // A flush to disk could hold a request up just after it was put on record; what a power cut takes has long passed then.
   database.pragma('synchronous = off');
-  asDatabaseError(path, () =>
-    database.exec(`create table if not exists shared_pace (
-      scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
-      blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
-    ) strict`),
-  );
+  database.exec(`create table if not exists shared_pace (
+    scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
+    blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
+  ) strict`);
   // One of another making has other columns.
   database.prepare('select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, jitter_ms, waking_ms from shared_pace');
-  return database;
-}
-
-function isDamage(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
 }
 
 function immediately<T>(path: string, database: Database, work: () => T): T {

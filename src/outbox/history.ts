@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { openDatabase } from '../store/database.ts';
+import { openReplaceable } from '../store/database.ts';
 import { entriesOfService } from './entries.ts';
 import type { ImportEntry } from './entry.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
@@ -16,9 +16,11 @@ export type Memory = {
 };
 
 export function openMemory(path: string, clock: Clock): Memory {
-  const database = openDatabase(path, { synchronous: 'normal' });
-  database.exec(`create table if not exists outboxes (
-    id text primary key, attempts integer not null, noted_at integer not null) strict, without rowid`);
+  const database = openReplaceable(path, (opened) => {
+    opened.exec(`create table if not exists outboxes (
+      id text primary key, attempts integer not null, noted_at integer not null) strict, without rowid`);
+    opened.prepare('select id, attempts, noted_at from outboxes');
+  });
   const read = database.prepare<[string], { attempts: number; notedMs: number }>(
     'select attempts, noted_at as notedMs from outboxes where id = ?',
   );

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
@@ -118,3 +118,32 @@ const REASONS: ReadonlyArray<readonly [string, string, string]> = [
     (code) => [code, t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`] as const,
   ),
 ];
+
+/**
+ * Opens a file of which nothing is worth keeping beside what works without it: one that is damaged, or of another making, is made
+ * anew. @param prepare makes its tables, and fails where they are others
+ */
+export function openReplaceable(path: string, prepare: (database: Database) => void): Database {
+  const open = (): Database => {
+    const database = openDatabase(path, { synchronous: 'normal' });
+    try {
+      asDatabaseError(path, () => prepare(database));
+    } catch (thrown) {
+      database.close();
+      throw thrown;
+    }
+    return database;
+  };
+  try {
+    return open();
+  } catch (thrown) {
+    if (!isDamage(thrown instanceof DatabaseError ? thrown.cause : thrown)) throw thrown;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    return open();
+  }
+}
+
+function isDamage(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
+}

@@ -1,9 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Copied } from '../../../src/flows/recognise-outbox.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
-import { noteLook } from '../../../src/outbox/history.ts';
+import { historyOf, noteLook, openMemory } from '../../../src/outbox/history.ts';
 import { openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
 import { openService } from '../../../src/outbox/services.ts';
 import { findService, queueFind } from '../../support/find-service.ts';
@@ -99,4 +100,15 @@ test('copies that nothing tells apart meet at the service: what has waited since
     ['accepted', 'accepted'],
   ]);
   copy.close();
+});
+
+test('what the machine remembers is made anew where its file is damaged, and holds no push up', () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const path = join(tempFolder(), 'outboxes.sqlite');
+  writeFileSync(path, 'not a database at all, '.repeat(400));
+  const memory = openMemory(path, clock);
+  memory.note(outbox);
+  expect(memory.recall(historyOf(outbox).id)).toMatchObject({ attempts: 0 });
+  memory.close();
 });
