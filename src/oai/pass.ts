@@ -108,7 +108,9 @@ type PageNote = {
 export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs, identifiers }: PageNote): Pass {
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
-  const listSize = sizeAfter(pass, completeListSize);
+  // A list of one page needs no count, and what an earlier look was told of a longer one is over.
+  const isAll = next === undefined && walk.pages === 0 && isThroughAll(pass);
+  const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
   const ended = next === undefined;
@@ -134,10 +136,16 @@ export function afterShrinking(pass: Pass, completeListSize: number | undefined)
   return ordered ? cutWalk(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
+/** Whether the last walk goes through the whole window, not only what a cut left of it. */
+export function isThroughAll({ window, walk }: Pass): boolean {
+  return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
+}
+
 /** A walk through a part of the window tells of the whole only by how much the part shrank. */
-function sizeAfter({ window, walk, listSize }: Pass, counted: number | undefined): number | null {
+function sizeAfter(pass: Pass, counted: number | undefined): number | null {
+  const { walk, listSize } = pass;
   if (counted === undefined) return listSize;
-  if (window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs) return counted;
+  if (isThroughAll(pass)) return counted;
   return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, counted - walk.size);
 }
 
@@ -152,8 +160,8 @@ export function counted(pass: Pass, listSize: number): Pass {
 }
 
 /** Whether the list was one page, from which nothing can slip to another. */
-export function isOnePage({ walk, window }: Pass): boolean {
-  return walk.ended && walk.pages === 1 && walk.window.fromMs === window.fromMs && walk.window.untilMs === window.untilMs;
+export function isOnePage(pass: Pass): boolean {
+  return pass.walk.ended && pass.walk.pages === 1 && isThroughAll(pass);
 }
 
 /** `short`: two looks agree that the service sends less than it counts. */

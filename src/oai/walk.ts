@@ -5,7 +5,18 @@ import type { ListPage, OaiClient } from './client.ts';
 import { formatDatestamp, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { isRefusedToken, listPages } from './pages.ts';
-import { afterPage, afterShrinking, beginLook, counted, cutWalk, hasShrunk, missingOf, type Pass, type Window } from './pass.ts';
+import {
+  afterPage,
+  afterShrinking,
+  beginLook,
+  counted,
+  cutWalk,
+  hasShrunk,
+  isThroughAll,
+  missingOf,
+  type Pass,
+  type Window,
+} from './pass.ts';
 import type { OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
@@ -139,10 +150,11 @@ function endlessness(): (newRecords: number, completeListSize: number | undefine
 /** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
 export async function followUp(run: Run): Promise<void> {
   const { state, overlapMs } = run;
-  const { beganMs, window, walk: lastWalk } = underWay(state);
+  const pass = underWay(state);
+  const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
   // A walk through the rest of a window does not see what leaves the part before it.
-  if (lastWalk.window.fromMs !== window.fromMs || lastWalk.window.untilMs !== window.untilMs) await countAgain(run);
+  if (!isThroughAll(pass)) await countAgain(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MOST_FOLLOW_UPS; rounds++) {
     let [news, late] = [0, 0];

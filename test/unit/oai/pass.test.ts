@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterPage, beginPass, cutWalk, type Pass, type Window } from '../../../src/oai/pass.ts';
+import { afterPage, beginLook, beginPass, cutWalk, judge, type Pass, type Window } from '../../../src/oai/pass.ts';
 
 const OPEN: Window = { fromMs: null, untilMs: null };
 const BEGUN = beginPass('full', OPEN, 1e6, 1);
@@ -54,4 +54,10 @@ describe('what is left of a window where a walk broke off', () => {
     expect(left(OPEN, [40_000, 50_400])).toEqual({ fromMs: 50_400, untilMs: null });
     expect(left({ fromMs: 60_000, untilMs: 90_000 }, [40_000, 50_400])).toEqual({ fromMs: 60_000, untilMs: 90_000 });
   });
+});
+
+test('a list that has shrunk to one page is complete, whatever was counted before', () => {
+  const interrupted = beginLook(page(BEGUN, [9, 8]), false);
+  const last = { next: undefined, completeListSize: undefined, responseDateMs: 1e6, identifiers: [], datestampsMs: [9] };
+  expect(judge(afterPage(interrupted, last))).toBe('complete');
 });
