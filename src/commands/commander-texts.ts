@@ -40,6 +40,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   term: t`term`,
   terms: t`terms`,
   text: t`text`,
+  time: t`time`,
   value: t`value`,
   version: t`version`,
   new: t`new`,

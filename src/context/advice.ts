@@ -21,7 +21,7 @@ const COMMAND_WITH_PROFILE = new RegExp(
   `\\bpas (?:${[
     '(?:photo|number|schema|oai|vocab(?: map)?) [a-z]+',
     'login|logout|whoami|harvest-vocab|harvest|add|import|list|show|edit|remove|validate|build|export',
-    'push|pull|status|reconcile|resolve|report|doctor',
+    'push|pull|status|reconcile|resolve|report|doctor|pace',
   ].join('|')})(?![\\w-])`,
   'g',
 );

@@ -65,7 +65,7 @@ test.each([
   else await expectDone(home.pas('import', writeSeason(home, 1)));
   await watching.until((written) => {
     expect(sent(written)).toEqual([]);
-    return written.stdout.includes('"for":"time"');
+    return written.stdout.includes('"for":"outbox"');
   });
   expect(leaseHolder(outbox)).toMatchObject({ host: 'office' });
 

@@ -52,7 +52,7 @@ describe('the examples for programs', () => {
 
     // A find that was about to leave is proven absent only when the service is done with it and its index shows it.
     await mock.faults();
-    await mock.control('POST', '/clock', { advance_ms: 11 * 60 * 1000 });
+    await mock.control('POST', '/clock', { advance_ms: 30 * 60 * 1000 });
     const again = await stranger.run('node', ['dist/collection.js'], service());
     expect(again.stderr).not.toMatch(/error:|undecided|Stopped/);
     expect(again.stdout).toBe(`${COLLECTION_FINDS} of ${COLLECTION_FINDS} finds are at the service.\n`);
