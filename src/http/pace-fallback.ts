@@ -58,7 +58,8 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
     lost?.close();
     shared = undefined;
     alone = false;
-    lookedMs = clock.monotonicMs();
+    // Another server may stand in its place already: then nobody need leave alone.
+    lookedMs = lost === undefined ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
     if (!closing.signal.aborted) onLost(thrown.message);
   };
 
