@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { FINDS_EACH, measurePushes, warmUp } from '../support/measure-pushes.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type MockProcess, startPromptMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
@@ -24,7 +24,7 @@ test.skipIf(!HAS_REDIS)(
     retry: 2,
   },
   async () => {
-    await using service = await startMockProcess('--latency', '40');
+    await using service = await startPromptMock('--latency', '40');
     await using redis = await startRedis();
     await warmUp(service);
     const homes = await machines(service, redis, ['researcher', 'archaeologist', 'researcher', 'archaeologist']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { FINDS_EACH, measurePushes, warmUp } from '../support/measure-pushes.ts';
-import { startMockProcess } from '../support/mock-process.ts';
+import { startPromptMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
@@ -12,7 +12,7 @@ const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 test('four processes with homes and accounts of their own share the pace of the address, and use it', {
   retry: 2,
 }, async () => {
-  await using service = await startMockProcess('--latency', '40');
+  await using service = await startPromptMock('--latency', '40');
   await warmUp(service);
   const state = { XDG_STATE_HOME: tempFolder() };
   const homes = await Promise.all(

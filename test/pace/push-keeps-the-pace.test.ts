@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { startMockProcess } from '../support/mock-process.ts';
+import { startPromptMock } from '../support/mock-process.ts';
 import { expectDone, jsonLines, signedIn } from '../support/run-pas.ts';
 
 // Again, where the machine itself held the server up for a moment: the gaps are taken when it notices a request.
 test('60 finds with 60 photographs go at the permitted rate to a service that takes 400 ms for each', {
   retry: 2,
 }, async () => {
-  await using service = await startMockProcess('--latency', '400');
+  await using service = await startPromptMock('--latency', '400');
   const home = await signedIn(service);
   await expectDone(home.pas('import', writeSeason(home, 60, { photos: true, state: 2 })));
   const before = await service.state();
