@@ -59,8 +59,6 @@ const LEAD_MS = 12;
 const LEAD_DECAY = 0.9;
 /** How early `depart` returns. The process is held for what a request does not need of it. */
 const HELD_MS = 2;
-/** Up to this, a process that has to wait for its turn at its first byte waits for the receiver of it; beyond, perhaps before it. */
-const PUT_ASIDE_MS = 25;
 /** Whoever shares the pace may change it, so nobody sleeps for longer than this without looking. */
 const LOOK_UP_MS = 500;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
@@ -114,8 +112,8 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
 
   /** Ends the leaving that `mark` stands for, and no other. */
   const release = (mark: number, leftAtMs?: number): void => {
-    const outMs = clock.monotonicMs();
-    const agoMs = leftAtMs === undefined || outMs - leftAtMs > PUT_ASIDE_MS ? 0 : outMs - leftAtMs;
+    // Put aside before the first byte or after it, that cannot be told. The guard is spent on it; what is longer counts as before.
+    const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
     inPassing(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,

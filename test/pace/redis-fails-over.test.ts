@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { measurePushes, warmUp } from '../support/measure-pushes.ts';
-import { type MockProcess, startPromptMock } from '../support/mock-process.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { startRedisSwitch } from '../support/redis-switch.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
@@ -17,7 +17,7 @@ const FINDS = 10;
 test.skipIf(!HAS_REDIS)(
   'a replica that is promoted with an older state and another clock, and a clock that jumps afterwards, let nobody leave too early',
   async () => {
-    await using service = await startPromptMock('--latency', '20');
+    await using service = await startMockProcess('--latency', '20');
     await using first = await startRedis();
     await using replica = await startRedis('--replicaof', '127.0.0.1', String(first.port));
     await using place = await startRedisSwitch(first);

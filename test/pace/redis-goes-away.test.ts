@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { measurePushes, warmUp } from '../support/measure-pushes.ts';
-import { type MockProcess, startPromptMock } from '../support/mock-process.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 
@@ -15,7 +15,7 @@ function arrived(service: MockProcess, count: number): Promise<void> {
 test.skipIf(!HAS_REDIS)(
   'a Redis that dies in the middle of a push slows it down and loses nothing; when it is back, so is the pace',
   async () => {
-    await using service = await startPromptMock('--latency', '20');
+    await using service = await startMockProcess('--latency', '20');
     await using redis = await startRedis();
     await warmUp(service);
     const before = await service.state();
@@ -43,7 +43,7 @@ test.skipIf(!HAS_REDIS)(
 );
 
 test.skipIf(!HAS_REDIS)('a Redis that is emptied in the middle of two pushes lets nobody leave too early', async () => {
-  await using service = await startPromptMock('--latency', '20');
+  await using service = await startMockProcess('--latency', '20');
   await using redis = await startRedis();
   await warmUp(service);
   const homes = await Promise.all(

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
@@ -26,13 +26,6 @@ export type JournalEntry = {
   readonly at_ms: number;
   readonly gap_ms: { readonly user: number | null; readonly address: number | null } | number | null;
 };
-
-/** In real time where that is permitted, so that the mock's own waiting for its turn is not taken for what a push does. */
-export async function startPromptMock(...flags: string[]): Promise<MockProcess> {
-  const mock = await startMockProcess(...flags);
-  spawnSync('chrt', ['--all-tasks', '--fifo', '--pid', '50', String(mock.child.pid)]);
-  return mock;
-}
 
 export async function startMockProcess(...flags: string[]): Promise<MockProcess> {
   const child = tied(
