@@ -45,7 +45,7 @@ export function register(program: Command, run: Runner): void {
       ),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
-    .option('--full', t`read everything again, not only what changed since the last time`)
+    .option('--full', t`read everything again, and mark the records that are no longer there`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
     .action((set: string, options: HarvestOptions) => run(options, (context) => harvest(context, set, options)));
@@ -105,10 +105,10 @@ function formOf(out: string): OutputForm {
 
 /** The result goes to stdout, unless that holds the records. */
 function report({ terminal }: Context, subject: Subject, out: string, result: RecordHarvest): ExitReason {
-  const { pass, records, written, deleted, masked, held, broken, elapsedMs } = result;
+  const { pass, records, written, deleted, vanished, masked, held, broken, elapsedMs } = result;
   const perSecond = Math.round((records * 1000) / Math.max(1, elapsedMs));
   const met = recordCount(records);
-  const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${masked} not shown to this account; ${held} in all (${perSecond}/s).`;
+  const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account; ${held} in all (${perSecond}/s).`;
   const line = `${subject.setSpec}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
   for (const { identifier, reason } of broken) {
     terminal.warn(printable(leftOutText(identifier, reason)));
@@ -116,7 +116,7 @@ function report({ terminal }: Context, subject: Subject, out: string, result: Re
   if (out === '-') terminal.note(line);
   else terminal.line(line);
   const { setSpec, format, version, form } = subject;
-  const value = { set: setSpec, format, version, form, out, pass, records, written, deleted, masked, held, broken };
+  const value = { set: setSpec, format, version, form, out, pass, records, written, deleted, vanished, masked, held, broken };
   if (out !== '-') terminal.value({ ...value, elapsed_ms: Math.round(elapsedMs) });
   return broken.length > 0 ? 'dataRefused' : 'done';
 }

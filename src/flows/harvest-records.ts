@@ -37,9 +37,11 @@ export type RecordHarvest = {
   readonly pass: Pass['kind'];
   /** Records that the service lists, those of an earlier interrupted run included. */
   readonly records: number;
-  /** New or changed records that went into the output in this run; deleted and masked ones among them. */
+  /** New or changed records that went into the output in this run; deleted, masked and vanished ones among them. */
   readonly written: number;
   readonly deleted: number;
+  /** Records that the service no longer lists, written as deleted by a full pass. */
+  readonly vanished: number;
   /** Records of which the service shows nothing to this account. */
   readonly masked: number;
   /** Different records in the output now. */
@@ -62,7 +64,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput();
   const state = storedState(ledger, LEDGER_HARVEST, () => clock.now());
-  const tally = { written: 0, deleted: 0, masked: 0 };
+  const tally = { written: 0, deleted: 0, vanished: 0, masked: 0 };
   const metBefore = state.pass()?.look.met ?? 0;
   const { pass, broken } = await harvest({
     ...{ ...options, ...service, state, sink: output, overlapMs: overlapMs(options.indexAllowanceMs) },
@@ -77,6 +79,10 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
       onProgress?.({ done: look.met, total: listSize ?? undefined, perSecond });
+    },
+    onVanished: (count) => {
+      tally.written += count;
+      tally.vanished += count;
     },
   });
   return {

@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts';
-import { t } from '../base/language.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { harvest } from '../oai/harvest.ts';
 import { storedState } from '../oai/harvest-state.ts';
 import type { Pass } from '../oai/pass.ts';
 import { entityOf, identOf, type OaiRecord } from '../oai/record.ts';
 import type { BrokenRecord } from '../oai/salvage.ts';
-import { isNameless, type RecordSink } from '../oai/take-page.ts';
+import type { RecordSink } from '../oai/take-page.ts';
+import { provesAbsence } from '../oai/vanished.ts';
 import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp } from '../vocabulary/harvests.ts';
 import { readTerm } from '../vocabulary/read-term.ts';
 import { putHidden, putTerm, putTombstone } from '../vocabulary/terms.ts';
@@ -72,7 +72,7 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
 type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
 
 async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
-  const { vocabulary, clock, onNote, onProgress } = options;
+  const { vocabulary, clock, onProgress } = options;
   const { id, run } = vocabulary.change(() => {
     const found = harvestOf(vocabulary, setSpec);
     settleSubject(vocabulary, found, `${options.subject} ${options.metadataPrefix}`);
@@ -100,16 +100,9 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
         onProgress?.({ setSpec, done: look.met, total: listSize ?? undefined, perSecond });
       },
     },
-    ({ kind, look, beganMs }) => {
-      const met = [...state.metIn(look.number)];
-      // What was left out and has no name may be any of those that were not met.
-      if (kind === 'changes' || met.some(isNameless)) return;
-      const foreign = met.find((identifier) => !identifier.includes('/id/'));
-      if (foreign !== undefined) {
-        onNote?.(t`${setSpec}: the service names its records in another form (${foreign}), so none is marked as vanished.`);
-        return;
-      }
-      tally.vanished = markVanished(vocabulary, setSpec, new Set(met.map(identOf)), beganMs);
+    ({ look, beganMs }) => {
+      if (!provesAbsence({ ...options, state, setSpec })) return;
+      tally.vanished = markVanished(vocabulary, setSpec, new Set([...state.metIn(look.number)].map(identOf)), beganMs);
     },
   );
   return {

@@ -26,3 +26,8 @@ export function formatDatestamp(ms: number, granularity: Granularity): string {
   const text = new Date(ms).toISOString();
   return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
 }
+
+/** Rounded up, so that an `until` made of it never leaves anything out. A day is whole as it is. */
+export function formatUpwards(ms: number, granularity: Granularity): string {
+  return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
+}

@@ -7,7 +7,7 @@ export type MetRecord = {
   readonly datestampMs: number;
   /** Of the record's text; empty where no text of it was taken. */
   readonly digest: Buffer;
-  /** The last look that met it. */
+  /** The last look that met it; 0 where it was marked as vanished since. */
   readonly look: number;
   /** It was left out since it could not be read. */
   readonly skipped: boolean;
@@ -30,6 +30,8 @@ export type HarvestState = {
   skipped(): string[];
   /** Identifiers of all that a look met. */
   metIn(look: number): Iterable<string>;
+  /** Identifiers of what is kept, was met before that look and not in it, nor left out, nor marked as vanished. */
+  unmetIn(look: number): readonly string[];
   /** All of `work` or nothing. */
   change<T>(work: () => T): T;
 };
@@ -56,8 +58,13 @@ export function memoryState(): HarvestState {
     noteMet: (identifier, met) => records.set(identifier, met),
     skipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
     metIn: (look) => [...records].flatMap(([identifier, met]) => (met.look === look ? [identifier] : [])),
+    unmetIn: (look) => [...records].flatMap(([identifier, met]) => (isUnmet(met, look) ? [identifier] : [])),
     change: (work) => work(),
   };
+}
+
+function isUnmet({ look, digest, skipped }: MetRecord, inLook: number): boolean {
+  return look > 0 && look < inLook && digest.length > 0 && !skipped;
 }
 
 /** A database with the tables `harvests` and `met_records`, as schemas/harvest and schemas/vocabulary have them. */
@@ -98,6 +105,11 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
       ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),
     skipped: () => sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest) as string[],
     metIn: (look) =>
-      sql('select identifier from met_records where harvest = ? and look = ?').pluck().all(harvest, look) as string[],
+      sql('select identifier from met_records where harvest = ? and look = ?').pluck().iterate(harvest, look) as Iterable<string>,
+    unmetIn: (look) =>
+      sql(`select identifier from met_records
+           where harvest = ? and look > 0 and look < ? and length(digest) > 0 and skipped = 0`)
+        .pluck()
+        .all(harvest, look) as string[],
   };
 }

@@ -3,6 +3,7 @@ import { t } from '../base/language.ts';
 import { beginLook, beginPass, isOnePage, isWhole, judge, type Pass } from './pass.ts';
 import type { BrokenRecord } from './salvage.ts';
 import { isNameless } from './take-page.ts';
+import { markVanished } from './vanished.ts';
 import { followUp, type HarvestOptions, incomplete, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
 
 type Harvested = {
@@ -35,6 +36,7 @@ export async function harvest(options: HarvestOptions, finish: (pass: Pass) => v
   state.change(() => state.putPass(pass));
   await lookUntilComplete(run, goesOn);
   await askForSkipped(run);
+  await markVanished(run);
   return state.change(() => {
     const ended = underWay(state);
     finish(ended);

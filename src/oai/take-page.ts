@@ -118,6 +118,6 @@ export function isNameless(name: string): boolean {
   return name.startsWith(NAMELESS);
 }
 
-function digestOf(text: string): Buffer {
+export function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, 12);
 }

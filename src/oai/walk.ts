@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { ListPage, OaiClient } from './client.ts';
-import { formatDatestamp, type Granularity } from './datestamp.ts';
+import { formatDatestamp, formatUpwards, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { isRefusedToken, listPages } from './pages.ts';
 import {
@@ -43,6 +43,11 @@ export type HarvestOptions = {
   readonly onNote?: (text: string) => void;
   /** Told after each page that is committed. */
   readonly onPage?: (taken: TakenPage, pass: Pass) => void;
+  /**
+   * Told of how many records the sink was given as deleted, since they are kept and gone without a trace. Without it that
+   * is left to who harvests.
+   */
+  readonly onVanished?: (count: number) => void;
 };
 
 export type Run = HarvestOptions & {
@@ -221,12 +226,11 @@ function pagesOf(
 
 /** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
 function listArguments({ metadataPrefix, setSpec, granularity }: HarvestOptions, { fromMs, untilMs }: Window): OaiArguments {
-  const roundUpMs = granularity === 'second' ? 999 : 0;
   return {
     metadataPrefix,
     set: setSpec,
     ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }),
-    ...(untilMs === null ? {} : { until: formatDatestamp(untilMs + roundUpMs, granularity) }),
+    ...(untilMs === null ? {} : { until: formatUpwards(untilMs, granularity) }),
   };
 }
 

@@ -55,6 +55,17 @@ describe.each([
     expect(last.size).toBe(summary.held);
   });
 
+  test('that has dropped a record without a trace: read in full, it is deleted in the output', async () => {
+    await home.json('harvest', 'osoba', '--out', 'people.jsonl');
+    await mock.control('POST', '/records/OS-000533/delete', { permanent: true });
+    expect(await home.json('harvest', 'osoba', '--full', '--out', 'people.jsonl')).toMatchObject({ written: 1, vanished: 1 });
+    const identifier = expect.stringMatching(/\/OS-000533$/);
+    expect(linesOf(home, 'people.jsonl').at(-1)).toMatchObject({ identifier, sets: ['osoba'], deleted: true });
+    expect((await home.pas('harvest', 'osoba', '--full', '--out', 'people.jsonl')).stdout).toMatch(
+      / 0 new or changed, .* 0 vanished/,
+    );
+  });
+
   test('gives the same records as files and as an SQLite file', async () => {
     const expected = await served(mock, 'projekt', 'oai_svc', { as: 'archaeologist' });
     await home.json('harvest', 'projekt', '--out', 'projects');

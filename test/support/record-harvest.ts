@@ -31,6 +31,8 @@ export type RunOptions = {
   /** Leaves half a page behind the end, as a process that was killed may. */
   readonly killed?: boolean;
   readonly onProgress?: (progress: RecordProgress) => void;
+  /** Stands before the output. */
+  readonly wrap?: (output: RecordOutput) => RecordOutput;
 };
 
 /** An output in a folder of its own, harvested into again and again. */
@@ -89,7 +91,7 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
     clock,
     openOutput: async () => {
       opened = await open(paths, form, options);
-      return opened;
+      return { ...opened, output: options.wrap?.(opened.output) ?? opened.output };
     },
     setSpec: SET,
     metadataPrefix: 'oai_svc',

@@ -1,0 +1,65 @@
+import { t } from '../base/language.ts';
+import { buildXml } from '../xml/build.ts';
+import { descendantsOf, sourceOf } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+import { formatUpwards } from './datestamp.ts';
+import { OAI_NAMESPACE } from './protocol.ts';
+import { readRecord } from './record.ts';
+import { digestOf, isNameless } from './take-page.ts';
+import { type HarvestOptions, type Run, underWay } from './walk.ts';
+
+/** Of which look a record is that was marked. */
+const NO_LOOK = 0;
+const RECORDS_AT_ONCE = 100;
+
+/** Whether what a pass that has met all there is has not met is gone. */
+export function provesAbsence({ state, setSpec, onNote }: Pick<HarvestOptions, 'state' | 'setSpec' | 'onNote'>): boolean {
+  const { kind, window, look } = underWay(state);
+  // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
+  if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isNameless)) return false;
+  for (const identifier of state.metIn(look.number)) {
+    if (identifier.includes('/id/')) continue;
+    onNote?.(t`${setSpec}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
+    return false;
+  }
+  return true;
+}
+
+/**
+ * Writes what is kept and gone once more, as the service would have written that it was deleted. What was written is
+ * not met in any look, so that nothing is written twice, and all of it is taken that comes back.
+ */
+export async function markVanished(run: Run): Promise<void> {
+  const { state, sink, onVanished } = run;
+  const unmet = onVanished === undefined ? [] : state.unmetIn(underWay(state).look.number);
+  if (unmet.length === 0 || !provesAbsence(run)) return;
+  for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
+    const document = parseXml(tombstones(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
+    const records = [...descendantsOf(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => readRecord(element) ?? []);
+    await sink.write({ document, records, met: records });
+    state.change(() => {
+      sink.commit();
+      for (const { header, element } of records) {
+        const digest = digestOf(sourceOf(document, element));
+        state.noteMet(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
+      }
+    });
+    onVanished?.(records.length);
+  }
+}
+
+function tombstones({ state, setSpec, granularity }: Run, identifiers: readonly string[]): Buffer {
+  const { beganMs } = underWay(state);
+  const records = identifiers.map((identifier) => {
+    // Not before the record's own last change, or the tombstone would look older than the record.
+    const goneAtMs = Math.max(beganMs, state.met(identifier)?.datestampMs ?? 0);
+    const content = [
+      { name: 'identifier', content: identifier },
+      { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
+      { name: 'setSpec', content: setSpec },
+    ];
+    return { name: 'record', content: [{ name: 'header', attributes: { status: 'deleted' }, content }] };
+  });
+  const content = [{ name: 'ListRecords', content: records }];
+  return buildXml({ name: 'OAI-PMH', attributes: { xmlns: OAI_NAMESPACE }, content });
+}
