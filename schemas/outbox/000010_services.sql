@@ -115,8 +115,11 @@ create index entries_unsettled on entries (service_id, state, id) where state in
 
 -- What harvesting said, and where this outbox knows nothing.
 
+-- How a record stands depends on who looks: an account may be shown what another is not.
 create table pulled_of_services (
   service_id integer not null references services (id),
+  -- of the account that was shown it; empty for nobody's
+  username text not null,
   ident_cely text not null,
   -- shown: read as it is; withheld: listed, but not shown to this account; deleted: the service says so; missing: not listed
   standing text not null check (standing in ('shown', 'withheld', 'deleted', 'missing')),
@@ -128,13 +131,14 @@ create table pulled_of_services (
   -- when this standing was first met, and when the record was last looked for
   since_at integer not null,
   seen_at integer not null,
-  primary key (service_id, ident_cely),
+  primary key (service_id, username, ident_cely),
   check ((stav is null) = (record is null)),
   check (standing <> 'shown' or record is not null)
 ) strict, without rowid;
 
+-- Nobody's, as the entries are, until the profile says its account.
 insert into pulled_of_services
-  select services.id, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at
+  select services.id, '', ident_cely, standing, datestamp_at, stav, record, since_at, seen_at
   from pulled join services on services.known_as = pulled.profile;
 drop table pulled;
 alter table pulled_of_services rename to pulled;
@@ -165,7 +169,7 @@ insert into gaps_of_services (service_id, project, from_at, until_at)
 drop table gaps;
 alter table gaps_of_services rename to gaps;
 
--- The service's address, and the profile's name that meant it last, for programs that read along.
+-- The service's address, and the profile's name that meant it last, for programs that read along; how a record stands for its sender.
 create view outbox_overview as
 select
   entries.id as entry,
@@ -184,7 +188,8 @@ select
 from entries
 join services on services.id = entries.service_id
 left join finds on finds.id = entries.find_id
-left join pulled on pulled.service_id = entries.service_id and pulled.ident_cely = entries.ident_cely;
+left join pulled on pulled.service_id = entries.service_id and pulled.username = entries.username
+  and pulled.ident_cely = entries.ident_cely;
 
 -- The counts, as in 000008_counts.sql, by service and user name.
 
