@@ -5,7 +5,7 @@ import { t } from '../base/language.ts';
 import { isProtected, type Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestClient } from '../context/harvesting.ts';
-import { checkPacing, openPace, pauseText, sharedPauseMs } from '../context/pacing.ts';
+import { checkPacing, openPace, sharedPause } from '../context/pacing.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../context/service.ts';
 import {
   type Check,
@@ -165,9 +165,8 @@ async function vocabularyCheck(context: Context, profile: Profile): Promise<Chec
 }
 
 async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
-  const nowMs = context.clock.now();
-  const pause = pauseText(nowMs + (await sharedPauseMs(context, profile)), nowMs);
-  return pause === undefined ? [] : [warning('pause', pause, t`Wait for its end, or end it: pas pace --clear`)];
+  const { text } = await sharedPause(context, profile);
+  return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: pas pace --clear`)];
 }
 
 /** Whatever a service does with its answers, a check is over after this. */

@@ -4,7 +4,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { pauseText, sharedPauseMs } from '../context/pacing.ts';
+import { sharedPause } from '../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../flows/entry-words.ts';
 import { outboxStatus } from '../flows/outbox-status.ts';
 import type { Waiting } from '../outbox/counts.ts';
@@ -47,10 +47,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   );
   printWaiting(context, waiting);
   printDelays(context, delayed);
-  const nowMs = context.clock.now();
-  const pausedUntilMs = nowMs + (await sharedPauseMs(context, profile));
-  const pause = pauseText(pausedUntilMs, nowMs);
-  if (pause !== undefined) terminal.line(`${pause} ${t`End it: pas pace --clear`}`);
+  const pause = await sharedPause(context, profile);
+  if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: pas pace --clear`}`);
   const flag = profileFlag(context);
   for (const step of STEPS) printStep(context, step, needsPerson, flag);
   printGivenUp(context, givenUp, flag);
@@ -69,7 +67,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       for_time: waiting.forTime,
       reasons: delayed.map(({ notBeforeAt, ...delay }) => ({ ...delay, not_before: new Date(notBeforeAt).toISOString() })),
     },
-    paused_until: pause === undefined ? null : new Date(pausedUntilMs).toISOString(),
+    ...pause.value,
     elsewhere,
     other_accounts: Object.fromEntries(otherAccounts),
     needs_person: needsPerson.map((entry) => ({

@@ -4,10 +4,11 @@ import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Check, ok, problem, warning } from '../flows/check-machine.ts';
 import { makePace, type Pace } from '../http/pace.ts';
-import type { PaceStore } from '../http/pace-state.ts';
+import type { PaceStore, Pause } from '../http/pace-state.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { isAddressFault, placeOf, type RedisAddress, readRedisAddress } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
+import { pauseText } from '../http/retry-after.ts';
 import { printable } from '../ui/terminal.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
@@ -45,22 +46,33 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
   }
 }
 
+type SaidPause = {
+  /** What a person is told; absent where there is no pause. */
+  readonly text?: string;
+  /** For programs. */
+  readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
+};
+
 /** How long everybody pauses; nothing is made for asking, and nothing is said where it cannot be had. */
-export async function sharedPauseMs(context: Context, profile: Profile): Promise<number> {
-  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return 0;
+export async function sharedPause(context: Context, profile: Profile): Promise<SaidPause> {
+  const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
-    return await (await openPace(context, profile, { tolerant: true })).pauseMs();
+    return sayPause(
+      isThere ? await (await openPace(context, profile, { tolerant: true })).pause() : NO_PAUSE,
+      context.clock.now(),
+    );
   } catch (thrown) {
-    if (thrown instanceof DatabaseError) return 0;
+    if (thrown instanceof DatabaseError) return sayPause(NO_PAUSE, 0);
     throw thrown;
   }
 }
 
-/** Undefined where there is no pause worth a word. */
-export function pauseText(untilMs: number, nowMs: number): string | undefined {
-  if (untilMs <= nowMs) return undefined;
-  const until = new Date(untilMs).toISOString();
-  return t`The service asked for a pause: nothing leaves until ${until}. pas asks again after an hour at the latest.`;
+const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
+
+export function sayPause(pause: Pause, nowMs: number): SaidPause {
+  const endOf = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
+  const value = { paused_until: endOf(pause.keptMs), asked_until: endOf(pause.askedMs) };
+  return pause.keptMs + pause.askedMs > 0 ? { text: pauseText(pause, nowMs), value } : { value };
 }
 
 async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {

@@ -159,7 +159,7 @@ async function unlessEnding<T>(run: PushRun, wait: Promise<T>): Promise<T | unde
     return await wait;
   } catch (thrown) {
     if (thrown instanceof LongPauseError) {
-      run.stopCause ??= { kind: 'waiting', reason: t`the service asked for a long pause`, untilMs: thrown.untilMs };
+      run.stopCause ??= { kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs };
     } else if (!isAbort(thrown)) throw thrown;
     return undefined;
   }

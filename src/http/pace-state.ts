@@ -6,13 +6,29 @@ export type PaceState = {
   readonly leavingUntilMs: number;
   /** No request of this scope leaves before. */
   readonly blockedUntilMs: number;
+  /** Until when the service asked for that, where it is longer than anybody pauses unasked; or 0. */
+  readonly askedUntilMs: number;
   /** Room for the network's jitter, as learnt from the service's throttling; as of the last departure. */
   readonly jitterMs: number;
   /** Room for a service that is slow to wake, after a while without requests. */
   readonly wakingMs: number;
 };
 
-export const UNSEEN: PaceState = { lastDepartureMs: 0, leavingUntilMs: 0, blockedUntilMs: 0, jitterMs: 0, wakingMs: 0 };
+export const UNSEEN: PaceState = {
+  lastDepartureMs: 0,
+  leavingUntilMs: 0,
+  blockedUntilMs: 0,
+  askedUntilMs: 0,
+  jitterMs: 0,
+  wakingMs: 0,
+};
+
+export type Pause = {
+  /** For how long everybody still pauses; 0 where nobody does. */
+  readonly keptMs: number;
+  /** For how long the service still wants that, where it is longer than anybody pauses unasked; or 0. */
+  readonly askedMs: number;
+};
 
 /** `next` is left out where nothing is to be written. */
 type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
@@ -70,14 +86,18 @@ export function departing(state: PaceState, nowMs: number, leavingUntilMs: numbe
   };
 }
 
-export function slowed(state: PaceState, throttle: { departedAtMs: number; untilMs: number; intervalMs: number }): PaceState {
+type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonly pauseMs: number; readonly intervalMs: number };
+
+export function slowed(state: PaceState, throttle: Throttle): PaceState {
+  const { nowMs, pauseMs } = throttle;
   // What left before the last slow-down tells nothing new about the pace since.
   const known = throttle.departedAtMs < state.blockedUntilMs;
   const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MOST_JITTER_INTERVALS);
   return {
     ...state,
     jitterMs: known ? state.jitterMs : widerMs,
-    blockedUntilMs: Math.max(state.blockedUntilMs, throttle.untilMs),
+    blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MOST_PAUSE_MS)),
+    askedUntilMs: pauseMs > MOST_PAUSE_MS ? nowMs + Math.min(pauseMs, MOST_KEPT_PAUSE_MS) : state.askedUntilMs,
   };
 }
 
@@ -87,17 +107,24 @@ function orNothing(ms: number): number {
 
 /** Nobody pauses for longer without asking again: a service that asks for more may mean it, or have slipped by some zeros. */
 export const MOST_PAUSE_MS = 3_600_000;
+/** Nor for longer than this where a person has said that the service means it. */
+export const MOST_KEPT_PAUSE_MS = 24 * 3_600_000;
 
 /**
  * A clock that was set back, or began anew with its machine, finds times ahead of itself. They mean nothing but that
  * somebody may have left just now. What no pas would write holds nobody up for longer than a pas would.
  */
 export function notAhead(state: PaceState, nowMs: number): PaceState {
-  const past = state.lastDepartureMs > nowMs ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0 } : state;
+  const past =
+    state.lastDepartureMs > nowMs
+      ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0, askedUntilMs: 0 }
+      : state;
+  const askedUntilMs = past.askedUntilMs > nowMs && past.askedUntilMs <= nowMs + MOST_KEPT_PAUSE_MS ? past.askedUntilMs : 0;
   return {
     lastDepartureMs: past.lastDepartureMs,
     leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MOST_PAUSE_MS),
-    blockedUntilMs: Math.min(past.blockedUntilMs, nowMs + MOST_PAUSE_MS),
+    blockedUntilMs: Math.min(past.blockedUntilMs, Math.max(nowMs + MOST_PAUSE_MS, askedUntilMs)),
+    askedUntilMs,
     jitterMs: Math.min(past.jitterMs, MOST_ROOM_MS),
     wakingMs: Math.min(past.wakingMs, WAKING_MS),
   };

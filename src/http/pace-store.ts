@@ -9,14 +9,15 @@ import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, prepare);
   const read = database.prepare<[string], PaceState>(
-    `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
+    `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
+       asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
      from shared_pace where scope = ?`,
   );
-  const write = database.prepare<[string, number, number, number, number, number]>(
-    `insert into shared_pace (scope, last_departure_ms, leaving_until_ms, blocked_until_ms, jitter_ms, waking_ms)
-     values (?, ?, ?, ?, ?, ?)
-     on conflict (scope) do update set last_departure_ms = excluded.last_departure_ms,
-       leaving_until_ms = excluded.leaving_until_ms, blocked_until_ms = excluded.blocked_until_ms, jitter_ms = excluded.jitter_ms, waking_ms = excluded.waking_ms`,
+  const write = database.prepare<[PaceState & { readonly scope: string }]>(
+    `insert into shared_pace (scope, last_departure_ms, leaving_until_ms, blocked_until_ms, asked_until_ms, jitter_ms, waking_ms)
+     values (:scope, :lastDepartureMs, :leavingUntilMs, :blockedUntilMs, :askedUntilMs, :jitterMs, :wakingMs)
+     on conflict (scope) do update set last_departure_ms = :lastDepartureMs, leaving_until_ms = :leavingUntilMs,
+       blocked_until_ms = :blockedUntilMs, asked_until_ms = :askedUntilMs, jitter_ms = :jitterMs, waking_ms = :wakingMs`,
   );
   return {
     // Done before the promise is returned: what is decided is on record before anybody acts on it.
@@ -28,8 +29,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
         );
         next?.forEach((state, index) => {
           const scope = scopes[index];
-          if (scope !== undefined)
-            write.run(scope, state.lastDepartureMs, state.leavingUntilMs, state.blockedUntilMs, state.jitterMs, state.wakingMs);
+          if (scope !== undefined) write.run({ ...state, scope });
         });
         return result;
       }),
@@ -42,10 +42,13 @@ function prepare(database: Database): void {
   database.pragma('synchronous = off');
   database.exec(`create table if not exists shared_pace (
     scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
-    blocked_until_ms real not null, jitter_ms real not null, waking_ms real not null
+    blocked_until_ms real not null, asked_until_ms real not null default 0,
+    jitter_ms real not null, waking_ms real not null
   ) strict`);
   // One of another making has other columns.
-  database.prepare('select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, jitter_ms, waking_ms from shared_pace');
+  database.prepare(
+    'select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, asked_until_ms, jitter_ms, waking_ms from shared_pace',
+  );
 }
 
 function immediately<T>(path: string, database: Database, work: () => T): T {

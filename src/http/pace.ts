@@ -9,9 +9,10 @@ import {
   notAhead,
   type PaceState,
   type PaceStore,
+  type Pause,
   slowed,
 } from './pace-state.ts';
-import { refuseLongPause } from './retry-after.ts';
+import { isLongPause, LongPauseError } from './retry-after.ts';
 
 type PaceOptions = {
   readonly store: PaceStore;
@@ -48,10 +49,10 @@ export type Pace = {
   slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
   /** How long until a request could leave. */
   waitMs(): Promise<number>;
-  /** How long everybody still pauses, since the service asked for it; 0 where nobody does. */
-  pauseMs(): Promise<number>;
-  /** Ends that pause for everybody. */
-  endPause(): Promise<void>;
+  /** The pause that the service asked for. */
+  pause(): Promise<Pause>;
+  /** Ends it for everybody, or has everybody keep all of it. */
+  setPause(wish: 'ended' | 'whole'): Promise<void>;
 };
 
 /** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds, as a rule. */
@@ -105,8 +106,19 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       ),
     }));
 
+  const pause = (): Promise<Pause> =>
+    store.update(scopes, (found, nowMs) => {
+      const states = found.map((state) => notAhead(state, nowMs));
+      const longestMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const keptMs = longestMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
+      return { result: { keptMs, askedMs: longestMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
+    });
+
   const sleepALittle = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
-    refuseLongPause(ms, clock.now());
+    if (isLongPause(ms)) {
+      const { keptMs, askedMs } = await pause();
+      throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
+    }
     await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
   };
 
@@ -184,23 +196,27 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
         slot.giveBack();
       }
     },
-    pauseMs: () =>
+    pause,
+    setPause: (wish) =>
       store.update(scopes, (states, nowMs) => ({
-        result: Math.max(0, ...states.map((state) => notAhead(state, nowMs).blockedUntilMs - nowMs)),
+        result: undefined,
+        next: states.map((found) => {
+          const state = notAhead(found, nowMs);
+          if (wish === 'ended') return { ...state, blockedUntilMs: 0, askedUntilMs: 0 };
+          return { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) };
+        }),
       })),
-    endPause: () =>
-      store.update(scopes, (states) => ({ result: undefined, next: states.map((state) => ({ ...state, blockedUntilMs: 0 })) })),
     slowDown(departedAtMs, retryAfterMs) {
       throttles += 1;
-      const pauseMs = Math.min(retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS, MOST_PAUSE_MS);
+      const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
       const agoMs = clock.monotonicMs() - departedAtMs;
       inPassing(
         store.update(scopes, (states, nowMs) => ({
           result: undefined,
-          next: states.map((state) => slowed(state, { departedAtMs: nowMs - agoMs, untilMs: nowMs + pauseMs, intervalMs })),
+          next: states.map((state) => slowed(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
         })),
       );
-      return pauseMs;
+      return Math.min(pauseMs, MOST_PAUSE_MS);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
@@ -36,8 +36,8 @@ export type RedisPaceStore = PaceStore & {
 
 /** Longer than this nobody waits for it: the pace goes on without. */
 const MOST_WAIT_MS = 1000;
-/** Kept for longer than any pause of the service, and then not worth keeping. */
-const KEPT_MS = 24 * 3600 * 1000;
+/** Kept for as long as any pause, and then not worth keeping. */
+const KEPT_MS = MOST_KEPT_PAUSE_MS;
 /** Two clocks that run freely part by less than this. A store's clock that is further off was set. */
 const MOST_DRIFT = 0.001;
 const MOST_SLACK_MS = 5;
@@ -260,16 +260,19 @@ export function fieldOf(scope: string): string {
   return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-export function encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs }: PaceState): string {
-  return [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs].join(' ');
+/** An earlier pas knows five numbers; the sixth is there only while the service wants a pause that is longer than such a one keeps. */
+export function encodeState(state: PaceState): string {
+  const { lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs } = state;
+  const numbers = [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs];
+  return [...numbers, ...(askedUntilMs > 0 ? [askedUntilMs] : [])].join(' ');
 }
 
 /** Undefined for what no pas wrote. */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
-  const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs] = numbers;
-  if (numbers.length !== 5 || !numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
+  const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs = 0] = numbers;
+  if (numbers.length > 6 || !numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
   if (lastDepartureMs === undefined || leavingUntilMs === undefined || blockedUntilMs === undefined) return undefined;
   if (jitterMs === undefined || wakingMs === undefined) return undefined;
-  return { lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs };
+  return { lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs };
 }

@@ -1,5 +1,6 @@
 import { UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { Pause } from './pace-state.ts';
 
 /**
  * Milliseconds that a `Retry-After` value asks to wait: whole seconds or an HTTP date (RFC 9110, section 10.2.3).
@@ -16,19 +17,33 @@ export function retryAfterMs(value: string | undefined, nowMs: number): number |
 }
 
 /** Whoever would have to wait for longer comes back later. */
-const MOST_PAUSE_MS = 120_000;
+const LONG_PAUSE_MS = 120_000;
+
+export function isLongPause(waitMs: number): boolean {
+  return waitMs > LONG_PAUSE_MS;
+}
 
 /** The service asked for so long a pause that nobody is kept waiting for its end. */
 export class LongPauseError extends UnavailableError {
   readonly untilMs: number;
-  constructor(untilMs: number) {
-    const until = new Date(untilMs).toISOString();
-    super(t`The service asked for a pause until ${until}.`, { hint: t`The queue is kept. Try again later.` });
-    this.untilMs = untilMs;
+  /** Within a sentence that says its end. */
+  readonly reason: string;
+  constructor(pause: Pause, nowMs: number) {
+    super(pauseText(pause, nowMs), { hint: t`The queue is kept. Try again later.` });
+    this.untilMs = nowMs + pause.keptMs;
+    const asked = new Date(nowMs + pause.askedMs).toISOString();
+    this.reason =
+      pause.askedMs > pause.keptMs
+        ? t`the service asked for a pause until ${asked}, of which only \`pas pace --keep\` keeps more than an hour`
+        : t`the service asked for a long pause`;
   }
 }
 
-/** @throws LongPauseError */
-export function refuseLongPause(waitMs: number, nowMs: number): void {
-  if (waitMs > MOST_PAUSE_MS) throw new LongPauseError(nowMs + waitMs);
+/** What a person is told of a pause; a longer one than anybody keeps unasked is shown as well, with what keeps it. */
+export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): string {
+  const [until, asked] = [keptMs, askedMs].map((ms) => new Date(nowMs + ms).toISOString());
+  if (askedMs <= keptMs) return t`The service asked for a pause: nothing leaves until ${until}.`;
+  return keptMs > 0
+    ? t`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: pas pace --keep`
+    : t`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: pas pace --keep`;
 }

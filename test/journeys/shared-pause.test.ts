@@ -18,12 +18,14 @@ beforeEach(async () => {
   home = await signedIn(service);
 });
 
-type Pause = { readonly paused_until: string | null };
+type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
 
-async function throttledFor(seconds: number): Promise<void> {
+async function throttledFor(seconds: number): Promise<{ readonly stderr: string }> {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await service.faults({ endpoint: 'import', when: { nth: 1 }, fault: 'throttle', retry_after: seconds, times: 1 });
-  expect((await home.pas('push')).code).toBe(5);
+  const ended = await home.pas('push');
+  expect(ended.code).toBe(5);
+  return ended;
 }
 
 test('a pause that the service asked for is seen in status, doctor and pace, and ended by a person', async () => {
@@ -43,14 +45,21 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
   expect(await service.state()).toMatchObject({ finds: finds + 2 });
 });
 
-test('a pause of years is kept for an hour, and said so', async () => {
+test('a pause of more than an hour is kept for an hour, shown, and kept as a whole where a person says so', async () => {
   const before = Date.now();
-  await throttledFor(999_999_999);
-  const { paused_until: until } = await home.json<Pause>('pace');
-  expect(Date.parse(until ?? '')).toBeGreaterThan(before + 3_000_000);
-  expect(Date.parse(until ?? '')).toBeLessThan(Date.now() + 3_601_000);
-  expect((await home.pas('pace')).stdout).toMatch(/after an hour at the latest/);
-  await expectDone(home.pas('pace', '--clear'));
+  const { stderr } = await throttledFor(86_400);
+  expect(stderr).toMatch(/asked for a pause until \d{4}-.*of which only `pas pace --keep` keeps more than an hour/);
+  const unasked = await home.json<Pause>('pace');
+  expect(Date.parse(unasked.paused_until ?? '')).toBeGreaterThan(before + 3_000_000);
+  expect(Date.parse(unasked.paused_until ?? '')).toBeLessThan(Date.now() + 3_601_000);
+  expect(Date.parse(unasked.asked_until ?? '')).toBeGreaterThan(before + 86_000_000);
+  expect((await home.pas('status')).stdout).toMatch(/Unasked, pas keeps an hour of that.* pas pace --keep/);
+  const { paused_until: whole, asked_until: asked } = await home.json<Pause>('pace', '--keep');
+  expect(whole).toBe(asked);
+  expect(Date.parse(whole ?? '')).toBeGreaterThan(before + 86_000_000);
+  expect((await home.pas('push')).code).toBe(5);
+  expect((await home.pas('pace', '--keep', '--clear')).code).toBe(2);
+  expect(await home.json('pace', '--clear')).toMatchObject({ cleared: true, paused_until: null, asked_until: null });
 });
 
 test('without a pause, pace says how far apart requests are, also before the first push', async () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makePace, type Pace, type Slot } from '../../../src/http/pace.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
@@ -367,20 +367,54 @@ test('a damaged file is replaced without a word', async () => {
 
 test('times and widths that no pas would keep hold nobody up for longer than an hour', async () => {
   const clock = manualClock();
-  const odd = { lastDepartureMs: 0, leavingUntilMs: 1e300, blockedUntilMs: 1e300, jitterMs: 1e300, wakingMs: 1e300 };
-  const states = new Map([['address:a', odd]]);
+  const [odd, none] = [1e300, 0];
+  const oddTimes = { lastDepartureMs: none, leavingUntilMs: odd, blockedUntilMs: odd, askedUntilMs: odd };
+  const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, wakingMs: odd }]]);
   const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
-  await expect(pace.depart()).rejects.toThrow(/asked for a pause until \d{4}-/);
-  expect(await pace.pauseMs()).toBeLessThanOrEqual(3_600_000);
-  await pace.endPause();
+  await expect(pace.depart()).rejects.toThrow(/asked for a pause: nothing leaves until \d{4}-/);
+  expect((await pace.pause()).keptMs).toBeLessThanOrEqual(3_600_000);
+  await pace.setPause('ended');
   expect(await pace.waitMs()).toBeLessThanOrEqual(120_000);
 });
 
-test('a pause that the service asks for is kept for an hour at most', async () => {
-  const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
-  await leave(pace);
-  expect(pace.slowDown(clock.monotonicMs(), 1e12)).toBe(3_600_000);
+describe('a pause of more than an hour', () => {
+  const [HOUR, DAY] = [3_600_000, 24 * 3_600_000];
+
+  async function asked(ms: number) {
+    const clock = manualClock();
+    const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+    await leave(pace);
+    expect(pace.slowDown(clock.monotonicMs(), ms)).toBe(HOUR);
+    return { clock, pace };
+  }
+
+  test('is kept for an hour where nobody says more, and shown as it was asked for', async () => {
+    const { clock, pace } = await asked(DAY);
+    expect(await pace.pause()).toEqual({ keptMs: HOUR, askedMs: DAY });
+    await expect(pace.depart()).rejects.toThrow(
+      /until 2024-06-02T00.* keeps an hour of that: .* until 2024-06-01T01.* pas pace --keep/,
+    );
+    await clock.advance(HOUR);
+    expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: DAY - HOUR });
+    await leave(pace);
+  });
+
+  test('is kept as a whole where a person says so, and ended where a person says so', async () => {
+    const { clock, pace } = await asked(DAY);
+    await pace.setPause('whole');
+    expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
+    await clock.advance(2 * HOUR);
+    await expect(pace.depart()).rejects.toThrow(/^The service asked for a pause: nothing leaves until/);
+    await pace.setPause('ended');
+    expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: 0 });
+    await leave(pace);
+  });
+
+  test('is over in a day, whatever was asked for and agreed to', async () => {
+    const { pace } = await asked(1e12);
+    await pace.setPause('whole');
+    expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
+  });
 });
 
 test('a file of the pace that is of another making is made anew', async () => {

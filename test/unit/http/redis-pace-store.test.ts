@@ -18,9 +18,9 @@ const SCOPES = ['address:http://service', 'account:http://service eva@example.or
 test('a state is read as it was written, whatever its numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
   fc.assert(
-    fc.property(ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs) => {
+    fc.property(ms, ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs) => {
       // What was seen is compared as text, so the text must not change on its way through a number.
-      const text = encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs });
+      const text = encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs });
       const state = decodeState(text);
       expect(state === undefined ? undefined : encodeState(state)).toBe(text);
     }),
@@ -29,7 +29,7 @@ test('a state is read as it was written, whatever its numbers', () => {
 
 test('what no pas wrote is not taken for a state', () => {
   fc.assert(fc.property(fc.string(), (text) => decodeState(text) === undefined || text.split(' ').length === 5));
-  for (const text of ['', '1 2 3 4', '1 2 3 4 5 6', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
+  for (const text of ['', '1 2 3 4', '1 2 3 4 5 6 7', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
     expect(decodeState(text)).toBeUndefined();
 });
 
