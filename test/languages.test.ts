@@ -141,7 +141,8 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/trade-words\.ts$/, /./],
-  ['names of columns and of people, to be recognised', /^src\/find\/propose\/(element|given)-names\.ts$/, /./],
+  ['names of columns, to be recognised', /^src\/find\/(fields|propose\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
+  ['names of people, to be recognised', /^src\/find\/propose\/given-names\.ts$/, /./],
 ];
 
 /** Thrown where only a bug leads; what is foreseen is a PasError. */

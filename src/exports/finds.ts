@@ -10,7 +10,9 @@ import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
-export type { ElementName, Find, FindElements, FindSource, GeomSystem, Reference, TargetState } from '../find/find.ts';
+export type { GeomSystem, Reference, TargetState } from '../find/field.ts';
+export type { ElementName, FindElements } from '../find/fields.ts';
+export type { Find, FindSource } from '../find/find.ts';
 export type { Role } from '../pas-api/account.ts';
 export type { CheckOptions } from './knowledge.ts';
 

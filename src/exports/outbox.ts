@@ -31,7 +31,9 @@ import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
-export type { Find, FindElements, Reference, TargetState } from '../find/find.ts';
+export type { Reference, TargetState } from '../find/field.ts';
+export type { FindElements } from '../find/fields.ts';
+export type { Find } from '../find/find.ts';
 export type { Enqueued, EnqueueReport } from '../flows/enqueue-finds.ts';
 export type { ImportReport } from '../flows/import-table.ts';
 export type { PushResult } from '../flows/push.ts';

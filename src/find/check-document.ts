@@ -3,8 +3,8 @@ import { t } from '../base/language.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
-import { FIELDS, type Field, isElementName } from './fields.ts';
-import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
+import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
+import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
 import { checkRules } from './rules.ts';
 import type { ValidationContext } from './validate.ts';
 

@@ -1,8 +1,7 @@
 import { alternatives } from '../base/enumeration.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { FIELDS } from './fields.ts';
-import type { ElementName } from './find.ts';
+import { type ElementName, FIELDS } from './fields.ts';
 import { foldName, nearestNames } from './names.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from './table.ts';
 

@@ -1,6 +1,6 @@
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/build.ts';
-import { FIELDS, type Field } from './fields.ts';
-import { type DocumentProfile, type Find, type FindElements, namespaceOf, schemaLocationOf } from './find.ts';
+import { FIELDS, type Field, type FindElements } from './fields.ts';
+import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 

@@ -1,7 +1,6 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { FIELDS, type Field } from './fields.ts';
-import type { ElementName, FindElements } from './find.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 import { cellOfReference, NEW_PERSON } from './resolve-reference.ts';
 
@@ -70,7 +69,7 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
     shown.add(name);
     const own = issues.filter(({ element }) => element !== undefined && (element === field.name || lineOf(element) === name));
     for (const issue of own) known.add(issue);
-    const gloss = name === POINT_LINE ? t`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
+    const gloss = name === POINT_LINE ? t`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss();
     lines.push('', comment(gloss), ...own.map(markedComment), `${name} = ${encoded(cells.get(name) ?? '')}`);
   }
   const others = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encoded(text)}`);

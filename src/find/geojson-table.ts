@@ -3,7 +3,7 @@ import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { lineAt } from '../xml/element.ts';
-import type { GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
 import { geomSystemOf, strangeSystem } from './geometry.ts';
 import { plainNumber } from './plain-number.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';

@@ -1,6 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
 
 /** Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x and y. */

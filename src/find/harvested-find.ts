@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
-import { FIELDS, type Field } from './fields.ts';
-import type { ElementName, FindElements, Reference } from './find.ts';
+import type { Reference } from './field.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import { parsePoint } from './geometry.ts';
 import { isReadable } from './reading.ts';
 import { NEW_PERSON } from './resolve-reference.ts';

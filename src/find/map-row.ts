@@ -1,8 +1,9 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
-import { FIELDS, type Field } from './fields.ts';
-import type { ElementName, Find, FindElements, Reference } from './find.ts';
+import type { Reference } from './field.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import type { Find } from './find.ts';
 import type { ResolvePhoto } from './photo-path.ts';
 import { readBoolean, readDate, readInteger, readTargetState } from './read-cell.ts';
 import { readPoint } from './read-point.ts';

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import type { FindElements } from './find.ts';
+import type { FindElements } from './fields.ts';
 import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 

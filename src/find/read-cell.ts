@@ -1,6 +1,6 @@
 import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem, TargetState } from './find.ts';
+import type { GeomSystem, TargetState } from './field.ts';
 import { type Reading, unreadable } from './reading.ts';
 
 /**

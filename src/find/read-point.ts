@@ -1,8 +1,8 @@
 import { together } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
 import type { ColumnName, Columns } from './columns.ts';
-import { pointElement } from './fields.ts';
-import type { ElementName, FindElements, GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
+import { type ElementName, type FindElements, pointElement } from './fields.ts';
 import { formatPoint, type PointText, parsePoint, readWrittenPoint } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
 import { readCoordinate } from './read-degrees.ts';

@@ -1,5 +1,5 @@
 import { decimal, t } from '../base/language.ts';
-import type { GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
 import { findRangeProblem, type PointText, readWrittenPoint } from './geometry.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 

@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
+import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
-import type { Reference } from './find.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import { type Reading, unreadable } from './reading.ts';
 

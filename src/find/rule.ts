@@ -1,4 +1,4 @@
-import type { ElementName, FindElements } from './find.ts';
+import type { ElementName, FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm } from './lookup.ts';
 
 /** What is known beside the find itself. What is absent is not checked. */

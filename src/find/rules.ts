@@ -1,8 +1,9 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { toWgs84 } from '../geo/project.ts';
-import { FIELDS, type Field, pointElement } from './fields.ts';
-import type { ElementName, Find, FindElements, GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
+import type { Find } from './find.ts';
 import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
 import type { TermCandidate } from './lookup.ts';
 import { PROJECT_RULES } from './project-rules.ts';
@@ -99,7 +100,8 @@ function requiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
   return FIELDS.filter(
     (field) => field.kind !== 'point' && (field.requiredFrom ?? 4) <= state && !isPresent(elements, field.name),
-  ).map(({ name, gloss, requiredFrom }) => {
+  ).map(({ name, gloss: glossOf, requiredFrom }) => {
+    const gloss = glossOf();
     const lower = (requiredFrom ?? 2) - 1;
     const message =
       requiredFrom === 1

@@ -1,5 +1,5 @@
 import { type Point, toSJtsk } from '../geo/project.ts';
-import type { GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
 import type { RowPoint } from './table.ts';
 
 /**

@@ -2,8 +2,8 @@ import { UsageError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn, readColumns } from './columns.ts';
-import { FIELDS } from './fields.ts';
-import type { ElementName, Find, FindElements } from './find.ts';
+import { type ElementName, FIELDS, type FindElements } from './fields.ts';
+import type { Find } from './find.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 import { foldName, nearestNames } from './names.ts';
 

@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem } from './find.ts';
+import type { GeomSystem } from './field.ts';
 import type { PointText } from './geometry.ts';
 
 /** What every reader of tables yields, whatever the file's format. */

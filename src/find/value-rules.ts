@@ -1,8 +1,8 @@
 import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
 import { findIllegalCharacter } from '../xml/build.ts';
-import { FIELDS, type Field } from './fields.ts';
-import type { FindElements, Reference } from './find.ts';
+import type { Reference } from './field.ts';
+import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
 import { findUnseenCharacter } from './read-numbers.ts';

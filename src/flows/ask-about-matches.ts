@@ -1,5 +1,5 @@
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
 import { foldName } from '../find/names.ts';
 import { allFinds } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';

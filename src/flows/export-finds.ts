@@ -1,5 +1,6 @@
 import type { ExportedFind } from '../find/export/exported-find.ts';
-import type { DocumentProfile, FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
+import type { DocumentProfile } from '../find/find.ts';
 import type { KnownFind } from '../find/map-row.ts';
 import { countFinds } from '../outbox/counts.ts';
 import { entriesOfFind } from '../outbox/entries.ts';

@@ -1,6 +1,7 @@
 import { msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
-import { pointElement } from '../find/fields.ts';
-import type { Find, FindElements, TargetState } from '../find/find.ts';
+import type { TargetState } from '../find/field.ts';
+import { type ElementName, type Field, type FindElements, fieldOf, pointElement } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import { parsePoint } from '../find/geometry.ts';
 import { elementsOf, type Question } from '../find/questions.ts';
 import { positionText } from '../find/read-position.ts';
@@ -20,18 +21,17 @@ export function answerText({ name }: Pick<Question, 'name'>, find: Find): string
     return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return pointText(find.elements);
   const [element = 'poznamka'] = elementsOf(name);
-  const value = find.elements[element];
-  switch (typeof value) {
-    case 'undefined':
-      return undefined;
-    case 'object':
-      return value.text || value.id;
-    case 'boolean':
-      return value ? t`yes` : t`no`;
-    default:
-      if (name === 'datum_nalezu') return dayText(String(value));
-      return name === 'stav' ? stateName(find.elements.stav ?? 1) : name === 'hloubka' ? `${value} cm` : String(value);
-  }
+  return elementText(fieldOf(element), find.elements[element]);
+}
+
+/** What an element says, by its own words. */
+export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object') return value.text || value.id;
+  if (typeof value === 'boolean') return value ? t`yes` : t`no`;
+  if (kind === 'date') return dayText(String(value));
+  if (kind === 'state') return stateName(value as TargetState);
+  return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
 function pointText(elements: FindElements): string | undefined {

@@ -1,5 +1,7 @@
 import { t } from '../base/language.ts';
-import type { Find, FindElements, TargetState } from '../find/find.ts';
+import type { TargetState } from '../find/field.ts';
+import { type FindElements, fieldOf } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import { elementsOf, isOptional, type Question } from '../find/questions.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import type { Offer, Prompt, Remark } from '../ui/prompt.ts';
@@ -49,7 +51,7 @@ export async function askQuestion(
 }
 
 function titleOf({ title, hint }: Question): string {
-  return hint === undefined ? title : `${title} (${hint})`;
+  return hint === undefined ? title() : `${title()} (${hint()})`;
 }
 
 function askText(
@@ -96,7 +98,7 @@ export function cellOfElement({ name }: Question, elements: FindElements): strin
   const value = element === undefined ? undefined : elements[element];
   if (value === undefined) return undefined;
   if (typeof value === 'object') return cellOfReference(value);
-  return name === 'datum_nalezu' ? dayText(String(value)) : String(value);
+  return element !== undefined && fieldOf(element).kind === 'date' ? dayText(String(value)) : String(value);
 }
 
 type Offers = readonly (Offer<string> | Remark)[];

@@ -1,5 +1,6 @@
 import type { Issue } from '../base/issue.ts';
-import type { Find, FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import type { QuestionWorld } from './interview-question.ts';
 
 export type InterviewWorld = QuestionWorld & {

@@ -1,5 +1,6 @@
 import { t } from '../base/language.ts';
-import type { Find, TargetState } from '../find/find.ts';
+import type { TargetState } from '../find/field.ts';
+import type { Find } from '../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../find/questions.ts';
 import { answerText } from './find-texts.ts';
 import { askQuestion, cellOfElement, KEYS } from './interview-question.ts';

@@ -1,4 +1,5 @@
-import type { Find, FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import { valueText } from '../find/harvested-find.ts';
 import type { ValidatedFind } from '../find/validate.ts';
 import { contentDigest, sha512Of } from '../http/digest.ts';

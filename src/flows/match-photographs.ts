@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { FileError, messageOf } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
 import {
   type Confidence,
   type Match,

@@ -1,6 +1,6 @@
 import { spokenLanguage, t } from '../base/language.ts';
-import { type Field, fieldOf } from '../find/fields.ts';
-import type { ElementName, FindElements, Reference } from '../find/find.ts';
+import type { Reference } from '../find/field.ts';
+import { type ElementName, type Field, type FindElements, fieldOf } from '../find/fields.ts';
 import type { Mapping } from '../find/mapping.ts';
 import { isReadable } from '../find/reading.ts';
 import { cellOfReference, findNameDoubt, findNameProblem, resolveProject } from '../find/resolve-reference.ts';

@@ -1,6 +1,6 @@
 import { spokenLanguage, t } from '../base/language.ts';
-import { FIELDS } from '../find/fields.ts';
-import type { FindElements, Reference } from '../find/find.ts';
+import type { Reference } from '../find/field.ts';
+import { FIELDS, type Field, type FindElements, tellsPlace } from '../find/fields.ts';
 import { findRangeProblem, pointNumbers } from '../find/geometry.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import { toSJtsk, toWgs84 } from '../geo/project.ts';
@@ -9,10 +9,12 @@ import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
 import type { StoredFind } from '../outbox/finds.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
 import { type PulledRecord, pulledRecord } from '../outbox/pulled.ts';
+import { dayText } from '../report/format.ts';
 import { nextSteps } from '../report/next-step.ts';
-import type { Label, Place, Problem, ReportFind, ReportState } from '../report/report.ts';
+import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../report/report.ts';
 import type { LookupArea } from '../vocabulary/areas.ts';
 import type { Term } from '../vocabulary/term.ts';
+import { elementText } from './find-texts.ts';
 
 export type FindSources = {
   readonly outbox: ServiceOutbox;
@@ -51,16 +53,9 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state,
     stateNote: stateNote(imported, pulled),
-    project: elements.projekt?.id,
     period: labelOf(sources, elements.obdobi),
     objectType: labelOf(sources, elements.druh_nalezu),
-    material: labelOf(sources, elements.specifikace),
-    context: labelOf(sources, elements.okolnosti),
-    dating: elements.presna_datace,
-    count: elements.pocet,
-    depthCm: elements.hloubka,
-    foundOn: elements.datum_nalezu,
-    registrationNumber: numbered?.kind === 'number' ? numbered.value : elements.evidencni_cislo,
+    facts: factsOf(sources, { ...elements, ...(numbered?.kind === 'number' ? { evidencni_cislo: numbered.value } : {}) }),
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
     accessibility: accessibilityOf(sources, elements.pristupnost),
     ...guarded(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
@@ -126,6 +121,26 @@ function labelOf(sources: FindSources, reference: Reference | undefined): Label 
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
 }
 
+/** What the elements say, in the order of the report. */
+function factsOf(sources: FindSources, elements: FindElements): Fact[] {
+  const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !tellsPlace(name));
+  return told.flatMap((field): Fact[] => {
+    const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
+    if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
+    const beside = told.filter(({ report: own }) => own !== undefined && 'with' in own && own.with === name);
+    const text = [field, ...beside].map((each) => textOf(sources, each, elements)).filter((each) => each !== '');
+    const { at, label, shape } = report;
+    return [{ at, label: label(), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
+  });
+}
+
+function textOf(sources: FindSources, field: Field, elements: FindElements): string {
+  const value = elements[field.name];
+  if (field.kind === 'date' && typeof value === 'string') return dayText(value);
+  if (typeof value !== 'object') return elementText(field, value) ?? '';
+  return field.set === undefined ? value.id : (labelOf(sources, value)?.text ?? '');
+}
+
 function accessibilityOf(sources: FindSources, reference: Reference | undefined): ReportFind['accessibility'] {
   const label = labelOf(sources, reference);
   if (label === undefined) return undefined;
@@ -133,7 +148,7 @@ function accessibilityOf(sources: FindSources, reference: Reference | undefined)
   return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
 }
 
-type Guarded = Pick<ReportFind, 'place' | 'location' | 'area' | 'district' | 'note' | 'finder'>;
+type Guarded = Pick<ReportFind, 'place' | 'area' | 'district'>;
 
 /** The place and what may name it. The district alone is nothing that the service guards. */
 function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Guarded {
@@ -142,16 +157,9 @@ function guarded(sources: FindSources, elements: FindElements, record: Harvested
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
   const district = record?.district?.text ?? (inside === undefined ? undefined : sources.districtOf(inside.id));
   if (sources.places === 'left-out') {
-    return { place: undefined, location: undefined, area: undefined, district, note: undefined, finder: undefined };
+    return { place: undefined, area: undefined, district };
   }
-  return {
-    place,
-    location: elements.lokalizace,
-    area: record?.area?.text ?? inside?.label,
-    district,
-    note: elements.poznamka,
-    finder: elements.nalezce === undefined ? undefined : labelOf(sources, elements.nalezce)?.text,
-  };
+  return { place, area: record?.area?.text ?? inside?.label, district };
 }
 
 /** Undefined where there is no point, or none that both systems can express. */
@@ -166,19 +174,11 @@ export function placeOf(elements: FindElements): Place | undefined {
     : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
 }
 
-/** Elements whose issues quote the place. */
-const TELLING = new Set<string>([
-  ...FIELDS.filter(({ parent }) => parent !== undefined).map(({ name }) => name),
-  'geom_system',
-  'poznamka',
-  'nalezce',
-]);
-
 function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   const problems = entry.issues.map(({ severity, element, message }): Problem => {
     // An issue without an element may be the service's own words, with anything in them.
-    const told = places === 'shown' || (element !== undefined && !TELLING.has(element));
+    const told = places === 'shown' || (element !== undefined && !tellsPlace(element));
     return {
       severity,
       ...(element === undefined ? {} : { element }),

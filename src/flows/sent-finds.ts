@@ -1,4 +1,4 @@
-import type { FindElements } from '../find/find.ts';
+import type { FindElements } from '../find/fields.ts';
 import { entriesOfFind } from '../outbox/entries.ts';
 import type { Photograph } from '../outbox/entry.ts';
 import { allFinds, type StoredFind } from '../outbox/finds.ts';

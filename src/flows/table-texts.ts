@@ -2,8 +2,8 @@ import { placeText } from '../base/issue.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { ColumnRule } from '../find/column-map/column-rule.ts';
-import { FIELDS } from '../find/fields.ts';
-import type { Find, FindElements } from '../find/find.ts';
+import { FIELDS, type FindElements } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import type { Preview, StrangeTerm } from '../find/propose/preview.ts';
 import type { ColumnProposal, TableProposal } from '../find/propose/propose-columns.ts';
 import type { AnglePart } from '../find/read-degrees.ts';
@@ -60,7 +60,7 @@ export function nameOrderText(order: 'surname-first' | 'given-first'): string {
 }
 
 export function glossOf(element: string): string {
-  return FIELDS.find(({ name }) => name === element)?.gloss ?? element;
+  return FIELDS.find(({ name }) => name === element)?.gloss() ?? element;
 }
 
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {

@@ -1,6 +1,6 @@
 import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
 import type { Assets } from './assets.ts';
-import { dayOfMoment, dayText, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
+import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
 import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report.ts';
@@ -198,35 +198,21 @@ function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
 }
 
 function facts(find: ReportFind): (Html | undefined)[] {
-  const { depthCm, place, accessibility } = find;
-  return [
-    fact(t`Period`, joined([find.period?.text, find.dating])),
-    fact(t`Object type`, find.objectType?.text),
-    fact(t`Material`, find.material?.text),
-    fact(t`Count`, find.count),
-    fact(t`Found on`, find.foundOn === undefined ? undefined : dayText(find.foundOn)),
-    fact(t`Finder`, find.finder),
-    fact(t`Circumstances`, find.context?.text),
-    fact(t`Depth`, depthCm === undefined ? undefined : `${depthCm} cm`),
-    fact(t`Cadastral area`, find.area),
-    fact(t`District`, find.district),
-    fact(t`Place`, find.location, 'double'),
-    place === undefined ? undefined : coordinates('WGS 84', wgs84Text(place, 6), place.measuredIn === '4326'),
-    place === undefined ? undefined : coordinates('S-JTSK', sJtskText(place), place.measuredIn === '5514'),
-    accessibility === undefined ? undefined : access(accessibility),
-    fact(t`Project`, find.project),
-    fact(t`Registration number`, find.registrationNumber),
-    fact(t`Sent`, find.acceptedMs === undefined ? undefined : dayOfMoment(find.acceptedMs)),
-    fact(t`Note`, find.note, 'wide'),
+  const { place, accessibility } = find;
+  const others: readonly (readonly [at: number, Html | undefined])[] = [
+    [90, fact(t`Cadastral area`, find.area)],
+    [100, fact(t`District`, find.district)],
+    [120, place === undefined ? undefined : coordinates('WGS 84', wgs84Text(place, 6), place.measuredIn === '4326')],
+    [130, place === undefined ? undefined : coordinates('S-JTSK', sJtskText(place), place.measuredIn === '5514')],
+    [140, accessibility === undefined ? undefined : access(accessibility)],
+    [170, fact(t`Sent`, find.acceptedMs === undefined ? undefined : dayOfMoment(find.acceptedMs))],
   ];
+  const own = find.facts.map(({ at, label, text, shape }) => [at, fact(label, text, shape)] as const);
+  return [...own, ...others].sort(([a], [b]) => a - b).map(([, shown]) => shown);
 }
 
 function fact(name: string, value: string | undefined, classes = ''): Html | undefined {
   return value === undefined || value === '' ? undefined : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
-}
-
-function joined(parts: readonly (string | undefined)[]): string {
-  return parts.filter((part) => part !== undefined && part !== '').join(', ');
 }
 
 function coordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {

@@ -52,6 +52,9 @@ export type Picture =
 
 export type ReportPhotograph = { readonly name: string | undefined; readonly picture: Picture };
 
+/** `at` orders all facts of a find; a shape says how much room it takes. */
+export type Fact = { readonly at: number; readonly label: string; readonly text: string; readonly shape?: 'double' | 'wide' };
+
 export type ReportFind = {
   /** From 1, in the order in which they were entered; the page's anchor is made of it. */
   readonly number: number;
@@ -62,24 +65,14 @@ export type ReportFind = {
   readonly state: ReportState;
   /** What the word leaves out, such as that the record is not shown to this account. */
   readonly stateNote: string | undefined;
-  readonly project: string | undefined;
   readonly period: Label | undefined;
   readonly objectType: Label | undefined;
-  readonly material: Label | undefined;
-  readonly context: Label | undefined;
-  readonly dating: string | undefined;
-  readonly count: string | undefined;
-  readonly depthCm: number | undefined;
-  /** YYYY-MM-DD */
-  readonly foundOn: string | undefined;
-  readonly finder: string | undefined;
-  readonly registrationNumber: string | undefined;
-  readonly note: string | undefined;
+  /** What its elements say, but for what has a place of its own here. */
+  readonly facts: readonly Fact[];
   /** When the service accepted it; milliseconds since 1970 UTC. */
   readonly acceptedMs: number | undefined;
   readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
   readonly place: Place | undefined;
-  readonly location: string | undefined;
   /** Cadastral area. */
   readonly area: string | undefined;
   readonly district: string | undefined;

@@ -1,7 +1,7 @@
 import { toWgs84 } from '../../geo/project.ts';
 import type { ColumnName } from '../columns.ts';
-import { FIELDS } from '../fields.ts';
-import type { FindElements, GeomSystem } from '../find.ts';
+import type { GeomSystem } from '../field.ts';
+import { FIELDS, type FindElements } from '../fields.ts';
 import { formatPoint, type PointText, parsePoint } from '../geometry.ts';
 import { plainNumber } from '../plain-number.ts';
 import { isReadable } from '../reading.ts';

@@ -2,7 +2,7 @@ import { decimal, msgid, ngettext, t } from '../../base/language.ts';
 import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from '../column-map/column-rule.ts';
 import { DAY_NUMBER } from '../column-map/date-form.ts';
 import type { ColumnName } from '../columns.ts';
-import { FIELDS } from '../fields.ts';
+import { FIELDS, type Field } from '../fields.ts';
 import type { LookupArea, LookupTerm } from '../lookup.ts';
 import { foldName } from '../names.ts';
 import { readBoolean, readGeomSystem, readTargetState } from '../read-cell.ts';
@@ -42,35 +42,54 @@ const WEIGHT_OF_NAME = 0.6;
 
 const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
   local_id: localId,
-  evidencni_cislo: byName(0.05),
   projekt: project,
   hloubka: depthCandidate,
   presna_datace: byName(0),
   pocet: byName(0.1),
   poznamka: byName(0),
-  lokalizace: byName(0.05),
   nalezce: finderCandidate,
-  datum_nalezu: dateCandidate,
-  stav: (profile, name) =>
-    name !== undefined && shareOf(profile, (text) => isReadable(readTargetState(text))) > 0.9
-      ? { score: 0.3, reasons: [t`its values are 1, 2 or 3`] }
-      : undefined,
-  predano: handedOverCandidate,
-  geom_system: (profile, name) =>
-    name !== undefined && shareOf(profile, (text) => isReadable(readGeomSystem(text))) > 0.9
-      ? { score: 0.4, reasons: [t`its values name coordinate systems`] }
-      : undefined,
   wkt: position,
   photos: photographs,
-  ...Object.fromEntries(FIELDS.filter(({ kind }) => kind === 'term').map(({ name, set = '' }) => [name, termOf(set)])),
 };
+
+/** Of a field that has no judge of its own. */
+function judgeOf({ kind, set = '' }: Field): Judge | undefined {
+  switch (kind) {
+    case 'text':
+      return byName(0.05);
+    case 'integer':
+      return (profile, name) =>
+        name !== undefined && numberShape(profile).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
+    case 'date':
+      return dateCandidate;
+    case 'boolean':
+      return yesOrNoCandidate;
+    case 'state':
+      return (profile, name) =>
+        name !== undefined && shareOf(profile, (text) => isReadable(readTargetState(text))) > 0.9
+          ? { score: 0.3, reasons: [t`its values are 1, 2 or 3`] }
+          : undefined;
+    case 'geom-system':
+      return (profile, name) =>
+        name !== undefined && shareOf(profile, (text) => isReadable(readGeomSystem(text))) > 0.9
+          ? { score: 0.4, reasons: [t`its values name coordinate systems`] }
+          : undefined;
+    case 'term':
+      return termOf(set);
+    case 'reference':
+    case 'point':
+      return undefined;
+  }
+}
+
+const ALL_JUDGES = { ...Object.fromEntries(FIELDS.map((field) => [field.name, judgeOf(field)])), ...JUDGES };
 
 /** Whatever the column may be, best first. Coordinates in columns of their own are found by {@link proposePoint}. */
 export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Candidate[] {
   if (profile.filled === 0) return [];
-  const found = (Object.entries(JUDGES) as [ColumnName, Judge][]).flatMap(([element, judge]): Candidate[] => {
+  const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(([element, judge]): Candidate[] => {
     const name = nameFit(profile.header, element);
-    const evidence = judge(profile, name, knowledge);
+    const evidence = judge?.(profile, name, knowledge);
     if (evidence === undefined) return [];
     const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
     if (score < LEAST_SCORE) return [];
@@ -249,7 +268,7 @@ function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOr
 /** Short words for yes and no that are not read by themselves. */
 const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
 
-function handedOverCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function yesOrNoCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   const own = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
   const share = shareOf(profile, (text) => isReadable(readBoolean(text)) || own.includes(keyForm(text)));

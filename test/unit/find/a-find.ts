@@ -1,4 +1,5 @@
-import type { DocumentProfile, Find, FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
+import type { DocumentProfile, Find } from '../../../src/find/find.ts';
 import type { LookupTerm, TermCandidate } from '../../../src/find/lookup.ts';
 
 export const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'https://schema.example.org/svc', schemaVersion: '2.2' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
 import { changesSince, type HarvestedFind, stateText } from '../../../src/find/harvested-find.ts';
 
 const SENT: FindElements = {

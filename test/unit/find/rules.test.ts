@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
 import type { AreaLookup } from '../../../src/find/lookup.ts';
 import type { RuleContext } from '../../../src/find/rule.ts';
 import { checkRules, RULES } from '../../../src/find/rules.ts';

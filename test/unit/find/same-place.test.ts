@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
 import { changesSince, differingElements, type HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';

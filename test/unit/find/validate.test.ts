@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasErrors } from '../../../src/base/issue.ts';
-import type { Find, FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
+import type { Find } from '../../../src/find/find.ts';
 import { type FindSchema, openFindSchema } from '../../../src/find/schema.ts';
 import { validateFind } from '../../../src/find/validate.ts';
 import { aFind, lookupTerm, PROFILE } from './a-find.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Find, FindElements } from '../../../src/find/find.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
+import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-reference.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readAnswer } from '../../../src/flows/answer.ts';

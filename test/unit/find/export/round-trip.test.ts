@@ -4,7 +4,7 @@ import { exportGeoPackage } from '../../../../src/find/export/export-gpkg.ts';
 import { exportCsv, exportGeoJson, exportXml } from '../../../../src/find/export/export-text.ts';
 import type { ExportedFind } from '../../../../src/find/export/exported-find.ts';
 import { exportXlsx } from '../../../../src/find/export/write-workbook.ts';
-import type { FindElements } from '../../../../src/find/find.ts';
+import type { FindElements } from '../../../../src/find/fields.ts';
 import { databaseImage } from '../../../../src/store/database.ts';
 import { readFinds } from '../../../support/read-finds.ts';
 
