@@ -10,9 +10,10 @@ import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
-export type { GeomSystem, Reference, TargetState } from '../find/field.ts';
+export type { Reference, TargetState } from '../find/field.ts';
 export type { ElementName, FindElements } from '../find/fields.ts';
 export type { Find, FindSource } from '../find/find.ts';
+export type { GeomSystem } from '../find/geometry.ts';
 export type { Role } from '../pas-api/account.ts';
 export type { CheckOptions } from './knowledge.ts';
 

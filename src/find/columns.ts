@@ -1,20 +1,16 @@
 import { alternatives } from '../base/enumeration.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from './column-names.ts';
 import { type ElementName, FIELDS } from './fields.ts';
 import { foldName, nearestNames } from './names.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from './table.ts';
-
-/** Columns that fill no single element by themselves. */
-const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;
 
 /** Parts of the record that the service makes itself; a table that has them may keep them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
 
 /** Where pas writes what is wrong with a row, in a copy of the table. */
 const ISSUES_COLUMN = 'issues';
-
-export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
@@ -30,19 +26,6 @@ export type Columns = {
   /** A row's text under this column, without blanks around it; '' where the table has no such column. */
   cell(cells: readonly string[], name: ColumnName): string;
 };
-
-const meanings = new Map<string, ColumnName>([
-  ...OWN_COLUMNS.map((name) => [name, name] as const),
-  ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
-]);
-
-/** Every column name that {@link readColumns} understands, the contract's names and their English aliases. */
-export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
-
-/** The column that a name stands for, whatever its case, accents and language; undefined where none is called so. */
-export function meaningOfColumn(name: string): ColumnName | undefined {
-  return meanings.get(foldName(name));
-}
 
 /**
  * What each header means. Any error among the issues means that the table as a whole has to be mended first: a mistyped

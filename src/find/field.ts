@@ -1,3 +1,5 @@
+import type { GeomSystem } from './geometry.ts';
+
 /** How an element is written (contract, "Find import document", element types), and what its value is here. */
 export type ValueOf = {
   text: string;
@@ -19,7 +21,6 @@ export type ValueOf = {
 export type Reference = { readonly id: string; readonly text: string };
 
 export type TargetState = 1 | 2 | 3;
-export type GeomSystem = '4326' | '5514';
 
 export type FieldRow = {
   readonly name: string;

@@ -3,12 +3,11 @@ import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { lineAt } from '../xml/element.ts';
-import type { GeomSystem } from './field.ts';
-import { geomSystemOf, strangeSystem } from './geometry.ts';
+import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from './geometry.ts';
 import { plainNumber } from './plain-number.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import type { RowPoint, Table } from './table.ts';
+import type { Table } from './table.ts';
 import { notUtf8 } from './table-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -125,7 +124,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-function readGeometry(geometry: unknown, system: GeomSystem): Reading<RowPoint | undefined> {
+function readGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (geometry === null || geometry === undefined) return { value: undefined };
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === 'Point') return readPosition(coordinates, system);
@@ -139,7 +138,7 @@ function readGeometry(geometry: unknown, system: GeomSystem): Reading<RowPoint |
   return unreadable('geometry-form', t`The geometry is a ${named}. A find has a point.`);
 }
 
-function readPosition(position: unknown, system: GeomSystem): Reading<RowPoint | undefined> {
+function readPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (Array.isArray(position) && position.length === 0) return { value: undefined };
   const [x, y]: unknown[] = Array.isArray(position) ? position : [];
   if (typeof x !== 'number' || typeof y !== 'number') {

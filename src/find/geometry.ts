@@ -1,10 +1,13 @@
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem } from './field.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
+
+export type GeomSystem = '4326' | '5514';
 
 /** Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x and y. */
 export type PointText = { readonly x: string; readonly y: string };
+
+export type PointInSystem = PointText & { readonly system: GeomSystem };
 
 /** Where the service can convert a point, and so takes it (service facts 4.5). */
 const RANGES = {

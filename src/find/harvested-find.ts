@@ -2,11 +2,10 @@ import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
-import { parsePoint } from './geometry.ts';
+import { type PointInSystem, parsePoint } from './geometry.ts';
 import { isReadable } from './reading.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 import { isSamePlace } from './same-place.ts';
-import type { RowPoint } from './table.ts';
 
 /** What stands in place of content that the reader may not see (contract, "Authentication", interface B). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -161,7 +160,7 @@ function wktOf(elements: Points, system: unknown): string {
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function pointIn(elements: Points, system: unknown): RowPoint | undefined {
+function pointIn(elements: Points, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(wktOf(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;

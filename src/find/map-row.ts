@@ -1,6 +1,7 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { ColumnName, Columns } from './columns.ts';
+import type { ColumnName } from './column-names.ts';
+import type { Columns } from './columns.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';

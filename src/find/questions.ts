@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import type { ColumnName } from './columns.ts';
+import type { ColumnName } from './column-names.ts';
 import type { Ask, TargetState } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 

@@ -1,6 +1,7 @@
 import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem, TargetState } from './field.ts';
+import type { TargetState } from './field.ts';
+import type { GeomSystem } from './geometry.ts';
 import { type Reading, unreadable } from './reading.ts';
 
 /**

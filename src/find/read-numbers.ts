@@ -1,9 +1,8 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { foldName } from './names.ts';
-import { type Unreadable, unreadable } from './reading.ts';
-import { codePointName } from './row-faults.ts';
 import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from './table.ts';
+import { findNumberProblem } from './value-rules.ts';
 
 /** A row of a table of registration numbers. At least one of the two names of the find is there. */
 export type NumberRow = {
@@ -13,8 +12,6 @@ export type NumberRow = {
   readonly value: string;
   readonly place: RowPlace;
 };
-
-const MOST_CHARACTERS = 255;
 
 const COLUMNS = {
   local_id: ['local_id', 'inv_c', 'inventarni_cislo', 'find', 'nalez'],
@@ -62,29 +59,6 @@ function problemOf(find: string, value: string): Issue | undefined {
   }
   const unfit = findNumberProblem(value);
   return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
-}
-
-/** Why a number, without blanks around it, cannot be given to a find (contract, "PATCH …/evidencni-cislo", rule 2). */
-export function findNumberProblem(value: string): Unreadable | undefined {
-  const characters = [...value].length;
-  if (characters > MOST_CHARACTERS) {
-    const problem = t`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
-    return unreadable('number-length', problem);
-  }
-  return findUnseenCharacter(value);
-}
-
-/** Control characters, halves of pairs, non-characters and separators of lines: two numbers would look the same and not be. */
-const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
-
-export function findUnseenCharacter(value: string): Unreadable | undefined {
-  const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
-  if (character === undefined) return undefined;
-  if (/[\r\n\t]/.test(character)) {
-    return unreadable('number-form', t`The number has a line break or a tab in it. Write it in one line.`);
-  }
-  const code = codePointName(character);
-  return unreadable('number-form', t`The number holds the character ${code}, which nobody can see. Remove it.`);
 }
 
 function placesOf(table: Table): Map<Column, number> {

@@ -1,14 +1,14 @@
 import { together } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
-import type { ColumnName, Columns } from './columns.ts';
-import type { GeomSystem } from './field.ts';
+import type { ColumnName } from './column-names.ts';
+import type { Columns } from './columns.ts';
 import { type ElementName, type FindElements, pointElement } from './fields.ts';
-import { formatPoint, type PointText, parsePoint, readWrittenPoint } from './geometry.ts';
+import { formatPoint, type GeomSystem, type PointInSystem, type PointText, parsePoint, readWrittenPoint } from './geometry.ts';
 import { readGeomSystem } from './read-cell.ts';
 import { readCoordinate } from './read-degrees.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from './reading.ts';
 import { isSamePlace } from './same-place.ts';
-import type { RowPoint, TableRow } from './table.ts';
+import type { TableRow } from './table.ts';
 
 /** The columns that can hold a point. Where `system` is absent, `geom_system` has to say it. */
 type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
@@ -49,12 +49,12 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
 
-function ownPoint(point: RowPoint): PointReading {
+function ownPoint(point: PointInSystem): PointReading {
   const element = pointElement(point.system);
   return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
 }
 
-function disagreement(stated: GeomSystem, { system }: RowPoint): PointProblem {
+function disagreement(stated: GeomSystem, { system }: PointInSystem): PointProblem {
   const message = t`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }

@@ -1,6 +1,5 @@
 import { decimal, t } from '../base/language.ts';
-import type { GeomSystem } from './field.ts';
-import { findRangeProblem, type PointText, readWrittenPoint } from './geometry.ts';
+import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 
 /** A position as somebody wrote it. */

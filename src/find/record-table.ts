@@ -1,13 +1,14 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
+import type { PointInSystem } from './geometry.ts';
 import { characterFaults } from './row-faults.ts';
-import { type RowPoint, refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
+import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** A row of a format that names each value: a feature, a waypoint, a find. */
 export type NamedValues = {
   readonly row: number;
   readonly line?: number;
   readonly values: ReadonlyMap<string, string>;
-  readonly point?: RowPoint;
+  readonly point?: PointInSystem;
 };
 
 /** A table with a column for every name that any of the records has, in the order in which they are first met. */

@@ -1,5 +1,6 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { codePointName } from '../ui/printable.ts';
 
 /** Control characters that neither XML nor a text needs: C0 but tab and line breaks, DEL, C1, and the non-characters. */
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
@@ -13,9 +14,4 @@ export function characterFaults(cells: readonly string[], header: readonly strin
     const message = t`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
     return [errorIssue('table-control-character', message, { column: header[index] ?? '' })];
   });
-}
-
-/** `U+0085` */
-export function codePointName(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

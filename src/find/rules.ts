@@ -1,10 +1,9 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { toWgs84 } from '../geo/project.ts';
-import type { GeomSystem } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import type { Find } from './find.ts';
-import { findRangeProblem, parsePoint, pointNumbers } from './geometry.ts';
+import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from './geometry.ts';
 import type { TermCandidate } from './lookup.ts';
 import { PROJECT_RULES } from './project-rules.ts';
 import { isReadable } from './reading.ts';

@@ -1,6 +1,5 @@
 import { type Point, toSJtsk } from '../geo/project.ts';
-import type { GeomSystem } from './field.ts';
-import type { RowPoint } from './table.ts';
+import type { GeomSystem, PointInSystem } from './geometry.ts';
 
 /**
  * How far what the service made of a point in the other system may lie from what we make of it: it has the movement of the plate
@@ -12,18 +11,18 @@ export const CONVERTED_WITHIN_M = 2;
 const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };
 
 /** Whether two points mean one place: the same where both are in one system, else as near as a conversion may come. */
-export function isSamePlace(one: RowPoint, other: RowPoint): boolean {
+export function isSamePlace(one: PointInSystem, other: PointInSystem): boolean {
   if (one.system !== other.system) return distanceOf(inMetres(one), inMetres(other)) <= CONVERTED_WITHIN_M;
   const [a, b] = [numbersOf(one), numbersOf(other)];
   // Half a digit more: the difference of two decimals is seldom exact.
   return Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) < 1.5 * SAME_WITHIN[one.system];
 }
 
-function inMetres(point: RowPoint): Point {
+function inMetres(point: PointInSystem): Point {
   return point.system === '5514' ? numbersOf(point) : toSJtsk(numbersOf(point));
 }
 
-function numbersOf({ x, y }: RowPoint): Point {
+function numbersOf({ x, y }: PointInSystem): Point {
   return [Number(x), Number(y)];
 }
 

@@ -1,7 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn, readColumns } from './columns.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from './column-names.ts';
+import { readColumns } from './columns.ts';
 import { type ElementName, FIELDS, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
 import { mapRow, type RowContext } from './map-row.ts';

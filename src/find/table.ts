@@ -1,8 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import type { GeomSystem } from './field.ts';
-import type { PointText } from './geometry.ts';
+import type { PointInSystem } from './geometry.ts';
 
 /** What every reader of tables yields, whatever the file's format. */
 export type Table = TablePlace & {
@@ -44,10 +43,8 @@ export type TableRow = {
   readonly line?: number;
   readonly cells: readonly string[];
   /** The point, where the format has a place of its own for it. */
-  readonly point?: RowPoint;
+  readonly point?: PointInSystem;
 };
-
-export type RowPoint = PointText & { readonly system: GeomSystem };
 
 /** Merged into the issues that are found about a row. */
 export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };

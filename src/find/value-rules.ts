@@ -1,11 +1,12 @@
 import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
+import { codePointName } from '../ui/printable.ts';
 import { findIllegalCharacter } from '../xml/build.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
-import { findUnseenCharacter } from './read-numbers.ts';
+import { type Unreadable, unreadable } from './reading.ts';
 import {
   deletedMessage,
   findNameDoubt,
@@ -15,7 +16,6 @@ import {
   nearestAdvice,
   wrongSetMessage,
 } from './resolve-reference.ts';
-import { codePointName } from './row-faults.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
@@ -50,6 +50,31 @@ function legalCharacters(elements: FindElements): Finding[] {
 function illegalCharacterOf(value: FindElements[Field['name']]): string | undefined {
   if (typeof value === 'object') return illegalCharacterOf(value.id) ?? illegalCharacterOf(value.text);
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
+}
+
+const MOST_CHARACTERS = 255;
+
+/** Why a number, without blanks around it, cannot be given to a find (contract, "PATCH …/evidencni-cislo", rule 2). */
+export function findNumberProblem(value: string): Unreadable | undefined {
+  const characters = [...value].length;
+  if (characters > MOST_CHARACTERS) {
+    const problem = t`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
+    return unreadable('number-length', problem);
+  }
+  return findUnseenCharacter(value);
+}
+
+/** Control characters, halves of pairs, non-characters and separators of lines: two numbers would look the same and not be. */
+const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
+
+function findUnseenCharacter(value: string): Unreadable | undefined {
+  const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
+  if (character === undefined) return undefined;
+  if (/[\r\n\t]/.test(character)) {
+    return unreadable('number-form', t`The number has a line break or a tab in it. Write it in one line.`);
+  }
+  const code = codePointName(character);
+  return unreadable('number-form', t`The number holds the character ${code}, which nobody can see. Remove it.`);
 }
 
 /** A number is one line that people compare by eye. What XML cannot hold was said already. */

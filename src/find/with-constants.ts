@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { meaningOfColumn } from './columns.ts';
+import { meaningOfColumn } from './column-names.ts';
 import { type Setting, settingsOrRefusal } from './settings.ts';
 import type { Table, TableRow } from './table.ts';
 

@@ -2,7 +2,7 @@ import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../find/column-map/column-rule.ts';
 import { isDateForm } from '../find/column-map/date-form.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/columns.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { FIELDS, fieldOf, isElementName } from '../find/fields.ts';
 import { foldName } from '../find/names.ts';
 import { type ColumnProposal, type TableProposal, undecidedOf } from '../find/propose/propose-columns.ts';

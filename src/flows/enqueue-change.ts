@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { findNumberProblem } from '../find/read-numbers.ts';
+import { findNumberProblem } from '../find/value-rules.ts';
 import {
   addNumber,
   addPhoto,

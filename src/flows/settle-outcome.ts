@@ -1,6 +1,6 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { findNumberProblem } from '../find/read-numbers.ts';
+import { findNumberProblem } from '../find/value-rules.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { MOST_TRIES, triesInVain, waitAfter } from '../outbox/tries.ts';

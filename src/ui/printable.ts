@@ -5,3 +5,8 @@ export function printable(text: string): string {
     return `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }
+
+/** `U+0085` */
+export function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,7 +1,7 @@
 import { alternatives } from '../../base/enumeration.ts';
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { type ColumnName, meaningOfColumn } from '../columns.ts';
+import { type ColumnName, meaningOfColumn } from '../column-names.ts';
 import { nearestNames } from '../names.ts';
 import { type AnglePart, angleCell } from '../read-degrees.ts';
 import { headerPlaceOf, type Table, type TableRow } from '../table.ts';

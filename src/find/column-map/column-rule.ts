@@ -1,4 +1,4 @@
-import type { ColumnName } from '../columns.ts';
+import type { ColumnName } from '../column-names.ts';
 import type { AnglePart } from '../read-degrees.ts';
 import type { Setting } from '../settings.ts';
 

@@ -2,7 +2,7 @@ import { alternatives } from '../../base/enumeration.ts';
 import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { readToml, type TomlTable, tomlScalar, tomlString } from '../../store/toml.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../columns.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../column-names.ts';
 import { foldName, nearestNames } from '../names.ts';
 import { ANGLE_PARTS, type AnglePart } from '../read-degrees.ts';
 import type { Setting } from '../settings.ts';

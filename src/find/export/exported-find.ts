@@ -1,8 +1,7 @@
 import { toWgs84 } from '../../geo/project.ts';
-import type { ColumnName } from '../columns.ts';
-import type { GeomSystem } from '../field.ts';
+import type { ColumnName } from '../column-names.ts';
 import { FIELDS, type FindElements } from '../fields.ts';
-import { formatPoint, type PointText, parsePoint } from '../geometry.ts';
+import { formatPoint, type PointInSystem, parsePoint } from '../geometry.ts';
 import { plainNumber } from '../plain-number.ts';
 import { isReadable } from '../reading.ts';
 import { cellOfReference } from '../resolve-reference.ts';
@@ -33,10 +32,8 @@ export function valuesOf({ localId, identCely, elements, photos }: ExportedFind)
   return values;
 }
 
-type ExportedPoint = PointText & { readonly system: GeomSystem };
-
 /** The point of the system that the find is in. */
-export function pointOf({ geom_system: system, ...elements }: FindElements): ExportedPoint | undefined {
+export function pointOf({ geom_system: system, ...elements }: FindElements): PointInSystem | undefined {
   if (system === undefined) return undefined;
   const reading = parsePoint((system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt) ?? '');
   return isReadable(reading) ? { system, ...reading.value } : undefined;
@@ -75,7 +72,7 @@ type Wgs84Point = {
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
-export function wgs84Of(point: ExportedPoint): Wgs84Point {
+export function wgs84Of(point: PointInSystem): Wgs84Point {
   const [x, y] = [Number(point.x), Number(point.y)];
   if (point.system === '4326') {
     const isPlain = plainNumber(x) === point.x && plainNumber(y) === point.y;

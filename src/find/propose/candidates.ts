@@ -1,7 +1,7 @@
 import { decimal, msgid, ngettext, t } from '../../base/language.ts';
 import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from '../column-map/column-rule.ts';
 import { DAY_NUMBER } from '../column-map/date-form.ts';
-import type { ColumnName } from '../columns.ts';
+import type { ColumnName } from '../column-names.ts';
 import { FIELDS, type Field } from '../fields.ts';
 import type { LookupArea, LookupTerm } from '../lookup.ts';
 import { foldName } from '../names.ts';

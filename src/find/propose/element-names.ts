@@ -1,5 +1,5 @@
 import { editDistance } from '../../base/edit-distance.ts';
-import type { ColumnName } from '../columns.ts';
+import type { ColumnName } from '../column-names.ts';
 import { FIELDS } from '../fields.ts';
 import { foldName } from '../names.ts';
 

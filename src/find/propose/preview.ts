@@ -2,7 +2,7 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { withColumnMap } from '../column-map/apply-column-map.ts';
 import type { ColumnMap } from '../column-map/column-rule.ts';
 import { convertCell } from '../column-map/convert-cell.ts';
-import type { ColumnName } from '../columns.ts';
+import type { ColumnName } from '../column-names.ts';
 import { FIELDS } from '../fields.ts';
 import type { Find } from '../find.ts';
 import type { LookupTerm } from '../lookup.ts';

@@ -1,6 +1,6 @@
 import { t } from '../../base/language.ts';
 import type { ColumnMap, ColumnRule } from '../column-map/column-rule.ts';
-import type { ColumnName } from '../columns.ts';
+import type { ColumnName } from '../column-names.ts';
 import { foldName } from '../names.ts';
 import type { Setting } from '../settings.ts';
 import type { Table } from '../table.ts';

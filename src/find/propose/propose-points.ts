@@ -1,7 +1,7 @@
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { toWgs84 } from '../../geo/project.ts';
 import type { ReadColumn } from '../column-map/column-rule.ts';
-import type { GeomSystem } from '../field.ts';
+import type { GeomSystem } from '../geometry.ts';
 import type { LookupArea } from '../lookup.ts';
 import { foldName } from '../names.ts';
 import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../read-degrees.ts';

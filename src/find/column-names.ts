@@ -1,0 +1,20 @@
+import { type ElementName, FIELDS } from './fields.ts';
+import { foldName } from './names.ts';
+
+/** Columns that fill no single element by themselves. */
+const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;
+
+export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
+
+const meanings = new Map<string, ColumnName>([
+  ...OWN_COLUMNS.map((name) => [name, name] as const),
+  ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
+]);
+
+/** Every column name that a table may have, the contract's names and their English aliases. */
+export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
+
+/** The column that a name stands for, whatever its case, accents and language; undefined where none is called so. */
+export function meaningOfColumn(name: string): ColumnName | undefined {
+  return meanings.get(foldName(name));
+}
