@@ -49,6 +49,7 @@ function patternOf(secret: string): string {
 }
 
 const NAMED: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' };
+const IN_JSON: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' };
 /** HTML calls a letter with one of these by the letter and this. */
 const ACCENTS: Readonly<Record<string, string>> = {
   '\u0300': 'grave',
@@ -86,6 +87,7 @@ function spellingsOf(character: string): string {
     `&(?:amp;)*#[xX]0*${hex(code.toString(16))};?`,
     ...(name === undefined ? [] : [`&(?:amp;)*${name};`]),
     [...bytes].map((byte) => `%(?:25)*${hex(byte.toString(16).padStart(2, '0'))}`).join(''),
+    ...(IN_JSON[character] === undefined ? [] : [String.raw`\\{1,4}${IN_JSON[character]}`]),
     ...(character === ' ' ? [String.raw`\+`] : []),
   ].join('|')})`;
 }

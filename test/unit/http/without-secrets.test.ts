@@ -56,6 +56,12 @@ describe('what an answer repeats of a secret is struck out', () => {
     expect(striking([token])(said(`<p>${token}</p>`)).body.toString()).toBe('<p>***</p>');
   });
 
+  test('with characters that JSON has letters for', () => {
+    const secret = '\b\u000e\f\u000eྔ\u000e';
+    const { body } = striking([secret])(said(JSON.stringify({ said: JSON.stringify({ said: secret }) })));
+    expect(body.toString()).toContain('***');
+  });
+
   test('whatever it is made of', () => {
     fc.assert(
       fc.property(
