@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
-import { languageFlag, languageFrom, languageNamed, t } from './base/language.ts';
+import { languageFlag, languageNamed, spokenLanguage, t } from './base/language.ts';
 import { LANGUAGES } from './base/languages.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
@@ -37,7 +37,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const json = args.includes('--json');
   try {
     refuseUnknownLanguage(args, world);
-    const program = await buildProgram(run, world.streams, languageFrom(args, world.environment), args);
+    const program = await buildProgram(run, world.streams, spokenLanguage(), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world, ended.advised);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { languageFrom } from '../base/language.ts';
+import { spokenLanguage } from '../base/language.ts';
 import { knownNames } from '../context/known-names.ts';
 import { type Environment, placesFrom } from '../context/places.ts';
 import type { Runner } from './command.ts';
@@ -34,7 +34,7 @@ export function register(program: Command, _run: Runner): void {
 }
 
 async function answer(environment: Environment, typed: readonly string[], breaks: string): Promise<string[]> {
-  const language = languageFrom([], environment);
+  const language = spokenLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = wishOf(outline, typed);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isLoopback } from '../base/address.ts';
 import { ConfigError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { LANGUAGES, type Language } from '../base/languages.ts';
 import { withoutRedisPasswords } from '../http/redis-address.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { parseToml, type TomlTable, tomlText } from '../store/toml.ts';
@@ -33,6 +34,8 @@ export type Profile = {
 
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
+  /** What people are spoken to in, where neither `--lang` nor PAS_LANG says it. */
+  readonly language?: Language;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
   /** What new finds start with, as it stands in the file: it is judged where a find begins, since that takes the rules of finds. */
   readonly defaults?: DefaultsTables;
@@ -60,18 +63,24 @@ export function readConfigFile(path: string): ConfigFile {
     const why = withoutRedisPasswords(messageOf(thrown).trim());
     throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
-  const { default_profile: defaultProfile, profiles = {}, projects = {}, ...unknown } = table;
+  const { default_profile: defaultProfile, lang, profiles = {}, projects = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known are default_profile, [profiles.NAME] and [projects."C-…"].`,
+      hint: t`Known are default_profile, lang, [profiles.NAME] and [projects."C-…"].`,
     });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
+  const language = LANGUAGES.find((each) => each === lang);
+  if (lang !== undefined && language === undefined) {
+    const languages = LANGUAGES.join(', ');
+    throw new ConfigError(t`${path}: lang names a language that pas does not speak.`, { hint: t`Choose from ${languages}.` });
+  }
   if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
   if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
+    ...(language === undefined ? {} : { language }),
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutDefaults(value))]),
     ),
@@ -84,6 +93,7 @@ export function writeConfigFile(path: string, config: ConfigFile): void {
   const projects = defaults?.projects ?? {};
   const text = tomlText({
     ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
+    ...(config.language === undefined ? {} : { lang: config.language }),
     profiles: Object.fromEntries(
       [...config.profiles].map(([name, settings]) => {
         const own = defaults?.profiles.get(name);

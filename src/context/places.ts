@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,6 +37,19 @@ export function placesFrom(environment: Environment): Places {
     paceFile: join(stateHome, 'pas', 'pace.sqlite'),
     memoryFile: join(stateHome, 'pas', 'outboxes.sqlite'),
   };
+}
+
+/**
+ * The language that config.toml asks for, before anything that reads the file is loaded; undefined where it says none that can
+ * be made out. What is wrong with the file is said once it is read as a whole.
+ */
+export function keptLanguage(environment: Environment): string | undefined {
+  try {
+    const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);
+    return /^\s*lang\s*=\s*["']([^"']*)["']/m.exec(beforeTables)?.[1];
+  } catch {
+    return undefined;
+  }
 }
 
 /** The user's home as the system knows it; undefined for a user who is in no register, as in some containers. */

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -82,6 +83,27 @@ test('a document is validated from standard input', async () => {
     home.env,
   );
   expect(run).toMatch(/^1 valid, 0 not\.\n✗ standard input, .*\n0 valid, 1 not\.\nended with 3\n$/m);
+});
+
+test('the language of config.toml is spoken where nothing else says one, and kept when pas writes the file', async () => {
+  const file = join(home.folder, 'pas', 'config.toml');
+  const unsaid = home.with({ PAS_LANG: '', LANG: 'en_GB.UTF-8' });
+  const before = readFileSync(file, 'utf8');
+  try {
+    writeFileSync(file, `lang = "cs"\n${before}`);
+    expect((await unsaid.pas('profile', 'use', 'field')).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('lang = "cs"');
+    expect((await unsaid.pas('list', '--help')).stdout).toMatch(/^Použití: /);
+    expect((await unsaid.pas('list', '--help', '--lang', 'en')).stdout).toMatch(/^Usage: /);
+    writeFileSync(file, `lang = "čeština"\n${before}`);
+    const run = await unsaid.pas('list');
+    expect([run.code, run.stderr]).toEqual([
+      12,
+      expect.stringMatching(/config\.toml: lang names a language.*\n.*Choose from en, cs\./),
+    ]);
+  } finally {
+    writeFileSync(file, before);
+  }
 });
 
 test('a narrow terminal without colours gets lines that fit, and commands and paths whole', async ({ skip }) => {
