@@ -1,3 +1,6 @@
+import { t } from '../base/language.ts';
+import { Fault } from './fault.ts';
+
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
 
 export type QualifiedName = { readonly prefix: string; readonly local: string };
@@ -12,4 +15,48 @@ const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 export function splitName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
+}
+
+/** A name as it is typed; what it is made of, once that was asked for; and the name that followed it in the document last. */
+export type RawName = { readonly rawName: string; parts: QualifiedName | undefined; next: RawName | undefined };
+
+/** The names of one document: the same few come again and again, mostly in the same order. */
+export class Names {
+  readonly #known = new Map<string, RawName>();
+  #last: RawName = { rawName: '', parts: undefined, next: undefined };
+
+  /** The name that begins at a place: to compare with the likely one costs less than to cut it out and look it up. */
+  read(source: string, at: number): RawName {
+    const likely = this.#last.next;
+    const isLikely =
+      likely !== undefined && source.startsWith(likely.rawName, at) && endsName(source, at + likely.rawName.length);
+    const name = isLikely ? likely : this.#lookUp(source, at);
+    this.#last.next = name;
+    this.#last = name;
+    return name;
+  }
+
+  #lookUp(source: string, start: number): RawName {
+    let end = start;
+    while (!endsName(source, end)) end++;
+    if (end === start) throw new Fault(t`a name is missing`, start);
+    const rawName = source.slice(start, end);
+    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, next: undefined };
+    this.#known.set(rawName, name);
+    return name;
+  }
+}
+
+/** At white space, `=`, `/`, `>`, `<` or the end; the characters before are checked by {@link partsOf}. */
+function endsName(source: string, at: number): boolean {
+  const code = source.charCodeAt(at);
+  return !(code > 0x20) || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
+}
+
+/** @param offset of the name, for the fault where it is none */
+export function partsOf(name: RawName, offset: number): QualifiedName {
+  name.parts ??= splitName(name.rawName);
+  if (name.parts !== undefined) return name.parts;
+  const start = name.rawName.slice(0, 40);
+  throw new Fault(t`"${start}" is not a name`, offset);
 }

@@ -2,8 +2,8 @@ import { t } from '../base/language.ts';
 import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
-import { type QualifiedName, splitName } from './name.ts';
-import { decodeReferences } from './references.ts';
+import { Names, partsOf, type RawName, splitName } from './name.ts';
+import { decodedText, decodedValue } from './references.ts';
 import { Scope } from './scope.ts';
 
 export { XmlSyntaxError } from './fault.ts';
@@ -37,24 +37,22 @@ const FORBIDDEN_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff
 
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
 const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
-const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
+const [AMPERSAND, LESS, EQUALS, GREATER, QUESTION, CLOSING_BRACKET] = [38, 60, 61, 62, 63, 93];
 
 type OpenElement = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] };
 type Level = { readonly element: OpenElement; readonly rawName: string; readonly declared: readonly string[] };
-type RawAttribute = { readonly rawName: string; readonly value: string; readonly offset: number };
+type RawAttribute = { readonly name: RawName; readonly value: string; readonly offset: number };
+type TagContent = { readonly attributes: readonly RawAttribute[]; readonly declared: readonly string[] };
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
-const NOTHING_DECLARED: readonly string[] = [];
+const NO_CONTENT: TagContent = { attributes: [], declared: [] };
 
 class Parser {
   readonly #source: string;
-  readonly #hasCarriageReturn: boolean;
-  readonly #hasSectionEnd: boolean;
   #at = 0;
   #root: OpenElement | undefined;
   readonly #levels: Level[] = [];
-  /** The same few names come again and again. */
-  readonly #names = new Map<string, QualifiedName>();
+  readonly #names = new Names();
   #current: OpenElement | undefined;
   readonly #scope = new Scope();
   readonly #mostNodes: number;
@@ -63,8 +61,6 @@ class Parser {
   constructor(source: string, mostNodes: number) {
     this.#mostNodes = mostNodes;
     this.#source = source;
-    this.#hasCarriageReturn = source.includes('\r');
-    this.#hasSectionEnd = source.includes(']]>');
   }
 
   parse(): XmlElement {
@@ -73,11 +69,8 @@ class Parser {
     if (forbidden !== -1) throw new Fault(t`a control character is not allowed in XML`, forbidden);
     this.#skipDeclaration();
     while (this.#at < source.length) {
-      const next = source.indexOf('<', this.#at);
-      const end = next === -1 ? source.length : next;
-      if (end > this.#at) this.#takeText(this.#at, end);
-      this.#at = end;
-      if (next !== -1) this.#takeMarkup();
+      if (source.charCodeAt(this.#at) === LESS) this.#takeMarkup();
+      else this.#takeText();
     }
     const open = this.#levels.at(-1);
     if (open !== undefined) throw new Fault(t`<${open.rawName}> is not closed`, source.length);
@@ -102,20 +95,22 @@ class Parser {
     this.#at = match[0].length;
   }
 
-  #takeText(start: number, end: number): void {
-    const raw = this.#source.slice(start, end);
+  /** Looked at character by character, since nearly every text is a word or two: each search of V8's own would cost more. */
+  #takeText(): void {
+    const [source, start] = [this.#source, this.#at];
+    let at = start;
+    let isPlain = true;
+    for (let code = source.charCodeAt(at); at < source.length && code !== LESS; code = source.charCodeAt(++at)) {
+      if (code === AMPERSAND || code === CARRIAGE_RETURN || code === CLOSING_BRACKET) isPlain = false;
+    }
+    this.#at = at;
+    const raw = source.slice(start, at);
     if (this.#current === undefined) {
       const stray = raw.search(/[^ \t\r\n]/);
       if (stray !== -1) throw new Fault(t`there is text outside the root element`, start + stray);
       return;
     }
-    if (this.#hasSectionEnd && raw.includes(']]>')) throw new Fault(t`]]> may not stand in text`, start + raw.indexOf(']]>'));
-    this.#current.text += this.#decode(raw, start);
-  }
-
-  #decode(raw: string, start: number): string {
-    const text = this.#hasCarriageReturn && raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
-    return text.includes('&') ? decodeReferences(text, start, raw) : text;
+    this.#current.text += isPlain ? raw : decodedText(raw, start);
   }
 
   #takeDeclaration(): void {
@@ -168,13 +163,14 @@ class Parser {
   #takeStartTag(): void {
     const start = this.#at;
     this.#at++;
-    const rawName = this.#readName();
+    const name = this.#readName();
+    const { rawName } = name;
     const { attributes, declared } = this.#readAttributes(start);
     const empty = this.#source.charCodeAt(this.#at) === SLASH;
     if (empty) this.#at++;
     if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(t`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
-    const { prefix, local } = this.#split(rawName, start + 1);
+    const { prefix, local } = partsOf(name, start + 1);
     const element: OpenElement = {
       namespace: this.#scope.resolve(prefix, start + 1),
       name: local,
@@ -203,15 +199,10 @@ class Parser {
     else throw new Fault(t`there is a second root element`, element.start);
   }
 
-  /** Up to white space, `=`, `/`, `>` or `<`; the characters themselves are checked by {@link splitName}. */
-  #readName(): string {
-    const source = this.#source;
-    const start = this.#at;
-    let at = start;
-    for (let code = source.charCodeAt(at); code > SPACE && !endsName(code); code = source.charCodeAt(at)) at++;
-    if (at === start) throw new Fault(t`a name is missing`, start);
-    this.#at = at;
-    return source.slice(start, at);
+  #readName(): RawName {
+    const name = this.#names.read(this.#source, this.#at);
+    this.#at += name.rawName.length;
+    return name;
   }
 
   #skipSpace(): boolean {
@@ -221,21 +212,26 @@ class Parser {
   }
 
   /** Namespace declarations go into the scope; the others are returned. */
-  #readAttributes(start: number): { readonly attributes: readonly RawAttribute[]; readonly declared: readonly string[] } {
+  #readAttributes(start: number): TagContent {
     const source = this.#source;
-    const attributes: RawAttribute[] = [];
+    let attributes: RawAttribute[] | undefined;
     let declared: string[] | undefined;
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS) throw new Fault(t`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = source.charCodeAt(this.#at);
-      if (code === GREATER || code === SLASH || Number.isNaN(code)) return { attributes, declared: declared ?? NOTHING_DECLARED };
+      if (code === GREATER || code === SLASH || Number.isNaN(code)) {
+        if (attributes === undefined && declared === undefined) return NO_CONTENT;
+        return { attributes: attributes ?? NO_CONTENT.attributes, declared: declared ?? NO_CONTENT.declared };
+      }
       if (!spaced) throw new Fault(t`white space is missing between attributes`, this.#at);
       const offset = this.#at;
-      const rawName = this.#readName();
+      const name = this.#readName();
+      const { rawName } = name;
       const value = this.#readValue(rawName);
       if (rawName !== 'xmlns' && !rawName.startsWith('xmlns:')) {
-        attributes.push({ rawName, value, offset });
+        attributes ??= [];
+        attributes.push({ name, value, offset });
         continue;
       }
       const prefix = rawName.slice('xmlns:'.length);
@@ -254,40 +250,35 @@ class Parser {
     const quote = source.charCodeAt(this.#at);
     if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(t`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
-    const end = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", start);
-    if (end === -1) throw new Fault(t`the value of ${rawName} has no end`, start);
-    const raw = source.slice(start, end);
-    if (raw.includes('<')) throw new Fault(t`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+    let end = start;
+    let isPlain = true;
+    for (let code = source.charCodeAt(end); code !== quote; code = source.charCodeAt(++end)) {
+      if (end >= source.length) throw new Fault(t`the value of ${rawName} has no end`, start);
+      if (code < SPACE || code === AMPERSAND || code === LESS) isPlain = false;
+    }
     this.#at = end + 1;
-    const spaced = /[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw;
-    return spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced;
+    const raw = source.slice(start, end);
+    return isPlain ? raw : decodedValue(raw, start, rawName);
   }
 
   #resolveAttributes(raw: readonly RawAttribute[]): readonly XmlAttribute[] {
-    const seen = new Set<string>();
-    return raw.map(({ rawName, value, offset }) => {
-      const { prefix, local } = this.#split(rawName, offset);
-      const namespace = prefix === '' ? '' : this.#scope.resolve(prefix, offset);
-      if (raw.length > 1 && seen.size === seen.add(`${namespace} ${local}`).size) {
-        throw new Fault(t`the attribute ${rawName} is given twice`, offset);
-      }
-      return { namespace, name: local, value };
+    const attributes = raw.map(({ name, value, offset }) => {
+      const { prefix, local } = partsOf(name, offset);
+      return { namespace: prefix === '' ? '' : this.#scope.resolve(prefix, offset), name: local, value };
     });
-  }
-
-  #split(rawName: string, offset: number): QualifiedName {
-    const known = this.#names.get(rawName);
-    if (known !== undefined) return known;
-    const name = splitName(rawName);
-    const start = rawName.slice(0, 40);
-    if (name === undefined) throw new Fault(t`"${start}" is not a name`, offset);
-    this.#names.set(rawName, name);
-    return name;
+    if (attributes.length > 1) refuseTwice(raw, attributes);
+    return attributes;
   }
 }
 
-function endsName(code: number): boolean {
-  return code === EQUALS || code === SLASH || code === GREATER || code === LESS;
+function refuseTwice(raw: readonly RawAttribute[], attributes: readonly XmlAttribute[]): void {
+  if (new Set(attributes.map(({ name }) => name)).size === attributes.length) return;
+  const seen = new Set<string>();
+  for (const [index, { namespace, name }] of attributes.entries()) {
+    if (seen.size < seen.add(`${namespace} ${name}`).size) continue;
+    const rawName = raw[index]?.name.rawName;
+    throw new Fault(t`the attribute ${rawName} is given twice`, raw[index]?.offset ?? 0);
+  }
 }
 
 function isSpace(code: number): boolean {

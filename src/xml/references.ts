@@ -6,11 +6,25 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 /** So much is replaced at a time: millions of matches at once would take many times the room of the text. */
 const PIECE_CHARACTERS = 64 * 1024;
 
+/** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
+export function decodedText(raw: string, start: number): string {
+  if (raw.includes(']]>')) throw new Fault(t`]]> may not stand in text`, start + raw.indexOf(']]>'));
+  const text = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
+  return text.includes('&') ? decodeReferences(text, start, raw) : text;
+}
+
+/** The same of an attribute's value. @param name for the fault */
+export function decodedValue(raw: string, start: number, rawName: string): string {
+  if (raw.includes('<')) throw new Fault(t`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+  const spaced = raw.replace(/\r\n|[\t\n\r]/g, ' ');
+  return spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced;
+}
+
 /**
  * Once, from left to right: what a reference yields is never read again.
  * @param raw the text as it stands in the document, where a line break may be two characters: a fault is told by its place there
  */
-export function decodeReferences(text: string, start: number, raw = text): string {
+function decodeReferences(text: string, start: number, raw = text): string {
   if (raw.length > text.length) decodeReferences(raw, start);
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
