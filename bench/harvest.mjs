@@ -15,6 +15,7 @@ const SET = 'samostatny_nalez';
 const FORMATS = ['oai_dc', 'oai_svc'];
 /** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
 const SHARE_OF_SLOW_ONES = 0.03;
+const MOST_MICROSECONDS = 100;
 /** What stands behind each record in an output. */
 const [LINE_FEED, FORM_FEED] = [10, 12];
 
@@ -27,14 +28,41 @@ async function compareHarvesters(bench) {
   const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RECORDS));
   const home = bench.makeHome('harvest', mock);
   const harvesters = knownHarvesters(bench.folder, mock.oai_base, home);
+  let own;
   for (const format of FORMATS) {
     const results = new Map();
     for (const [name, command] of harvesters) {
       results.set(name, await counted(command(format, join(bench.folder, `${name.replace(/\W/g, '')}-${format}.jsonl`))));
     }
     compare(bench, format, results);
+    judgeCpu(bench, format, results.get('pas'));
+    own = results.get('pas');
   }
+  await compareOutputs(bench, home, own);
   mock.stop();
+}
+
+/** What else the native records can be written as, against JSON lines. */
+async function compareOutputs(bench, env, lines) {
+  for (const [form, name] of [
+    ['one XML document', 'records.xml'],
+    ['SQLite', 'records.sqlite'],
+    ['a folder of files', 'records'],
+  ]) {
+    const out = join(bench.folder, name);
+    const { seconds } = await measured({
+      argv: [process.execPath, PAS, 'harvest', SET, '--format', 'oai_svc', '--out', out],
+      env,
+    });
+    rmSync(out, { recursive: true });
+    const perSecond = lines.records / seconds;
+    bench.verdict(`harvest of oai_svc into ${form}, against JSON lines`, {
+      figure: `${Math.round(perSecond)}/s`,
+      against: `${Math.round(lines.perSecond)}/s`,
+      ratio: perSecond / lines.perSecond,
+      target: 0.5,
+    });
+  }
 }
 
 /**
@@ -93,17 +121,18 @@ function untilShare() {
 function compare(bench, format, results) {
   const own = results.get('pas');
   bench.table([
-    [format, 'records', 'time', 'rate', 'peak RSS'],
+    [format, 'records', 'time', 'rate', 'processor time each', 'peak RSS'],
     ...[...results].map(([name, result]) => [
       name,
       String(result.records),
       `${result.seconds.toFixed(1)} s`,
       `${Math.round(result.perSecond)}/s`,
+      `${Math.round(result.cpuMicroseconds)} µs`,
       `${Math.round(result.peakMiB)} MiB`,
     ]),
   ]);
   for (const [name, target] of [
-    ['oai-pmh (npm)', 1.3],
+    ['oai-pmh (npm)', 3.5],
     ['HTTP::OAI', 10],
     ['Catmandu', 1],
   ]) {
@@ -116,6 +145,17 @@ function compare(bench, format, results) {
       target,
     });
   }
+}
+
+/** The client's own, its helping threads and the kernel's work for it included. */
+function judgeCpu(bench, format, { cpuMicroseconds }) {
+  bench.verdict(`processor time of a record of ${format}`, {
+    figure: `${Math.round(cpuMicroseconds)} µs`,
+    against: `${MOST_MICROSECONDS} µs`,
+    ratio: cpuMicroseconds / MOST_MICROSECONDS,
+    target: 1,
+    better: 'less',
+  });
 }
 
 async function harvestAMillion(bench) {
@@ -145,10 +185,10 @@ async function harvestAMillion(bench) {
 /** Runs a harvester and counts what it wrote. */
 async function counted(command) {
   const { out, end = LINE_FEED } = command;
-  const { seconds, peakMiB, samples } = await measured(command);
+  const { seconds, cpuSeconds, peakMiB, samples } = await measured(command);
   const records = await countBytes(out, end);
   rmSync(out);
-  return { records, seconds, perSecond: records / seconds, peakMiB, samples };
+  return { records, seconds, perSecond: records / seconds, cpuMicroseconds: (cpuSeconds / records) * 1e6, peakMiB, samples };
 }
 
 async function countBytes(path, wanted) {

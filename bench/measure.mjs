@@ -69,7 +69,7 @@ export function expectDone(argv, env = CLEAN_ENVIRONMENT) {
 /** @typedef {{ readonly argv: readonly string[], readonly env?: NodeJS.ProcessEnv, readonly stdout?: string }} Command */
 
 /**
- * Runs a command to its end; resident memory is sampled while it runs.
+ * Runs a command to its end; resident memory and processor time are sampled while it runs.
  * @param {Command} command `stdout`: the file that gets what it prints
  */
 export async function measured({ argv: [command, ...args], env, stdout }) {
@@ -84,7 +84,9 @@ export async function measured({ argv: [command, ...args], env, stdout }) {
   });
   const samples = [];
   let peakMiB = 0;
+  let cpuSeconds = 0;
   const sample = () => {
+    cpuSeconds = cpuSecondsOf(child.pid) ?? cpuSeconds;
     const memory = memoryOf(child.pid);
     if (memory === undefined) return;
     samples.push(memory.nowMiB);
@@ -95,7 +97,7 @@ export async function measured({ argv: [command, ...args], env, stdout }) {
   clearInterval(timer);
   const seconds = (performance.now() - startedMs) / 1000;
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return { seconds, peakMiB, samples };
+  return { seconds, cpuSeconds, peakMiB, samples };
 }
 
 /** Resident now and at its highest; undefined where the process is over. Linux only. */
@@ -105,6 +107,17 @@ function memoryOf(pid) {
     const kibibytes = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
     const [nowMiB, peakMiB] = [kibibytes('VmRSS') / 1024, kibibytes('VmHWM') / 1024];
     return Number.isNaN(nowMiB) ? undefined : { nowMiB, peakMiB };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Processor time of all threads so far, the kernel's share included; undefined where the process is over. Linux only. */
+function cpuSecondsOf(pid) {
+  try {
+    // Behind the name, which may hold anything: fields 14 and 15 of proc(5), in hundredths of a second.
+    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').slice(11, 13).map(Number);
+    return (user + system) / 100;
   } catch {
     return undefined;
   }
