@@ -2,9 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkNode } from '../src/flows/check-machine.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-type Manifest = Readonly<Record<'dependencies' | 'optionalDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>>;
+type Manifest = { readonly engines: { readonly node: string } } & Readonly<
+  Record<'dependencies' | 'optionalDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>
+>;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
 
 /** Packages that the shipped code loads, by name. */
@@ -62,3 +65,35 @@ test('every public module and program has its source', () => {
   for (const source of [...sources, ...Object.values(manifest.bin)])
     expect(() => readFileSync(join(ROOT, String(source)))).not.toThrow();
 });
+
+test('each Node that the package asks for is one that every dependency takes, and that pas doctor takes', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; optional?: boolean; engines?: { node?: string } }>;
+  };
+  const floors = manifest.engines.node.split('||').map((range) => range.replace(/[^\d.]/g, ''));
+  expect(floors.length).toBeGreaterThan(1);
+  const refused = floors.flatMap((floor) =>
+    Object.entries(packages)
+      .filter(
+        ([name, { dev, optional, engines }]) =>
+          name !== '' && dev !== true && optional !== true && !takes(engines?.node ?? '*', floor),
+      )
+      .map(([name, { engines }]) => `${name} wants ${engines?.node}, not ${floor}`),
+  );
+  expect(refused).toEqual([]);
+  expect(floors.map((floor) => checkNode(floor).level)).toEqual(floors.map(() => 'ok'));
+  expect(['18.20.0', '20.16.0', '21.7.0', '22.12.0', '23.4.0'].map((old) => checkNode(old).level)).not.toContain('ok');
+});
+
+/** As much of npm's ranges as dependencies use for `engines`: `^`, `>=`, `20.x`, `*`, with `||` between them. */
+function takes(ranges: string, version: string): boolean {
+  return ranges.split('||').some((range) => {
+    const [, sign = '', digits = ''] = /^\s*(\^|>=)?\s*([\d.x*]+)\s*$/.exec(range) ?? [];
+    const least = digits.split('.').map((part) => Number(part.replace(/[x*]/, '0')));
+    const own = version.split('.').map(Number);
+    if (digits === '*') return true;
+    if (sign !== '>=' && least[0] !== own[0]) return false;
+    const at = [0, 1, 2].find((index) => (own[index] ?? 0) !== (least[index] ?? 0));
+    return at === undefined || (own[at] ?? 0) > (least[at] ?? 0);
+  });
+}

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { alternatives } from '../base/enumeration.ts';
 import { type ExitReason, PasError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -43,13 +44,22 @@ export function failed(name: string, thrown: unknown): Check {
   return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`, error.exitReason);
 }
 
-const OLDEST_NODE = 20;
+/** The oldest of each line that all dependencies take, as `engines` in package.json says. */
+const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
+  [20, 17],
+  [22, 13],
+  [24, 0],
+];
 const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 export function checkNode(version: string): Check {
-  if (Number(version.split('.')[0]) >= OLDEST_NODE) return ok('node', `Node ${version}`);
-  return problem('node', t`Node ${version} is too old.`, t`Install Node ${OLDEST_NODE} or newer.`);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
+  const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
+  if (fits) return ok('node', `Node ${version}`);
+  const listed = alternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
+  return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later one of that line.`);
 }
 
 /** The data folder is there, is a folder, and can be written. */
