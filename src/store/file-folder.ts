@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toDatabaseError } from './database.ts';
-import { DRAFT_NAME, writeTogether } from './files.ts';
+import { DRAFT_NAME, writeWhole } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
 export type NamedContent = { readonly name: string; readonly content: string };
 
 /** Files that are written at once: the disk answers several flushes together sooner than one after another. */
-const AT_ONCE = 100;
+const AT_ONCE = 16;
 
 /**
  * Puts files into a folder, each whole or not at all and on disk when the promise resolves. What had the name before is
@@ -17,10 +17,13 @@ const AT_ONCE = 100;
  * @throws DatabaseError when the disk refuses
  */
 export async function writeFiles(folder: string, files: readonly NamedContent[]): Promise<void> {
-  const waiting = files.map(({ name, content }) => [join(folder, name), Buffer.from(content)] as const);
+  const waiting = files.values();
+  const work = async (): Promise<void> => {
+    for (const { name, content } of waiting) await writeWhole(folder, 0o600, [Buffer.from(content)], () => join(folder, name));
+  };
   try {
     makeFolder(folder);
-    while (waiting.length > 0) await writeTogether(folder, 0o600, waiting.splice(0, AT_ONCE));
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, work));
     flushFolder(folder);
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);

@@ -1,19 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
@@ -116,37 +104,6 @@ export async function writeWhole(
     throw thrown;
   }
 }
-
-/**
- * Writes small files together, each as {@link writeWhole} does. Only the flushes wait for one another's disk: to hand every
- * other step to another thread and back costs more than the step.
- * @param files what becomes the path of each, and its content
- * @throws what the disk refuses, as it comes
- */
-export async function writeTogether(folder: string, mode: number, files: readonly (readonly [string, Buffer])[]): Promise<void> {
-  const drafts = files.map(([path, content]) => ({ path, content, draft: draftIn(folder) }));
-  try {
-    const open: number[] = [];
-    try {
-      for (const { draft, content } of drafts) {
-        const file = openSync(draft, 'wx', mode);
-        open.push(file);
-        writeFileSync(file, content);
-      }
-      const flushes = await Promise.allSettled(open.map((file) => flush(file)));
-      const failed = flushes.find((one) => one.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
-    } finally {
-      for (const file of open) closeSync(file);
-    }
-    for (const { draft, path } of drafts) renameSync(draft, path);
-  } catch (thrown) {
-    for (const { draft } of drafts) removeDraft(draft);
-    throw thrown;
-  }
-}
-
-const flush = promisify(fsync);
 
 export function notAsWritten(path: string): DatabaseError {
   return new DatabaseError(t`${path}: the disk gives back something else than was written.`, {
