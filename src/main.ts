@@ -19,13 +19,14 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const ended: { reason: ExitReason; advised: Advised } = { reason: 'done', advised: (text) => text };
   const run: Runner = async (options, work) => {
     // Help, and a mistyped command, do without.
-    const [{ makeContext }, { toDatabaseError }] = await Promise.all([
+    const [{ keepHomePrivate, makeContext }, { toDatabaseError }] = await Promise.all([
       import('./context/context.ts'),
       import('./store/database.ts'),
     ]);
     const context = makeContext(world, options);
     ended.advised = context.terminal.advised;
     try {
+      keepHomePrivate(context);
       ended.reason = await work(context);
     } catch (thrown) {
       // What no layer below made readable: a page of a database that is damaged, a disk that is full or gone.

@@ -5,6 +5,7 @@ import { t } from '../base/language.ts';
 import type { Connections } from '../http/send.ts';
 import type { Outbox, ServiceOutbox } from '../outbox/outbox.ts';
 import type { NamedService } from '../outbox/services.ts';
+import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
 import type { Prompt } from '../ui/prompt.ts';
@@ -173,4 +174,18 @@ export function secretOwnersOf({ profiles }: ConfigFile, name: string): string[]
 function wantsColor(environment: Environment, streams: Streams): boolean {
   if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
   return streams.stdout.isTTY === true;
+}
+
+/**
+ * A data folder or a file of secrets that others may read is narrowed, and a person is told; where it cannot be, each time. A folder
+ * without either of ours may be anybody's.
+ */
+export function keepHomePrivate({ places: { home, outboxFile, secretsFile }, terminal }: Context): void {
+  if (!existsSync(outboxFile) && !existsSync(secretsFile)) return;
+  const kept = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: keepPrivate(path) }));
+  const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
+    kept.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
+  );
+  if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from here on only you can.`);
+  if (open !== '') terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
 }

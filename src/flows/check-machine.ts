@@ -6,6 +6,7 @@ import { t } from '../base/language.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
+import { isOpenToOthers } from '../store/folder.ts';
 
 /**
  * One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long; of what is
@@ -128,7 +129,7 @@ export function checkPermissions(places: readonly string[], platform: NodeJS.Pla
 }
 
 function openToOthers(path: string): string[] {
-  const self = (statSync(path).mode & 0o077) === 0 ? [] : [path];
+  const self = isOpenToOthers(path) ? [path] : [];
   if (!statSync(path).isDirectory()) return self;
   const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
   return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];

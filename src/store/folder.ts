@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /** Makes a folder for its owner alone, with those above it that are missing. A power cut does not take them away again. */
@@ -24,4 +24,19 @@ export function flushFolder(folder: string): void {
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && CANNOT_FLUSH.includes(String(thrown.code)))) throw thrown;
   }
+}
+
+/** `narrowed`: others could read it until now. `open`: they still can, on a disk without permissions or where it is somebody else's. */
+export function keepPrivate(path: string): 'private' | 'narrowed' | 'open' {
+  if (process.platform === 'win32' || !isOpenToOthers(path)) return 'private';
+  try {
+    chmodSync(path, statSync(path).mode & 0o7700);
+  } catch {
+    return 'open';
+  }
+  return isOpenToOthers(path) ? 'open' : 'narrowed';
+}
+
+export function isOpenToOthers(path: string): boolean {
+  return (statSync(path).mode & 0o077) !== 0;
 }

@@ -1,7 +1,8 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { writePrivateFile } from './files.ts';
+import { keepPrivate } from './folder.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
 /** What signs an account in, or a pacing store. It is kept apart from the configuration and is never printed. */
@@ -161,8 +162,9 @@ function withKeyring<T>(owner: string, work: () => T): T {
 
 function readAll(path: string): Map<string, Kept> {
   let text: string;
+  let isOpen: boolean;
   try {
-    narrow(path);
+    isOpen = keepPrivate(path) === 'open';
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();
@@ -170,19 +172,17 @@ function readAll(path: string): Map<string, Kept> {
   }
   const all = parseObject(text);
   if (all === undefined) throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`pas login\` again.` });
-  return new Map(
-    Object.entries(all).map(([owner, kept]) => [
-      owner,
-      isObject(kept) && kept['keyring'] === true
-        ? { keyring: true, ...(kept['as'] === undefined ? {} : { as: [kept['as']].flat().map(String) }) }
-        : secretsOf(kept),
-    ]),
-  );
+  const secrets = new Map(Object.entries(all).map(([owner, kept]) => [owner, keptOf(kept)]));
+  if (isOpen && [...secrets.values()].some((kept) => !('keyring' in kept)))
+    throw new ConfigError(t`${path} is not used: others may read it, and its permissions cannot be changed.`, {
+      hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
+    });
+  return secrets;
 }
 
-/** What others could read, they may have read; from here on nobody else can, or the secrets are not used. */
-function narrow(path: string): void {
-  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+function keptOf(kept: unknown): Kept {
+  if (!isObject(kept) || kept['keyring'] !== true) return secretsOf(kept);
+  return { keyring: true, ...(kept['as'] === undefined ? {} : { as: [kept['as']].flat().map(String) }) };
 }
 
 function parseSecrets(text: string): Secrets | undefined {

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { everythingIn, isSuperuser, modeOf, pasAsOther } from '../support/hostile-disk.ts';
 import {
   addressFlags,
   expectDone,
@@ -272,6 +272,46 @@ describe('a production profile', () => {
     expect(await writes()).toBe(0);
     await expectDone(real.pas('push', '--yes'));
     expect(await writes()).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a data folder or a file of secrets that others may read', () => {
+  const open = (home: Home): [folder: string, secrets: string] => {
+    const folder = join(home.folder, 'pas');
+    const secrets = join(folder, 'secrets.json');
+    chmodSync(folder, 0o755);
+    chmodSync(secrets, 0o644);
+    return [folder, secrets];
+  };
+
+  test('is its owner’s alone from the next use on, which says so once', async () => {
+    const home = await signedIn(mock.service);
+    const [folder, secrets] = open(home);
+    const status = await expectDone(home.pas('status'));
+    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from here on only you can.`);
+    expect([modeOf(folder), modeOf(secrets)]).toEqual(['700', '600']);
+    expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
+  });
+
+  test('that keeps something else as well is left as it is', async () => {
+    const home = makeHome();
+    mkdirSync(join(home.folder, 'pas'), { mode: 0o755 });
+    chmodSync(join(home.folder, 'pas'), 0o755);
+    await home.pas('status');
+    expect(modeOf(join(home.folder, 'pas'))).toBe('755');
+  });
+
+  test.skipIf(!isSuperuser)('and is not ours to narrow is named, and secrets in it are not used', async () => {
+    const home = await signedIn(mock.service);
+    const [folder, secrets] = open(home);
+    chmodSync(home.folder, 0o777);
+    rmSync(join(folder, 'outbox.sqlite'));
+    for (const path of everythingIn(folder)) chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
+    const list = pasAsOther(home, 'profile', 'list');
+    expect([list.code, list.stderr]).toEqual([0, expect.stringContaining(`Others may read ${folder}, ${secrets}`)]);
+    const whoami = pasAsOther(home, 'whoami');
+    expect(whoami.code).toBe(12);
+    expect(whoami.stderr).toMatch(/secrets\.json is not used: others may read it, and its permissions cannot be changed/);
   });
 });
 

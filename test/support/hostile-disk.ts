@@ -9,15 +9,21 @@ const BIN = join(PROJECT, 'bin', 'pas.js');
 /** `nobody`: the superuser may write anywhere, so what may not be written is tried as somebody else. */
 const ORDINARY_USER = 65_534;
 
+export const isSuperuser = process.getuid?.() === 0;
+
 /** Runs `pas` as a user whom permissions hold back. */
 export function pasAsOrdinaryUser(home: Home, ...args: string[]): Run {
-  const superuser = process.getuid?.() === 0;
-  if (superuser) for (const path of everythingIn(home.folder)) chownSync(path, ORDINARY_USER, ORDINARY_USER);
+  if (isSuperuser) for (const path of everythingIn(home.folder)) chownSync(path, ORDINARY_USER, ORDINARY_USER);
+  return pasAsOther(home, ...args);
+}
+
+/** The same where what is in the home stays whose it is. */
+export function pasAsOther(home: Home, ...args: string[]): Run {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
     env: home.env,
     cwd: '/',
     encoding: 'utf8',
-    ...(superuser ? { uid: ORDINARY_USER, gid: ORDINARY_USER } : {}),
+    ...(isSuperuser ? { uid: ORDINARY_USER, gid: ORDINARY_USER } : {}),
   });
   return { code: status, signal, stdout, stderr };
 }
