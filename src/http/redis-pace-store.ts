@@ -5,6 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import type { RedisAddress } from './redis-address.ts';
+import { strikingText } from './without-secrets.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
 export class PaceStoreError extends Error {
@@ -62,17 +63,21 @@ const SERVER_FIELD = 'server';
  * @throws PaceStoreError within a second when it cannot be used; so does every `update`, and is of no use from then on
  */
 export async function openRedisPaceStore(options: RedisPaceOptions, signal?: AbortSignal): Promise<RedisPaceStore> {
-  const redis = await connect(options, signal);
+  const strike = strikingText(options.password === undefined ? [] : [options.password]);
+  const toError: ToStoreError = (thrown) => toStoreError(thrown, strike);
+  const redis = await connect(options, toError, signal);
   try {
-    const facts = await readFacts(redis);
-    return storeIn(redis, facts, options);
+    const { runId, version, role } = await readFacts(redis);
+    return storeIn(redis, { runId, version: strike(version), role: strike(role) }, options, toError);
   } catch (thrown) {
     redis.disconnect();
-    throw toStoreError(thrown);
+    throw toError(thrown);
   }
 }
 
-async function connect({ address, password }: RedisPaceOptions, signal?: AbortSignal): Promise<Redis> {
+type ToStoreError = (thrown: unknown) => PaceStoreError;
+
+async function connect({ address, password }: RedisPaceOptions, toError: ToStoreError, signal?: AbortSignal): Promise<Redis> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({
     host: address.host,
@@ -103,7 +108,7 @@ async function connect({ address, password }: RedisPaceOptions, signal?: AbortSi
     return redis;
   } catch (thrown) {
     redis.disconnect();
-    throw toStoreError(thrown instanceof PaceStoreError ? thrown : (reason ?? thrown));
+    throw toError(thrown instanceof PaceStoreError ? thrown : (reason ?? thrown));
   } finally {
     signal?.removeEventListener('abort', giveUp);
   }
@@ -127,26 +132,36 @@ type Facts = { readonly runId: string; readonly version: string; readonly role: 
 
 /** An account that may not ask for them can still keep the pace. */
 async function readFacts(redis: Redis): Promise<Facts> {
-  let text = '';
+  let text: unknown = '';
   try {
     text = await inTime(redis.info());
   } catch (thrown) {
     if (!messageOf(thrown).startsWith('NOPERM')) throw thrown;
   }
-  const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(text)?.[1] ?? '';
+  if (typeof text !== 'string') throw notUnderstood();
+  const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
   return { runId: fact('run_id') || 'unknown', version: fact('redis_version'), role: fact('role') };
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
 type Look = { readonly nowMs: number; readonly clockWasSet: boolean; readonly server: string; readonly texts: readonly string[] };
 
-function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock, random }: RedisPaceOptions): RedisPaceStore {
+function storeIn(
+  redis: Redis,
+  { runId, version, role }: Facts,
+  { service, clock, random }: RedisPaceOptions,
+  toError: ToStoreError,
+): RedisPaceStore {
+  const broken = (thrown: unknown): never => {
+    redis.disconnect();
+    throw toError(thrown);
+  };
   const key = `pas:pace:1:{${service}}`;
   let last: Stamp | undefined;
 
   const look = async (fields: readonly string[]): Promise<Look> => {
     const askedMs = clock.monotonicMs();
-    const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken(redis));
+    const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
     const { nowMs, values } = readReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
     const clockWasSet = last !== undefined && wasSet(last, stamp);
@@ -156,7 +171,7 @@ function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock
   };
 
   const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
-    (await inTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken(redis))) === 1;
+    (await inTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken)) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(fieldOf);
@@ -188,7 +203,7 @@ function storeIn(redis: Redis, { runId, version, role }: Facts, { service, clock
     version,
     role,
     update,
-    measure: () => measure(redis, clock).catch(broken(redis)),
+    measure: () => measure(redis, clock).catch(broken),
     close: () => redis.disconnect(),
   };
 }
@@ -213,25 +228,19 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
   let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
   for (let round = 0; round < 5; round += 1) {
     const askedMs = clock.monotonicMs();
-    const [seconds, micros] = await inTime(redis.time());
+    const storeMs = readTime(await inTime(redis.time()));
     const latencyMs = clock.monotonicMs() - askedMs;
-    const clockAheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (clock.now() - latencyMs / 2);
+    const clockAheadMs = storeMs - (clock.now() - latencyMs / 2);
     if (latencyMs < best.latencyMs) best = { latencyMs, clockAheadMs };
   }
   return best;
 }
 
-function broken(redis: Redis): (thrown: unknown) => never {
-  return (thrown) => {
-    redis.disconnect();
-    throw toStoreError(thrown);
-  };
-}
-
-/** The library's error carries the command with its arguments, which may be the password: only its text goes on. */
-function toStoreError(thrown: unknown): PaceStoreError {
+/** The library's error carries the command with its arguments, which may be the password: only its text goes on, without it. */
+function toStoreError(thrown: unknown, strike: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
-  const said = messageOf(thrown) || codeOf(thrown);
+  const said = strike(messageOf(thrown) || codeOf(thrown));
+  if (/^(Unknown RESP|Protocol error)/.test(said)) return notUnderstood();
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
   }
@@ -246,10 +255,22 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : t`no reason is given`;
 }
 
-function readReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
-  const [seconds, micros, values] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+/** What no Redis says. */
+function notUnderstood(): PaceStoreError {
+  return new PaceStoreError('away', t`its answer is not understood`);
+}
+
+function readTime(reply: unknown): number {
+  const [seconds, micros] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
-  if (!Number.isFinite(nowMs) || !Array.isArray(values)) throw new PaceStoreError('away', t`its answer is not understood`);
+  if (!Number.isFinite(nowMs)) throw notUnderstood();
+  return nowMs;
+}
+
+function readReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
+  const nowMs = readTime(reply);
+  const values: unknown = (reply as readonly unknown[])[2];
+  if (!Array.isArray(values)) throw notUnderstood();
   return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
 }
 

@@ -21,13 +21,7 @@ export function discreet(secrets: readonly string[], send: Exchange, words: read
 
 /** Strikes secrets out of one answer, however they are written there, as long as they can be read. */
 export function striking(secrets: readonly string[]): (response: HttpResponse) => HttpResponse {
-  const told = secrets
-    .filter(({ length }) => length >= LEAST_CHARACTERS)
-    .flatMap((secret) => [secret.normalize('NFC'), secret.normalize('NFD')]);
-  if (told.length === 0) return (response) => response;
-  const spelt = new RegExp([...new Set(told)].map(patternOf).join('|'), 'g');
-  // Bytes as characters, so that what is not struck out stays as it is in any encoding. Node gives headers so, too.
-  const strike = (text: string): string => text.replace(spelt, MASK);
+  const strike = strikingBytes(secrets);
   return ({ status, headers, body }) => {
     const text = body.toString('latin1');
     const struck = strike(text);
@@ -37,6 +31,22 @@ export function striking(secrets: readonly string[]): (response: HttpResponse) =
       body: struck === text ? body : Buffer.from(struck, 'latin1'),
     };
   };
+}
+
+/** The same for a text of bytes as characters, so that what is not struck out stays as it is in any encoding. Node gives headers so, too. */
+function strikingBytes(secrets: readonly string[]): (text: string) => string {
+  const told = secrets
+    .filter(({ length }) => length >= LEAST_CHARACTERS)
+    .flatMap((secret) => [secret.normalize('NFC'), secret.normalize('NFD')]);
+  if (told.length === 0) return (text) => text;
+  const spelt = new RegExp([...new Set(told)].map(patternOf).join('|'), 'g');
+  return (text) => text.replace(spelt, MASK);
+}
+
+/** The same for a text. */
+export function strikingText(secrets: readonly string[]): (text: string) => string {
+  const strike = strikingBytes(secrets);
+  return (text) => Buffer.from(strike(Buffer.from(text).toString('latin1')), 'latin1').toString();
 }
 
 /** What may stand between two characters of a word that is split: blanks, the other halves of UTF-16, markup, signs that nobody sees. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
@@ -11,6 +12,7 @@ import {
   openRedisPaceStore,
   type RedisPaceStore,
 } from '../../../src/http/redis-pace-store.ts';
+import { bulk, startFakeRedis } from '../../support/fake-redis.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
 
 const SCOPES = ['address:http://service', 'account:http://service eva@example.org'];
@@ -37,6 +39,69 @@ test('the name of an account is not in its scope, and its case makes no differen
   expect(fieldOf(SCOPES[1] ?? '')).not.toContain('eva');
   expect(fieldOf('account:http://service Eva@Example.org')).toBe(fieldOf(SCOPES[1] ?? ''));
   expect(fieldOf('account:http://service jan@example.org')).not.toBe(fieldOf(SCOPES[1] ?? ''));
+});
+
+describe('what answers like a Redis', () => {
+  const PASSWORD = 'sesame öpen';
+  const INFO = bulk('redis_version:7.0.0\r\nrun_id:abc\r\nrole:master\r\n');
+  const NOW = `*3\r\n${bulk('1700000000')}${bulk('0')}*-1\r\n`;
+  const OK = '+OK\r\n';
+
+  async function said(answers: Readonly<Record<string, string>>): Promise<unknown> {
+    await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
+    const address = readRedisAddress(redis.url);
+    if (isAddressFault(address)) throw new Error(address.message);
+    const options = { address, password: PASSWORD, service: 'http://service', clock: systemClock, random: Math.random };
+    try {
+      const store = await openRedisPaceStore(options);
+      const change = store.update(SCOPES, (states) => ({
+        result: undefined,
+        next: states.map(() => ({ ...UNSEEN, jitterMs: 1 })),
+      }));
+      const [changed, measured] = await Promise.allSettled([change, store.measure()]);
+      store.close();
+      return [store.version, changed, measured];
+    } catch (thrown) {
+      return thrown;
+    }
+  }
+
+  test.each([
+    ['when it refuses it', { auth: `-ERR AUTH ${PASSWORD} is not right\r\n` }],
+    ['as its version', { info: bulk(`redis_version:${PASSWORD}\r\nrun_id:${PASSWORD}\r\n`) }],
+    ['in an error', { info: INFO, eval: `-ERR no ${encodeURIComponent(PASSWORD)}\r\n` }],
+  ])('and repeats the password %s is quoted without it', async (_when, answers) => {
+    const found = inspect(await said(answers), { depth: 9 });
+    expect(found).toContain('***');
+    expect(found).not.toMatch(/sesame|%C3%B6/);
+  });
+
+  test.each([
+    ['a number', ':1\r\n'],
+    ['a text', bulk('x'.repeat(1000))],
+    ['nothing', '$-1\r\n'],
+    ['no list', '*-1\r\n'],
+    ['an empty list', '*0\r\n'],
+    ['lists in a list', '*2\r\n*1\r\n:1\r\n*0\r\n'],
+    ['what is no reply', 'hello\r\n'],
+    ['a number that is none', ':x\r\n'],
+  ])('and says %s everywhere is away, in words that a person understands', async (_what, odd) => {
+    for (const answers of [
+      { info: odd, eval: odd, time: odd },
+      { info: INFO, eval: odd, time: odd },
+      { info: INFO, eval: NOW, time: odd },
+    ]) {
+      const found = await said(answers);
+      const errors = (
+        Array.isArray(found) ? found.flatMap((each) => (each as { reason?: unknown }).reason ?? []) : [found]
+      ) as Error[];
+      expect(errors.length).toBeGreaterThan(0);
+      for (const error of errors) {
+        expect(error).toMatchObject({ name: 'PaceStoreError', kind: 'away' });
+        expect(error.message).toMatch(/^(its answer is not understood|the connection was lost|it does not answer)$/);
+      }
+    }
+  });
 });
 
 describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
