@@ -138,8 +138,11 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
     if ((kind === 'reference' || kind === 'term') && id !== id.trim()) {
       refuse('identifier-form', name, t`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
     }
+    if (kind !== 'point' || system !== epsg) continue;
     const own = attributeOf(element, 'EPSG') ?? epsg;
-    if (kind === 'point' && system === epsg && element.text.trim() !== '' && Number(own) !== Number(epsg)) {
+    if (element.text.trim() === '') {
+      refuse('geometry-form', name, t`${name} is there, but empty. Write the point, or take the element out.`);
+    } else if (Number(own) !== Number(epsg)) {
       refuse(
         'coordinate-system',
         name,

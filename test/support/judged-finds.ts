@@ -132,6 +132,13 @@ const WKT: readonly (readonly [wkt: string, status: JudgedFind['status']])[] = [
 ];
 
 const GEOMETRIES: readonly JudgedFind[] = [
+  { title: 'a selected geometry of blanks in state 1', content: smallestFind(point(' \n ')), status: 422 },
+  { title: 'a selected geometry without anything in state 1', content: smallestFind(point('')), status: 422 },
+  {
+    title: 'a blank geometry in state 1 that is not selected',
+    content: smallestFind({ geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>' }),
+    status: 201,
+  },
   ...WKT.map(
     ([wkt, status]): JudgedFind => ({ title: `geometry ${JSON.stringify(wkt)}`, content: findLines(2, point(wkt)), status }),
   ),
