@@ -4,8 +4,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../base/errors.ts';
 import { sizeText, t } from '../base/language.ts';
 import { profileFlag } from '../context/advice.ts';
-import type { Profile } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { ownHarvestBase } from '../context/harvesting.ts';
 import { watchInterrupts } from '../context/interrupts.ts';
 import { findsNamed } from '../flows/named-finds.ts';
 import { printable } from '../ui/terminal.ts';
@@ -92,7 +92,7 @@ const LARGE_BYTES = 25e6;
 async function requestOf(context: Context, names: readonly string[], options: ReportOptions) {
   const profile = context.profile();
   const outbox = await context.outboxToRead();
-  const recordBase = recordBaseOf(profile);
+  const recordBase = ownHarvestBase(context);
   return {
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
@@ -106,12 +106,6 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     madeMs: context.clock.now(),
     profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
   } as const;
-}
-
-/** A training instance shares the harvesting interface of production, where an identifier of its own is another record. */
-function recordBaseOf({ kind, baseUrl, oaiBase }: Profile): string | undefined {
-  if (oaiBase === undefined || kind === 'production') return oaiBase;
-  return new URL(oaiBase).host === new URL(baseUrl).host ? oaiBase : undefined;
 }
 
 /** No page takes the place of what pas lives on. */

@@ -14,7 +14,7 @@ const NEWEST = 'newest';
 
 /** All that a look at the service takes, as the profile says. */
 export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
-  const { prefix, settleMs, indexAllowanceMs, oaiAuth, oaiBase } = context.profile();
+  const { prefix, settleMs, indexAllowanceMs, oaiAuth } = context.profile();
   const harvesting: Harvesting = {
     open: () => openHarvestClient(context),
     auth: oaiAuth,
@@ -24,7 +24,7 @@ export async function openSync(context: Context, takeOver: boolean): Promise<Omi
   return {
     outbox: await context.outbox(),
     service: await openService(context),
-    harvesting: oaiBase === undefined ? undefined : harvesting,
+    harvesting: ownHarvestBase(context) === undefined ? undefined : harvesting,
     clock: context.clock,
     takeOver,
   };
@@ -73,7 +73,28 @@ export async function openHarvested(context: Context): Promise<Vocabulary> {
   return (await context.vocabulary()).source(harvestBaseOf(context.profile()));
 }
 
+/**
+ * Where what the profile writes can be read back. A training instance has no harvesting of its own and is given that of production for
+ * the vocabularies: there, an identifier of its own is another record.
+ */
+export function ownHarvestBase(context: Context): string | undefined {
+  const { kind, baseUrl, oaiBase } = context.profile();
+  if (oaiBase === undefined || kind === 'production') return oaiBase;
+  const isOfAnother = [...context.config().profiles.values()].some(
+    (other) => other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
+  );
+  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
+}
+
+/** What a person is told who asks for a look at the service. */
 export function withoutHarvesting(profile: Profile): ConfigError {
+  if (profile.oaiBase !== undefined)
+    return new ConfigError(
+      t`The harvesting interface of profile ${profile.name} is that of another instance: it does not show what was sent here.`,
+      {
+        hint: t`Look in the instance's own pages, then \`pas resolve FIND --created IDENT\` or \`pas resolve FIND --resend\`.`,
+      },
+    );
   return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
     hint: t`Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
   });

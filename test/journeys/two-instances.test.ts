@@ -81,6 +81,24 @@ describe('training first', () => {
   });
 });
 
+test('what became of a number at the training instance is not read at production, which has another record of that identifier', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push', '--profile', 'mock'));
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+  await expectDone(home.pas('push', '--yes'));
+  const [real, practised] = [await listed(), await listed('--profile', 'mock')];
+  expect(practised.map(({ ident_cely }) => ident_cely)).toEqual(real.map(({ ident_cely }) => ident_cely));
+
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1', '--profile', 'mock'));
+  await training.faults({ endpoint: 'number', fault: '500-before-save', when: { nth: 1 }, times: 1 });
+  await home.pas('push', '--profile', 'mock');
+  await expectDone(home.pas('push', '--profile', 'mock'));
+  const sent = (await training.journal()).filter(({ method }) => method === 'PATCH');
+  expect(sent.map(({ status }) => status)).toEqual([500, 200]);
+  const reconciled = await home.pas('reconcile', '--profile', 'mock');
+  expect(reconciled).toMatchObject({ code: 12, stderr: expect.stringMatching(/that of another instance/) });
+});
+
 describe('a push that watches', () => {
   test('sends what is queued later, waits while the service is closed, and ends with 0 when all is sent', async () => {
     const before = await production.state();
