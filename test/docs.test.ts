@@ -18,6 +18,23 @@ test.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names is t
   expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
 });
 
+/** What these say is no promise of what the program does, or names its tests at the end of the page. */
+const WITHOUT_PROMISE = ['Reporting', 'What is worth protecting', 'Against whom'];
+
+test.each(['SECURITY.md', 'docs/reliability.md'])('every section of %s that makes a promise names a test of it', (page) => {
+  const [, ...sections] = readFileSync(join(import.meta.dirname, '..', page), 'utf8').split(/^## /m);
+  const titled = sections.map((text) => ({ title: text.split('\n', 1)[0] ?? '', text }));
+  const bare = titled.filter(({ title, text }) => !WITHOUT_PROMISE.includes(title) && !/`test\/[\w./-]+`/.test(text));
+  expect(bare.map(({ title }) => title)).toEqual([]);
+});
+
+test('every promise of reliability names its test', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'docs/reliability.md'), 'utf8');
+  const promised = [...page.matchAll(/^- \*\*(.+?)[.,]?\*\*/gm)].map(([, words = '']) => words);
+  expect(promised.length).toBeGreaterThan(15);
+  expect(promised.filter((words) => !page.includes(`\n| ${words} | \`test/`))).toEqual([]);
+});
+
 test('the page of exit codes says what the program does', () => {
   const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'exit-codes.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
