@@ -7,7 +7,7 @@ import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from
 import { plainNumber } from './plain-number.ts';
 import { isReadable, type Reading, unreadable } from './reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import type { Table } from './table.ts';
+import { refuseTooLarge, type Table } from './table.ts';
 import { notUtf8 } from './table-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -26,6 +26,7 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
       hint: t`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
+  refuseTooLarge(file, { rows: features.length });
   const system = systemOf(file, document);
   const place = { file, unit: 'feature' } as const;
   const issues: Issue[] = [];
@@ -43,6 +44,18 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
 
 /** What is read of JSON takes many times its room. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
+/** Objects and lists of a feature: itself, its place, its properties, and some among those. */
+const MAX_PARTS = 8;
+
+/** Before anything is made of it: an empty list takes many times the room of its two signs. */
+function sizeOf(bytes: Buffer): { readonly rows: number; readonly cells: number } {
+  let [parts, cells] = [0, 0];
+  for (const byte of bytes) {
+    if (byte === 0x7b || byte === 0x5b) parts += 1;
+    else if (byte === 0x2c) cells += 1;
+  }
+  return { rows: Math.floor(parts / MAX_PARTS), cells };
+}
 
 function parseJson(file: string, bytes: Buffer): Values {
   if (bytes.length > MAX_JSON_BYTES) {
@@ -50,6 +63,7 @@ function parseJson(file: string, bytes: Buffer): Values {
       hint: t`Save the layer as a GeoPackage, or split it.`,
     });
   }
+  refuseTooLarge(file, sizeOf(bytes));
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: t`Save the layer as GeoJSON again.` });
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {

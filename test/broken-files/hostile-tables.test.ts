@@ -89,6 +89,15 @@ describe('a table of text that no season has is one clear error:', () => {
     expect(() => parseTable('season.csv', Buffer.from(`${'a;'.repeat(100_000)}\n`))).toThrow('more than 1000 columns');
   });
 
+  test.each([
+    ['more features than any season has', '{"type":"Feature"}', 300_001, 'more than 300000 rows'],
+    ['features that are none', '[]', 3_000_000, 'more than 300000 rows'],
+    ['values without end', '1', 20_000_002, 'more than 20000000 cells'],
+  ])('%s', async (_, feature, count, message) => {
+    const bytes = Buffer.from(`{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`);
+    expect(await refusal('season.geojson', bytes)).toContain(message);
+  });
+
   test('features of which each names other properties', async () => {
     const features = Array.from({ length: 20_000 }, (_, at) => ({ type: 'Feature', geometry: null, properties: { [`p${at}`]: at } }));
     const bytes = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }));
