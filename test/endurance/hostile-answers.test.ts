@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -56,4 +57,21 @@ test('of answers that could not be read, the newest twenty are kept, and 16 MiB 
   expect(statSync(join(folder, newest)).size).toBe(16 * MEBI);
   expect(kept).not.toContain('malformed-answer-1700000000010.xml');
   expect(readdirSync(folder)).toContain('malformed-answer-of-mine.xml');
+});
+
+test('doctor ends against a service that takes every question and answers none, and names what it could not look at', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const home = await homeAt({ base_url: address, oai_base: address, schema_base: address });
+  const run = await home.pas('doctor', '--json');
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+  const { checks } = JSON.parse(run.stdout) as { checks: readonly { name: string; level: string }[] };
+  expect(checks.find(({ name }) => name === 'service')?.level).toBe('problem');
+  expect(checks.find(({ name }) => name === 'harvesting')?.level).toBe('problem');
+  expect(run.code).toBe(5);
 });

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, makeHome } from '../support/run-pas.ts';
+
+hostRuns();
+
+test('the demo ends with its counts, and says that the server has the same', async () => {
+  const { stdout } = await expectDone(makeHome().pas('demo'));
+  const told = /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back the same\.$/m.exec(stdout);
+  const [finds, accepted, photographs, numbers, same] = told?.slice(1).map(Number) ?? [];
+  expect([accepted, same]).toEqual([finds, finds]);
+  expect(finds).toBeGreaterThan(5);
+  expect(numbers).toBeGreaterThan(0);
+  expect(stdout).toContain(`The server counts ${finds} finds and ${photographs} photographs more.`);
+  expect(stdout).toContain('Every figure agrees with the server.');
+});
