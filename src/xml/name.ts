@@ -3,7 +3,7 @@ import { Fault } from './fault.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
 
-export type QualifiedName = { readonly prefix: string; readonly local: string };
+type QualifiedName = { readonly prefix: string; readonly local: string };
 
 const NAME_START =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
