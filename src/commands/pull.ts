@@ -42,6 +42,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     training: profile.kind === 'training',
     full: options.full === true,
     onProgress: progress.update,
+    onNote: (text) => terminal.note(printable(text)),
     signal: stopWithin(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))

@@ -16,7 +16,12 @@ export type FindHarvest = {
   readonly indexAllowanceMs: number;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
   readonly onProgress?: (done: number, total: number | undefined) => void;
+  /** Told what a person should know though it is no failure. */
+  readonly onNote?: (text: string) => void;
 };
+
+/** What the service calls them. */
+export const FIND_SET = 'samostatny_nalez';
 
 /** A record of a find as the harvest has it now. */
 export type ListedSight =
@@ -44,7 +49,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   let listed = new Set<string>();
   const { pass } = await harvest(
     {
-      ...{ ...service, state, setSpec: 'samostatny_nalez', metadataPrefix: format },
+      ...{ ...service, state, setSpec: FIND_SET, metadataPrefix: format },
       ...(await clockOfService(options)),
       overlapMs: overlapMs(options.indexAllowanceMs),
       window: { fromMs, untilMs: null },

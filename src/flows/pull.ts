@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
+import { clockWentBack } from '../oai/harvest.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
@@ -13,7 +14,7 @@ import {
   rememberSighting,
 } from '../outbox/pulled.ts';
 import { type AtService, atService } from './at-service.ts';
-import type { FindHarvest } from './harvest-finds.ts';
+import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
 import { type SentFind, sentFinds } from './sent-finds.ts';
 import { overlapMs } from './service-lists.ts';
 import { type Sight, sightChanges, sightEach } from './sight-records.ts';
@@ -56,8 +57,8 @@ export async function pull(context: PullContext): Promise<Pull> {
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   let fromMs = watermarkMs === undefined ? allMs : watermarkMs - overlapMs(context.indexAllowanceMs);
   let { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
-  // The service's clock was ahead when the last pull was made: what changed since is not known.
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
+    context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
     fromMs = allMs;
     ({ sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs));
   }

@@ -53,8 +53,7 @@ function passToBegin({ state, setSpec, window, full, overlapMs, serverNowMs, onN
   // What has no name cannot be asked for by itself.
   if (watermarkMs === null || full === true || skipped.some(isNameless)) return beginPass('full', window, serverNowMs, look);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
-    onNote?.(t`${setSpec}: by the service’s clock the last harvest was at ${was} and now is ${is}, so everything is read again.`);
+    onNote?.(clockWentBack(setSpec, watermarkMs, serverNowMs));
     return beginPass('full', window, serverNowMs, look);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
@@ -64,6 +63,12 @@ function passToBegin({ state, setSpec, window, full, overlapMs, serverNowMs, onN
   return beginPass('changes', { ...window, fromMs }, serverNowMs, look);
 }
 
+/** Why all is read again: a clock that was ahead may have hidden any change since. */
+export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
+  const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
+  return t`${setSpec}: by the service’s clock the last harvest was at ${was} and now is ${is}, so everything is read again.`;
+}
+
 /** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */
 async function askForSkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
@@ -71,8 +76,7 @@ async function askForSkipped(run: Run): Promise<void> {
     const met = state.met(name);
     const pass = underWay(state);
     try {
-      if (!isNameless(name))
-        await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal), (counted) => counted);
+      if (!isNameless(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
       else if (met?.look !== pass.look.number) forget(run, name);
     } catch (thrown) {
       if (!(thrown instanceof OaiError)) throw thrown;

@@ -36,9 +36,13 @@ type Look = {
   readonly isNew: number;
   /** How many records the last whole look met; null before there was one. */
   readonly metBefore: number | null;
-  /** Digest of the identifiers in the order of the list, and that of the last whole look. */
+  /** Records that were new to what is kept, or changed. */
+  readonly changed: number;
+  /** Digest of the identifiers in the order of a list that is not counted, and that of the last whole look. */
   readonly order: string;
   readonly orderBefore: string;
+  /** How many looks in a row, up to the last one, met what the look before each had met. */
+  readonly agreed: number;
   /** A record left the list while it was read. */
   readonly gone: boolean;
   /** A record may have been skipped since others moved, whatever the count says. */
@@ -53,6 +57,8 @@ type Walk = WalkEdge & {
   /** Where it goes on; null before its first page. */
   readonly token: string | null;
   readonly pages: number;
+  /** How many stood on its pages; more than were met where one stood there twice. */
+  readonly records: number;
   /** As the service counted the walk's own window last. */
   readonly size: number | null;
   /** The list came to its end. */
@@ -66,9 +72,11 @@ export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, l
       number: look,
       met: 0,
       isNew: 0,
+      changed: 0,
       metBefore: null,
       order: '',
       orderBefore: '',
+      agreed: 0,
       gone: false,
       doubtful: false,
       fresh: false,
@@ -78,14 +86,16 @@ export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, l
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
 export function beginLook(pass: Pass, whole: boolean): Pass {
-  const { number, met, isNew, metBefore, order, orderBefore } = pass.look;
-  const known = whole ? { metBefore: met, isNew: 0, orderBefore: order } : { metBefore, isNew, orderBefore };
-  const look: Look = { ...known, number: number + 1, met: 0, order: '', gone: false, doubtful: false, fresh: false };
-  return { ...pass, look, walk: walkThrough(pass.window) };
+  const { number, met, isNew, metBefore, order, orderBefore, agreed } = pass.look;
+  const known = whole
+    ? { metBefore: met, isNew: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
+    : { metBefore, isNew, orderBefore, agreed };
+  const begun = { number: number + 1, met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false };
+  return { ...pass, look: { ...known, ...begun }, walk: walkThrough(pass.window) };
 }
 
 function walkThrough(window: Window): Walk {
-  return { window, token: null, pages: 0, size: null, ended: false, direction: null, edgeMs: null };
+  return { window, token: null, pages: 0, records: 0, size: null, ended: false, direction: null, edgeMs: null };
 }
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
@@ -104,7 +114,7 @@ type PageNote = {
   readonly identifiers: readonly string[];
 };
 
-/** After a page of the walk whose records were counted by {@link countMet}. */
+/** After a page of the walk whose records were noted. */
 export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs, identifiers }: PageNote): Pass {
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
@@ -113,11 +123,13 @@ export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, 
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
+  const order = listSize === null ? digestOf(look.order, identifiers) : '';
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, order: digestOf(look.order, identifiers) } },
+    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, order } },
     walk: {
-      ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
+      ...{ window: walk.window, token: next ?? null, ended, size: completeListSize ?? walk.size },
+      ...{ pages: walk.pages + 1, records: walk.records + identifiers.length },
       ...edgeAfter(walk, datestampsMs),
     },
   };
@@ -154,9 +166,10 @@ export function missingOf({ listSize, look }: Pass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
 }
 
-/** After a page that was asked for to have the window counted again. */
+/** After the window was counted again. */
 export function counted(pass: Pass, listSize: number): Pass {
-  return { ...pass, listSize, look: { ...pass.look, gone: pass.look.gone || pass.look.met > listSize } };
+  const gone = pass.look.gone || pass.look.met > listSize || (pass.listSize ?? 0) > listSize;
+  return { ...pass, listSize, look: { ...pass.look, gone } };
 }
 
 /** Whether the list was one page, from which nothing can slip to another. */
@@ -168,16 +181,24 @@ export function isOnePage(pass: Pass): boolean {
 type Verdict = 'complete' | 'again' | 'short';
 
 /**
- * Whether a look met all that there is. One is enough where the service counts, nothing left the list and nothing but the
- * front of it moved; otherwise two looks in a row must meet the same records, and without a count in the same order.
+ * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
+ * and nothing may have left the list meanwhile; where more than the front of it moved, two looks in a row must meet the same
+ * records. Without a count two looks in a row must meet them in the same order, the second one none that had changed; and three
+ * where a record stood in the list twice, since another may then have been skipped.
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
-  const agrees = look.metBefore === look.met && look.isNew === 0;
-  if (missingOf(pass) > 0) return agrees ? 'short' : 'again';
-  if ((agrees && (listSize !== null || look.order === look.orderBefore)) || isOnePage(pass)) return 'complete';
-  if (listSize === null || look.gone || look.doubtful) return 'again';
-  return look.fresh && walk.direction !== 'falling' ? 'again' : 'complete';
+  if (missingOf(pass) > 0) return agrees(pass) ? 'short' : 'again';
+  if (isOnePage(pass)) return 'complete';
+  if (listSize === null) return agrees(pass) && (walk.records <= look.met || look.agreed > 0) ? 'complete' : 'again';
+  if (look.gone || look.doubtful) return 'again';
+  return look.fresh && walk.direction !== 'falling' && !agrees(pass) ? 'again' : 'complete';
+}
+
+/** Whether a look met what the one before it met. */
+function agrees({ look, listSize }: Pass): boolean {
+  if (look.metBefore !== look.met || look.isNew > 0) return false;
+  return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
 
 /** Whether nothing was skipped, although the list did not stand still: what left it was met before. */

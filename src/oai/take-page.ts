@@ -49,7 +49,7 @@ export async function takePage(
   { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
   pass: Pass,
   page: ListPage<OaiRecord>,
-  note: (pass: Pass) => Pass,
+  note: (pass: Pass) => Pass = (noted) => noted,
 ): Promise<TakenPage> {
   const sightings = sightingsOf(state, pass, page);
   const faults = new Map<string, string>();
@@ -63,6 +63,8 @@ export async function takePage(
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
   const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
   const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook).length;
+  // Of two copies of one record, each is news to the other.
+  const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
   const met = seen.flatMap(({ record }) => record ?? []);
   await sink.write({ document: page.document, records: written, met });
   state.change(() => {
@@ -71,8 +73,8 @@ export async function takePage(
       state.noteMet(identifier, { datestampMs, digest, look, skipped });
     }
     const { look } = pass;
-    const counted = { ...look, met: look.met + newInLook, isNew: look.isNew + newInPass };
-    state.putPass(note({ ...pass, met: pass.met + newInPass, look: counted }));
+    const counted = { met: look.met + newInLook, isNew: look.isNew + newInPass, changed: look.changed + changed };
+    state.putPass(note({ ...pass, met: pass.met + newInPass, look: { ...look, ...counted } }));
   });
   const disputed = [...sightings].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
   return { written, newInLook, faults, disputed };

@@ -135,18 +135,18 @@ async function walk(run: Run): Promise<WalkEnd> {
 /** To be told of each page of a walk. @throws OaiError `loop` where the list would never end */
 function endlessness(): (newRecords: number, completeListSize: number | undefined) => void {
   let [pagesWithoutNews, records] = [0, 0];
-  let counted: number | undefined;
+  let firstSize: number | undefined;
   return (newRecords, completeListSize) => {
     pagesWithoutNews = newRecords === 0 ? pagesWithoutNews + 1 : 0;
     records += newRecords;
-    counted ??= completeListSize;
+    firstSize ??= completeListSize;
     if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
       throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
     }
-    if (counted !== undefined && records > MOST_GROWTH * counted + A_DAY_OF_RECORDS) {
+    if (firstSize !== undefined && records > MOST_GROWTH * firstSize + A_DAY_OF_RECORDS) {
       throw new OaiError(
         'loop',
-        t`The service counted ${counted} records, sent ${records} and has more: its list would never end.`,
+        t`The service counted ${firstSize} records, sent ${records} and has more: its list would never end.`,
       );
     }
   };
@@ -167,7 +167,7 @@ export async function followUp(run: Run): Promise<void> {
     const notice = endlessness();
     try {
       for await (const page of pagesOf(run, listArguments(run, changes))) {
-        const taken = await take(run, underWay(state), page, (known) => known);
+        const taken = await take(run, underWay(state), page);
         news += taken.written.length;
         late += taken.newInLook;
         const before = seen.size;
@@ -183,18 +183,21 @@ export async function followUp(run: Run): Promise<void> {
   }
 }
 
-/** What the walk did not meet may be new, and not in the count that it was given: it must not stand in for what was skipped. */
+/**
+ * What the walk did not meet may be new, and not in the count that it was given: it must not stand in for what was skipped.
+ * Nor must what stands on the page that is asked for, since what it skipped may be among it.
+ */
 async function countAgain(run: Run): Promise<void> {
-  const pass = underWay(run.state);
-  if (pass.listSize === null) return;
-  for await (const page of pagesOf(run, listArguments(run, pass.window))) {
-    const size = page.completeListSize ?? pass.listSize;
-    await take(run, pass, page, (taken) => counted(taken, size));
+  const { state } = run;
+  const { listSize, window } = underWay(state);
+  if (listSize === null) return;
+  for await (const { completeListSize } of pagesOf(run, listArguments(run, window))) {
+    state.change(() => state.putPass(counted(underWay(state), completeListSize ?? listSize)));
     return;
   }
 }
 
-export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note: (pass: Pass) => Pass): Promise<TakenPage> {
+export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note?: (pass: Pass) => Pass): Promise<TakenPage> {
   const { client, state, metadataPrefix, signal, onPage, faults } = run;
   const taken = await takePage(run, pass, page, note);
   for (const [name, fault] of taken.faults) faults.set(name, fault);
@@ -202,7 +205,7 @@ export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note
   for (const identifier of taken.disputed) {
     const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
     if (asked === undefined) continue;
-    onPage?.(await takePage(run, underWay(state), asked, (taken) => taken), underWay(state));
+    onPage?.(await takePage(run, underWay(state), asked), underWay(state));
   }
   return taken;
 }

@@ -158,6 +158,17 @@ describe('what is given on the command line', () => {
     expect(readFileSync(join(home.folder, 'mine.jsonl'), 'utf8')).toBe('mine\n');
   });
 
+  test.each([
+    ['harvest', ['heslo', '--out', 'in-time.jsonl']],
+    ['harvest-vocab', ['heslo']],
+  ])('%s --deadline ends with what was read so far, and the next run goes on', async (command, args) => {
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } }]);
+    const run = await home.pas(command, ...args, '--deadline', '3s');
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 3s is over.')]);
+    await mock.control('PUT', '/faults', []);
+    expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
+  });
+
   test('that was refused by the service leaves the place free for what is right', async () => {
     expect((await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code).toBe(14);
     expect((await home.pas('harvest', 'let', '--out', 'free.jsonl')).code).toBe(0);

@@ -168,6 +168,26 @@ describe('an archaeologist’s finds', () => {
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
 
+  test('are kept as they were when the time of --deadline is over', async () => {
+    await pull();
+    await move(1, 'submit');
+    await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 600_000, times: 100 });
+    const run = await home.pas('pull', '--deadline', '1s');
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 1s is over.')]);
+    await service.faults();
+    expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
+  });
+
+  test('are all looked at again, and that is said, where the clock of the service turns out to have been ahead', async () => {
+    const all = await pull('--full');
+    await service.control('PUT', '/settings', { response_date_shifts_ms: [86_400_000] });
+    await pull();
+    await service.control('PUT', '/settings', { response_date_shifts_ms: [] });
+    const run = await home.pas('pull', '--json');
+    expect(run.stderr).toMatch(/by the service’s clock the last harvest was at .*, so everything is read again/);
+    expect(JSON.parse(run.stdout)).toMatchObject({ from: all.from });
+  });
+
   test('that a person settled as created are found, however long ago that was', async () => {
     await pull();
     await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
