@@ -49,6 +49,8 @@ type Look = {
   readonly doubtful: boolean;
   /** A record changed after the pass had begun. */
   readonly fresh: boolean;
+  /** A record stood in the list twice: then it moved, and another may have been skipped. */
+  readonly repeated: boolean;
 };
 
 type Walk = WalkEdge & {
@@ -57,8 +59,6 @@ type Walk = WalkEdge & {
   /** Where it goes on; null before its first page. */
   readonly token: string | null;
   readonly pages: number;
-  /** How many stood on its pages; more than were met where one stood there twice. */
-  readonly records: number;
   /** As the service counted the walk's own window last. */
   readonly size: number | null;
   /** The list came to its end. */
@@ -80,6 +80,7 @@ export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, l
       gone: false,
       doubtful: false,
       fresh: false,
+      repeated: false,
     },
   };
 }
@@ -90,12 +91,21 @@ export function beginLook(pass: Pass, whole: boolean): Pass {
   const known = whole
     ? { metBefore: met, isNew: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
     : { metBefore, isNew, orderBefore, agreed };
-  const begun = { number: number + 1, met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false };
+  const begun = {
+    number: number + 1,
+    met: 0,
+    changed: 0,
+    order: '',
+    gone: false,
+    doubtful: false,
+    fresh: false,
+    repeated: false,
+  };
   return { ...pass, look: { ...known, ...begun }, walk: walkThrough(pass.window) };
 }
 
 function walkThrough(window: Window): Walk {
-  return { window, token: null, pages: 0, records: 0, size: null, ended: false, direction: null, edgeMs: null };
+  return { window, token: null, pages: 0, size: null, ended: false, direction: null, edgeMs: null };
 }
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
@@ -112,10 +122,13 @@ type PageNote = {
   readonly responseDateMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
+  /** How many the look had met before it. */
+  readonly metBefore: number;
 };
 
 /** After a page of the walk whose records were noted. */
-export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, datestampsMs, identifiers }: PageNote): Pass {
+export function afterPage(pass: Pass, note: PageNote): Pass {
+  const { next, completeListSize, responseDateMs, datestampsMs, identifiers, metBefore } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
@@ -123,13 +136,14 @@ export function afterPage(pass: Pass, { next, completeListSize, responseDateMs, 
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
+  // A walk through a part of the window begins with what was read last.
+  const repeated = look.repeated || (isThroughAll(pass) && look.met - metBefore < identifiers.length);
   const order = listSize === null ? digestOf(look.order, identifiers) : '';
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, order } },
+    ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, repeated, order } },
     walk: {
-      ...{ window: walk.window, token: next ?? null, ended, size: completeListSize ?? walk.size },
-      ...{ pages: walk.pages + 1, records: walk.records + identifiers.length },
+      ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
       ...edgeAfter(walk, datestampsMs),
     },
   };
@@ -183,16 +197,17 @@ type Verdict = 'complete' | 'again' | 'short';
 /**
  * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
  * and nothing may have left the list meanwhile; where more than the front of it moved, two looks in a row must meet the same
- * records. Without a count two looks in a row must meet them in the same order, the second one none that had changed; and three
- * where a record stood in the list twice, since another may then have been skipped.
+ * records. Without a count two looks in a row must meet them in the same order, the second one none that had changed, and
+ * three where one stood in the list twice.
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
   if (missingOf(pass) > 0) return agrees(pass) ? 'short' : 'again';
   if (isOnePage(pass)) return 'complete';
-  if (listSize === null) return agrees(pass) && (walk.records <= look.met || look.agreed > 0) ? 'complete' : 'again';
+  if (listSize === null) return agrees(pass) && (!look.repeated || look.agreed > 0) ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
-  return look.fresh && walk.direction !== 'falling' && !agrees(pass) ? 'again' : 'complete';
+  const moved = (look.fresh || look.repeated) && walk.direction !== 'falling';
+  return moved && !agrees(pass) ? 'again' : 'complete';
 }
 
 /** Whether a look met what the one before it met. */

@@ -122,7 +122,8 @@ async function walk(run: Run): Promise<WalkEnd> {
       }
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
-      const taken = await take(run, pass, page, (known) => afterPage(known, { ...page, datestampsMs, identifiers }));
+      const note = { ...page, datestampsMs, identifiers, metBefore: pass.look.met };
+      const taken = await take(run, pass, page, (known) => afterPage(known, note));
       notice(taken.newInLook, page.completeListSize);
     }
     return 'end';

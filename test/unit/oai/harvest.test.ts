@@ -146,6 +146,13 @@ test.each<[string, Omit<Story, 'isBounded'>]>([
     { counts: true, order: 'by name', events: [NOTHING, TO_NEWEST, edit('N-00'), edit('N-00'), remove('N-03')] },
   ],
   [
+    'one was skipped, and one that was met goes while another comes, so that the count stays',
+    {
+      ...{ counts: true, order: 'newest first' },
+      events: [NOTHING, NOTHING, NOTHING, { do: 'order', order: 'by name' }, edit('N-12'), remove('N-07')],
+    },
+  ],
+  [
     'the list shrinks in the second look as well',
     {
       ...{ counts: true, order: 'oldest first' },

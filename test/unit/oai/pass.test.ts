@@ -4,8 +4,9 @@ import { afterPage, beginLook, beginPass, cutWalk, judge, type Pass, type Window
 const OPEN: Window = { fromMs: null, untilMs: null };
 const BEGUN = beginPass('full', OPEN, 1e6, 1);
 
+const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: 1e6, identifiers: [], metBefore: 0 };
 const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
-  afterPage(pass, { next: 'T', completeListSize: 9, responseDateMs: 1e6, identifiers: [], datestampsMs });
+  afterPage(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 
 describe('the run of datestamps', () => {
   test.each([
@@ -35,13 +36,7 @@ describe('what is left of a window where a walk broke off', () => {
   test('is all of it where the list has no order, or is not counted', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
-    const uncounted = afterPage(BEGUN, {
-      next: 'T',
-      completeListSize: undefined,
-      responseDateMs: 1e6,
-      identifiers: [],
-      datestampsMs: [9, 8],
-    });
+    const uncounted = afterPage(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
     expect(cutWalk(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
   });
 
@@ -58,6 +53,6 @@ describe('what is left of a window where a walk broke off', () => {
 
 test('a list that has shrunk to one page is complete, whatever was counted before', () => {
   const interrupted = beginLook(page(BEGUN, [9, 8]), false);
-  const last = { next: undefined, completeListSize: undefined, responseDateMs: 1e6, identifiers: [], datestampsMs: [9] };
+  const last = { ...PAGE, next: undefined, datestampsMs: [9] };
   expect(judge(afterPage(interrupted, last))).toBe('complete');
 });
