@@ -65,23 +65,12 @@ type Walk = WalkEdge & {
   readonly ended: boolean;
 };
 
+const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+
 export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, look: number): Pass {
   return {
     ...{ kind, window, beganMs, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
-    look: {
-      number: look,
-      met: 0,
-      isNew: 0,
-      changed: 0,
-      metBefore: null,
-      order: '',
-      orderBefore: '',
-      agreed: 0,
-      gone: false,
-      doubtful: false,
-      fresh: false,
-      repeated: false,
-    },
+    look: { ...NOTHING_READ, number: look, isNew: 0, metBefore: null, orderBefore: '', agreed: 0 },
   };
 }
 
@@ -91,17 +80,7 @@ export function beginLook(pass: Pass, whole: boolean): Pass {
   const known = whole
     ? { metBefore: met, isNew: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
     : { metBefore, isNew, orderBefore, agreed };
-  const begun = {
-    number: number + 1,
-    met: 0,
-    changed: 0,
-    order: '',
-    gone: false,
-    doubtful: false,
-    fresh: false,
-    repeated: false,
-  };
-  return { ...pass, look: { ...known, ...begun }, walk: walkThrough(pass.window) };
+  return { ...pass, look: { ...NOTHING_READ, ...known, number: number + 1 }, walk: walkThrough(pass.window) };
 }
 
 function walkThrough(window: Window): Walk {
