@@ -23,7 +23,14 @@ const SUBJECT: Subject = {
   form: 'jsonl',
 };
 const BEGUN = beginPass('full', { fromMs: null, untilMs: null }, 1000, 1);
-const ANY_PAGE = { next: 'T', completeListSize: 5, responseDateMs: 1000, datestampsMs: [], identifiers: [] } as const;
+const ANY_PAGE = {
+  next: 'T',
+  completeListSize: 5,
+  responseDateMs: 1000,
+  datestampsMs: [],
+  identifiers: [],
+  metBefore: 0,
+} as const;
 
 const stateOf = (ledger: Ledger): HarvestState => storedState(ledger, LEDGER_HARVEST, () => 2000);
 
