@@ -14,7 +14,7 @@ type Harvested = {
 };
 
 /** How often a list is looked at before it is called incomplete. */
-const MOST_LOOKS = 4;
+const MOST_LOOKS = 5;
 /** Answers may be stamped to the second, and by several machines. */
 const CLOCK_STEP_MS = 2000;
 

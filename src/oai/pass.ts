@@ -176,14 +176,14 @@ type Verdict = 'complete' | 'again' | 'short';
 /**
  * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
  * and nothing may have left the list meanwhile; where more than the front of it moved, two looks in a row must meet the same
- * records. Without a count two looks in a row must meet them in the same order, the second one none that had changed, and
- * three where one stood in the list twice.
+ * records. Without a count three looks in a row must meet the same ones in the same order, none of them changed: what left
+ * the list and came back may have hidden one from two.
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
   if (missingOf(pass) > 0) return agrees(pass) ? 'short' : 'again';
   if (isOnePage(pass)) return 'complete';
-  if (listSize === null) return agrees(pass) && (!look.repeated || look.agreed > 0) ? 'complete' : 'again';
+  if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
   const moved = (look.fresh || look.repeated) && walk.direction !== 'falling';
   return moved && !agrees(pass) ? 'again' : 'complete';

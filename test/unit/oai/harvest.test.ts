@@ -153,6 +153,13 @@ test.each<[string, Omit<Story, 'isBounded'>]>([
     },
   ],
   [
+    'one leaves it, comes back, and another leaves it in the second look at the same place',
+    {
+      ...{ counts: false, order: 'newest first' },
+      events: [NOTHING, NOTHING, NOTHING, remove('N-02'), { do: 'restore', name: 'N-02' }, NOTHING, NOTHING, remove('N-01')],
+    },
+  ],
+  [
     'the list shrinks in the second look as well',
     {
       ...{ counts: true, order: 'oldest first' },
