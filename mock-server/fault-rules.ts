@@ -14,6 +14,8 @@ export const FAULTS = {
   'hang-after-save': FAULT_ENDPOINTS,
   'reset-before-save': FAULT_ENDPOINTS,
   'reset-after-save': FAULT_ENDPOINTS,
+  'status-before-save': FAULT_ENDPOINTS,
+  'status-after-save': FAULT_ENDPOINTS,
   '502': FAULT_ENDPOINTS,
   '503': FAULT_ENDPOINTS,
   '504': FAULT_ENDPOINTS,
@@ -52,6 +54,8 @@ export type FaultRule = {
   readonly retry_after?: number;
   /** Delay of `slow`, in milliseconds; default 2000. */
   readonly ms?: number;
+  /** What `status-before-save` and `status-after-save` answer; default 409. */
+  readonly status?: number;
   /** Where `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
   readonly at?: 'start' | 'save';
   /** false: neither counts nor strikes until it is switched on. */
@@ -75,6 +79,7 @@ export const readFaultRule: Reader<FaultRule> = check(
     times: optional(integer({ min: 1 })),
     retry_after: optional(integer({ min: 0 })),
     ms: optional(integer({ min: 0, max: 3_600_000 })),
+    status: optional(integer({ min: 400, max: 599 })),
     at: optional(oneOf(['start', 'save'] as const)),
     active: optional(flag),
   }),

@@ -102,6 +102,7 @@ export async function runUnderFault(
 function strike(fault: FaultRule, point: '-before-save' | '-after-save'): void {
   if (fault.fault === `hang${point}`) throw new NoAnswer('hang');
   if (fault.fault === `reset${point}`) throw new NoAnswer('reset');
+  if (fault.fault === `status${point}`) throw new AnswerNow(detail(fault.status ?? 409, 'something else answered'));
   if (fault.fault !== `500${point}`) return;
   throw new AnswerNow(answersJson(fault) ? detail(500, 'internal processing failed') : htmlPage(500, 'Internal Server Error'));
 }

@@ -5,7 +5,7 @@ import { ControlRefusal } from './refusal.ts';
 
 type Call = { readonly body: unknown; readonly segment: string };
 /** What a fault takes beside its condition. */
-type FaultOption = 'retry_after' | 'ms' | 'at';
+type FaultOption = 'retry_after' | 'ms' | 'status' | 'at';
 
 const MEANINGS: Readonly<Record<FaultName, string>> = {
   '500-before-save': 'Answers 500; nothing is saved.',
@@ -14,6 +14,8 @@ const MEANINGS: Readonly<Record<FaultName, string>> = {
   'hang-after-save': 'Saves, then never answers.',
   'reset-before-save': 'Cuts the connection; nothing is saved.',
   'reset-after-save': 'Saves, then cuts the connection.',
+  'status-before-save': 'Answers with another status and a JSON detail; nothing is saved.',
+  'status-after-save': 'Saves, then answers with another status and a JSON detail.',
   '502': 'A gateway answers 502 with a web page.',
   '503': 'The interface is closed.',
   '504': 'A gateway answers 504 with a web page.',
@@ -33,6 +35,8 @@ const OPTIONS: Readonly<Partial<Record<FaultName, readonly FaultOption[]>>> = {
   '503': ['retry_after'],
   'oai-503': ['retry_after'],
   throttle: ['retry_after'],
+  'status-before-save': ['status'],
+  'status-after-save': ['status'],
   slow: ['ms', 'at'],
 };
 

@@ -11,7 +11,7 @@
  *   status: number | null, user_gap_ms: number | null, address_gap_ms: number | null, ms: number | null,
  *   fault: string | null }} JournalEntry
  * @typedef {{ id: number, endpoint: string, fault: string, when?: Record<string, number | string>, times?: number,
- *   retry_after?: number, ms?: number, at?: string, active?: boolean, seen: number, struck: number }} FaultRule
+ *   retry_after?: number, ms?: number, status?: number, at?: string, active?: boolean, seen: number, struck: number }} FaultRule
  * @typedef {{ fault: string, meaning: string, endpoints: string[], options: string[] }} Fault
  * @typedef {{ access_mode: string, latency_ms: number, page_size: number, outage: boolean, antivirus: boolean,
  *   min_request_intervals: { user_ms: number, ip_ms: number } }} Settings

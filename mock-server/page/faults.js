@@ -70,13 +70,14 @@ export class FaultPanel {
   }
 
   /** @param {FaultRule} rule */
-  #ruleRow({ id, endpoint, fault, when, times, retry_after, ms, at }) {
+  #ruleRow({ id, endpoint, fault, when, times, retry_after, ms, status, at }) {
     const name = `${fault} on ${endpoint}`;
     const limits = [
       conditionText(when),
       times === undefined ? '' : `${times} time${times === 1 ? '' : 's'} at most`,
       retry_after === undefined ? '' : `Retry-After ${retry_after} s`,
       ms === undefined ? '' : `${ms} ms`,
+      status === undefined ? '' : `status ${status}`,
       at === 'save' ? 'just before saving' : '',
     ].filter((text) => text !== '');
     /** @param {Event} event */
@@ -144,6 +145,7 @@ export class FaultPanel {
       ...numberFrom('times', part('fault-times', HTMLInputElement)),
       ...numberFrom('retry_after', part('fault-retry-after', HTMLInputElement)),
       ...numberFrom('ms', part('fault-ms', HTMLInputElement)),
+      ...numberFrom('status', part('fault-status', HTMLInputElement)),
       ...(part('fault-at', HTMLSelectElement).value === 'save' && this.#name.value === 'slow' ? { at: 'save' } : {}),
     };
   }

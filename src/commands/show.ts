@@ -5,7 +5,7 @@ import { shellWord } from '../base/shell-word.ts';
 import { profileFlag } from '../context/advice.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { type AtService, atServiceValue, changeText, standingText } from '../flows/at-service.ts';
-import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../flows/entry-words.ts';
+import { doubtText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../flows/entry-words.ts';
 import { type Elsewhere, knownFind, type Story } from '../flows/known-finds.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { issueValues, printIssues } from '../ui/issues.ts';
@@ -107,10 +107,7 @@ function aboutEntry(entry: Entry, flag: string, advised: Terminal['advised']): s
   // What the service found stands beside its elements below.
   if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
     lines.push(printable(advised(entry.reason)));
-  if (entry.doubt !== null) {
-    const [from, until] = [new Date(entry.doubt.fromMs).toISOString(), new Date(entry.doubt.untilMs).toISOString()];
-    lines.push(t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`);
-  }
+  if (entry.doubt !== null) lines.push(doubtText(entry.doubt));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';

@@ -7,8 +7,8 @@ import type { Context } from './context.ts';
 
 /** How a push tells its outbox from a copy of it. @param said by a person of an outbox that comes from another machine */
 export function openRecognition(context: Context, said: 'moved' | 'copied' | undefined): Recognition {
-  const { clock, onClose, places, prompt, terminal } = context;
-  const memory = openMemory(places.memoryFile, clock);
+  const { onClose, places, prompt, terminal } = context;
+  const memory = openMemory(places.memoryFile);
   onClose(() => memory.close());
   return {
     memory,
@@ -27,11 +27,14 @@ export function openRecognition(context: Context, said: 'moved' | 'copied' | und
   };
 }
 
+const ORIGINS: Readonly<Record<Copied['from'], string>> = {
+  earlier: t`This outbox is an older copy: more was sent from it, or from the one that it is a copy of, than it knows.`,
+  divided: t`A copy of this outbox has been pushed since, and sends what both have queued.`,
+  elsewhere: t`This outbox is a copy of one of another machine, from where what both have queued is sent.`,
+};
+
 function copyText({ from, doubtful }: Copied): string {
-  const what =
-    from === 'earlier'
-      ? t`This outbox is an older copy: more was sent from it, or from the one that it is a copy of, than it knows.`
-      : t`This outbox is a copy of one of another machine, which may have sent what is queued here.`;
+  const what = ORIGINS[from];
   const doubt = ngettext(
     msgid`${doubtful} entry is uncertain until it was looked for.`,
     `${doubtful} entries are uncertain until they were looked for.`,

@@ -144,7 +144,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   const role = roleNamed(knownAccount(outbox)?.role);
   const knowledge = await openKnowledge({ ...service, ...(role === undefined ? {} : { role }) });
   const walls = noWalls();
-  const memory = openMemory(options.memoryFile ?? placesFrom(process.env).memoryFile, systemClock);
+  const memory = openMemory(options.memoryFile ?? placesFrom(process.env).memoryFile);
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
   const never = new AbortController();
   const sync = {

@@ -1,4 +1,4 @@
-import type { Entry } from '../outbox/entry.ts';
+import { type Entry, OPEN_END_MS } from '../outbox/entry.ts';
 import { evidenceOf } from '../outbox/evidence.ts';
 import { attemptsOf } from '../outbox/journal.ts';
 import type { ServiceOutbox } from '../outbox/outbox.ts';
@@ -52,9 +52,14 @@ function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Attempt
   return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];
 }
 
-/** Its begin may have been taken from an answer of the server, and then is on the server's clock already. */
+/** Its begin may have been taken from an answer of the server, and then is on the server's clock already. Its end may be open. */
 export function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: number }, { offsetMs }: ServerNow): Moment {
-  return { fromMs: fromMs + Math.min(0, offsetMs), untilMs: untilMs + offsetMs, sure: true, bounded: true };
+  return {
+    fromMs: fromMs + Math.min(0, offsetMs),
+    untilMs: untilMs === OPEN_END_MS ? Number.POSITIVE_INFINITY : untilMs + offsetMs,
+    sure: true,
+    bounded: true,
+  };
 }
 
 /** What was sent without this outbox knowing was sent by the account that queued it, as far as anybody knows. */

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import type { EntryKind, EntryState } from '../outbox/entry.ts';
+import { type Doubt, type EntryKind, type EntryState, OPEN_END_MS } from '../outbox/entry.ts';
 import type { EvidenceVerdict } from '../outbox/evidence.ts';
 
 /** What people read where an entry's kind is meant; programs read the kind itself. */
@@ -32,4 +32,12 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
 export function entryText(kind: EntryKind, find: string | null): string {
   const name = find ?? '?';
   return { import: t`import of ${name}`, number: t`number of ${name}`, photo: t`photo of ${name}` }[kind];
+}
+
+/** When it may have been sent without this outbox knowing. */
+export function doubtText({ fromMs, untilMs }: Doubt): string {
+  const [from, until] = [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()];
+  return untilMs === OPEN_END_MS
+    ? t`a copy of this outbox may have sent it since ${from}, or may still send it`
+    : t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`;
 }

@@ -44,6 +44,8 @@ export function tooEarly(
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
   const { fromMs, settledMs } = window;
+  if (settledMs === Number.POSITIVE_INFINITY)
+    return undecided('copy-may-send', t`a copy of this outbox has it queued as well, and may still send it`, []);
   if (nowMs <= settledMs) {
     const seconds = Math.ceil((settledMs - nowMs) / 1000);
     return undecided('maybe-under-way', t`the service may still be working on it; ask again in ${seconds} s`, []);

@@ -20,7 +20,7 @@ import { openKeptPhotograph } from './open-kept-photograph.ts';
 import { type PushResult, push, waitingText } from './push.ts';
 import type { PushContext } from './push-run.ts';
 import { readRecordIdent } from './read-record-ident.ts';
-import { type Recognition, recogniseOutbox } from './recognise-outbox.ts';
+import { type Recognition, recogniseOutbox, refuseCopy } from './recognise-outbox.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
 /** How a service is asked what it has. */
@@ -96,7 +96,7 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
       sender = outbox;
       onRound?.(countToSend(outbox, given, given.anyAccount));
       const openPhotograph = (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph);
-      const onClaimed = () => given.recognition.memory.note(outbox);
+      const onClaimed = () => refuseCopy(outbox, given.recognition.memory);
       return push({ ...given, ...service, outbox, accountId, lookAt, onClaimed, openPhotograph, readIdentCely: readRecordIdent });
     };
     await lookForCopies(given);

@@ -1,6 +1,9 @@
+import { OutboxLeasedError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { lastAnswerMs } from '../outbox/backup-copy.ts';
+import { OPEN_END_MS } from '../outbox/entry.ts';
 import { addGap } from '../outbox/gaps.ts';
-import { beginHistory, historyOf, lastRequestMs, type Memory, settleOn } from '../outbox/history.ts';
+import { beginHistory, countPush, historyOf, lastRequestMs, type Memory } from '../outbox/history.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { doubtUnsent } from '../outbox/put-back.ts';
 import { allServices } from '../outbox/services.ts';
@@ -15,29 +18,50 @@ export type Recognition = {
   readonly onCopy?: (found: Copied) => void;
 };
 
-export type Copied = { readonly from: 'earlier' | 'elsewhere'; readonly doubtful: number };
+export type Copied = { readonly from: Origin; readonly doubtful: number };
 
 /**
- * Tells an outbox from a copy of it that is pushed as well: an older one that was put back by hand, or one of another machine. Of such
- * a one nobody knows what was sent from the other, so all that it has queued is in doubt. To be called under the lease, before anything
- * is sent.
+ * What makes it a copy: it knows less than was sent from it (an older file that was put back, or the second of two that were pushed),
+ * another copy has gone on in its place since, or it comes from another machine.
+ */
+type Origin = 'earlier' | 'divided' | 'elsewhere';
+
+/**
+ * Tells an outbox from a copy of it that is pushed as well. Of such a one nobody knows what was sent from the other, so what both have
+ * queued is in doubt. It is sent from one of them: on one machine from the last that was recognised, which the other cannot pass any
+ * more; of two machines from the one that it comes from. To be called under the lease, before anything is sent.
+ * @throws OutboxLeasedError where a copy is pushed at this moment
  */
 export async function recogniseOutbox(outbox: Outbox, { memory, machine, wasMoved, onCopy }: Recognition): Promise<void> {
   const from = await originOf(outbox, memory, machine, wasMoved);
-  if (from === undefined) settleOn(outbox, machine);
-  else {
+  if (from !== undefined) {
+    const recalled = memory.recall(historyOf(outbox).id);
+    // First of all, and for good: whoever else has this outbox must not go on with what this one is to send.
+    if (from !== 'elsewhere') memory.divide(outbox);
     const doubtful = outbox.change(() => {
       const nowMs = outbox.clock.now();
-      const untilMs = (from === 'earlier' ? memory.recall(historyOf(outbox).id)?.notedMs : undefined) ?? nowMs;
-      const fromMs = Math.min(lastRequestMs(outbox) ?? nowMs, lastAnswerMs(outbox) ?? nowMs, untilMs);
-      const entries = doubtUnsent(outbox, { fromMs, untilMs });
-      for (const { id } of allServices(outbox)) addGap({ ...outbox, serviceId: id }, { project: null, fromMs, untilMs });
+      const fromMs = Math.min(lastRequestMs(outbox) ?? nowMs, lastAnswerMs(outbox) ?? nowMs, nowMs);
+      const doubt = { fromMs, untilMs: from === 'earlier' ? nowMs : OPEN_END_MS };
+      const entries = doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);
+      if (from !== 'divided')
+        for (const { id } of allServices(outbox)) addGap({ ...outbox, serviceId: id }, { project: null, fromMs, untilMs: nowMs });
       beginHistory(outbox, machine);
       return entries.length;
     });
+    // So that a file without its log does not forget it.
+    outbox.sql('pragma wal_checkpoint(full)').all();
     onCopy?.({ from, doubtful });
   }
-  memory.note(outbox);
+  countPush(outbox, machine);
+  refuseCopy(outbox, memory);
+}
+
+/** Before a request leaves. @throws OutboxLeasedError where a copy of the outbox has taken its place meanwhile */
+export function refuseCopy(outbox: Outbox, memory: Memory): void {
+  if (memory.advance(outbox)) return;
+  throw new OutboxLeasedError(t`A copy of this outbox is pushed as well. Nothing more is sent from this one now.`, {
+    hint: t`pas push looks for what was sent from there, and goes on with the rest.`,
+  });
 }
 
 async function originOf(
@@ -45,9 +69,11 @@ async function originOf(
   memory: Memory,
   machine: string,
   wasMoved: () => Promise<boolean>,
-): Promise<Copied['from'] | undefined> {
+): Promise<Origin | undefined> {
   const known = historyOf(outbox);
-  if ((memory.recall(known.id)?.attempts ?? 0) > known.attempts) return 'earlier';
+  const recalled = memory.recall(known.id);
+  if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';
+  if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';
   const isElsewhere = known.machine !== '' && machine !== '' && known.machine !== machine;
   return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;
 }

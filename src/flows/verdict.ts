@@ -20,6 +20,7 @@ export type Basis =
   | 'deleted-since'
   | 'no-like-record-shown'
   | 'maybe-under-way'
+  | 'copy-may-send'
   | 'index-behind'
   | 'index-may-lag'
   | 'not-among-those-shown'

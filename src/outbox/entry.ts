@@ -54,8 +54,11 @@ type EntryBase = {
   readonly doubt: Doubt | null;
 };
 
-/** Milliseconds since 1970 UTC, by this machine's clock. */
+/** Milliseconds since 1970 UTC, by this machine's clock; {@link OPEN_END_MS} where it may be sent at any time to come. */
 export type Doubt = { readonly fromMs: number; readonly untilMs: number };
+
+/** Until nobody knows when: a copy of the outbox has it queued as well. No clock comes to it, and every date can. */
+export const OPEN_END_MS = 8e15;
 
 export type ImportEntry = EntryBase & {
   readonly kind: 'import';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
 import { openReplaceable } from '../store/database.ts';
 import { entriesOfService } from './entries.ts';
 import type { ImportEntry } from './entry.ts';
@@ -10,30 +9,50 @@ type History = { readonly id: string; readonly machine: string; readonly attempt
 
 /** What a machine keeps of the outboxes that were pushed on it, where no copy of a data folder takes it along. */
 export type Memory = {
-  recall(id: string): { readonly attempts: number; readonly notedMs: number } | undefined;
-  note(outbox: Outbox): void;
+  recall(id: string): Recalled | undefined;
+  /**
+   * Notes the outbox's next request, before it leaves.
+   * @returns false where it is not this outbox's to make: a copy of it has made as many, or goes on in its place
+   */
+  advance(outbox: Outbox): boolean;
+  /** A copy of this outbox goes on in its place, as another one. */
+  divide(outbox: Outbox): void;
   close(): void;
 };
 
-export function openMemory(path: string, clock: Clock): Memory {
+type Recalled = {
+  readonly attempts: number;
+  /** The last entry that it may share with a copy, which goes on with those; null where it has none. */
+  readonly sharedUntil: number | null;
+};
+
+export function openMemory(path: string): Memory {
   const database = openReplaceable(path, (opened) => {
     opened.exec(`create table if not exists outboxes (
-      id text primary key, attempts integer not null, noted_at integer not null) strict, without rowid`);
-    opened.prepare('select id, attempts, noted_at from outboxes');
+      id text primary key, attempts integer not null, shared_until integer) strict, without rowid`);
+    opened.prepare('select id, attempts, shared_until from outboxes');
   });
-  const read = database.prepare<[string], { attempts: number; notedMs: number }>(
-    'select attempts, noted_at as notedMs from outboxes where id = ?',
-  );
-  const write = database.prepare(`insert into outboxes (id, attempts, noted_at) values (?, ?, ?)
-    on conflict (id) do update set attempts = excluded.attempts, noted_at = excluded.noted_at`);
+  const read = database.prepare<[string], Recalled>('select attempts, shared_until as sharedUntil from outboxes where id = ?');
+  const advance = database.prepare(`insert into outboxes (id, attempts) values (?, ?)
+    on conflict (id) do update set attempts = excluded.attempts where excluded.attempts > attempts and shared_until is null`);
+  const divide = database.prepare(`insert into outboxes (id, attempts, shared_until) values (?, ?, ?)
+    on conflict (id) do update set shared_until = max(coalesce(shared_until, 0), excluded.shared_until)`);
   return {
     recall: (id) => read.get(id),
-    note: (outbox) => {
+    advance: (outbox) => {
       const { id, attempts } = historyOf(outbox);
-      write.run(id, attempts, Math.floor(clock.now()));
+      return advance.run(id, attempts).changes === 1;
+    },
+    divide: (outbox) => {
+      const { id, attempts } = historyOf(outbox);
+      divide.run(id, attempts, lastEntryId(outbox));
     },
     close: () => database.close(),
   };
+}
+
+function lastEntryId(outbox: Outbox): number {
+  return outbox.sql('select coalesce(max(id), 0) from entries').pluck().get() as number;
 }
 
 export function historyOf(outbox: Outbox): History {
@@ -45,8 +64,9 @@ export function beginHistory(outbox: Outbox, machine: string): void {
   outbox.sql('update history set id = ?, machine = ?').run(randomUUID(), machine);
 }
 
-export function settleOn(outbox: Outbox, machine: string): void {
-  outbox.sql('update history set machine = ? where machine <> ?').run(machine, machine);
+/** A push begins on this machine: it counts as a request, so that of two copies that know the same only one can begin. */
+export function countPush(outbox: Outbox, machine: string): void {
+  outbox.change(() => outbox.sql('update history set machine = ?, attempts = attempts + 1').run(machine));
 }
 
 /** When the last request was made of which it knows, by this machine's clock; of an outbox without any, when its first entry was queued. */

@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import { entriesOfService, move, selectEntries, type Target } from './entries.ts';
-import type { Attempt, Doubt, Entry, EntryState, NumberEntry } from './entry.ts';
+import { type Attempt, type Doubt, type Entry, type EntryState, type NumberEntry, OPEN_END_MS } from './entry.ts';
 import { attemptsOf } from './journal.ts';
 import type { Outbox, ServiceOutbox } from './outbox.ts';
 
@@ -43,7 +43,8 @@ export function stragglers(outbox: Outbox, entry: NumberEntry): Straggler[] {
     ...attemptsOf(outbox, id)
       .filter(isOfUnknownEnd)
       .map((attempt) => ({ attempt })),
-    ...(doubt === null ? [] : [{ doubt }]),
+    // A copy of the outbox may send it at any time: whoever sets another number knows that.
+    ...(doubt === null || doubt.untilMs === OPEN_END_MS ? [] : [{ doubt }]),
   ]);
 }
 

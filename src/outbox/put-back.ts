@@ -8,16 +8,19 @@ import type { Outbox } from './outbox.ts';
 /** What is the machine's own, and not part of what was copied; the counts follow of themselves. */
 const STAYS = ['lease', 'copy_made', 'entry_counts', 'find_counts', 'history'];
 
+const IS_SHARED = '(:sharedUntil is null or entries.id <= :sharedUntil)';
+
 /**
  * What became of the entries of an older copy since it was made is not known here: all that was to be sent may have been
  * sent. Drafts and refused entries stay what they are, but are in doubt as soon as they could be sent.
+ * @param sharedUntil the last entry that may have been sent; null: all may
  * @returns those that are uncertain now
  */
-export function doubtUnsent(outbox: Outbox, doubt: Doubt): Entry[] {
+export function doubtUnsent(outbox: Outbox, doubt: Doubt, sharedUntil: number | null = null): Entry[] {
   return outbox.change(() => {
     const reason = t`it may have been sent after this copy of the outbox was made`;
-    const changes = { doubtFromAt: Math.floor(doubt.fromMs), doubtUntilAt: Math.ceil(doubt.untilMs) };
-    const doubtful = selectEntries(outbox, `state in ('queued', 'sending', 'uncertain')`, {});
+    const changes = { doubtFromAt: Math.floor(doubt.fromMs), doubtUntilAt: Math.ceil(doubt.untilMs), sharedUntil };
+    const doubtful = selectEntries(outbox, `state in ('queued', 'sending', 'uncertain') and ${IS_SHARED}`, { sharedUntil });
     for (const entry of doubtful) {
       if (entry.state === 'sending') reasonOfLostAttempt(outbox, entry.id);
       if (entry.state !== 'uncertain') move(outbox, entry, 'uncertain', { reason });
@@ -25,7 +28,7 @@ export function doubtUnsent(outbox: Outbox, doubt: Doubt): Entry[] {
     outbox
       .sql(
         `update entries set doubt_from_at = coalesce(doubt_from_at, :doubtFromAt), doubt_until_at = :doubtUntilAt
-         where state in ('uncertain', 'draft', 'refused')`,
+         where state in ('uncertain', 'draft', 'refused') and ${IS_SHARED}`,
       )
       .run(changes);
     return doubtful;

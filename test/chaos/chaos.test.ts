@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { canNameMachines, namedMachine } from '../support/named-machine.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
+import { OWN_MACHINE } from './copies.ts';
 import { playRound } from './round.ts';
 import { homeOf } from './senders.ts';
 import { PROFILE_FLAGS, type Stage } from './stage.ts';
@@ -42,7 +44,9 @@ async function openStage(): Promise<{ stage: Stage; close: () => Promise<void> }
   const start = (): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
   let service = await start();
   const other = await startMockProcess();
-  const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
+  const home = (await signedIn(service, 'archaeologist', PROFILE_FLAGS)).with(canNameMachines ? namedMachine(OWN_MACHINE) : {});
+  // It was made on a machine of another name.
+  await expectDone(home.pas('push', '--moved'));
   await addSecondProfile(service, home);
   const restartService = async (): Promise<void> => {
     const ended = new Promise((resolve) => service.child.once('exit', resolve));

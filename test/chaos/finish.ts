@@ -1,4 +1,5 @@
 import type { Home } from '../support/run-pas.ts';
+import type { InUse } from './copies.ts';
 import { type Planned, senderOf } from './planned.ts';
 import { ACCOUNT_OF, homeOf, type Sender } from './senders.ts';
 import { type ServerFind, serverFinds } from './server-finds.ts';
@@ -10,53 +11,91 @@ type Status = { readonly entries: Record<string, Record<string, number>>; readon
 
 export type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly state: string };
 
-/** Pushes and reconciles until nothing is open. What only a person can settle is settled by looking at the server. */
+const MOST_TURNS = 16;
+
+/**
+ * Pushes and reconciles until nothing is open in any copy. What only a person can settle is settled by looking at the server and at the
+ * other copies.
+ */
 export async function finish(
   stage: Stage,
-  laptop: Home,
+  copies: readonly InUse[],
   senders: readonly Sender[],
   planned: readonly Planned[],
   tally: Tally,
 ): Promise<void> {
-  for (let turn = 0; turn < 12; turn += 1) {
-    for (const sender of senders) await runs(homeOf(laptop, sender), ['push', '--json'], [0, 5, 6]);
-    const { entries, needs_person } = await laptop.json<Status>('status');
-    const open = Object.values(entries).reduce((sum, states) => sum + (states['queued'] ?? 0) + (states['sending'] ?? 0), 0);
-    if (open === 0 && needs_person.length === 0) return;
-    if (needs_person.length === 0) continue;
+  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+    for (const { home, said } of copies)
+      for (const sender of senders) await runs(homeOf(home, sender), ['push', '--json', ...said], [0, 5, 6, 11]);
+    const all = await Promise.all(copies.map(({ home }) => home.json<Status>('status')));
+    if (all.every(isAtRest)) return;
+    if (all.every(({ needs_person }) => needs_person.length === 0)) continue;
     await pause(2600);
-    for (const sender of senders) await runs(homeOf(laptop, sender), ['reconcile'], [0, 6]);
-    if (turn >= 3) await settleByHand(stage, laptop, planned, tally);
+    for (const { home } of copies) for (const sender of senders) await runs(homeOf(home, sender), ['reconcile'], [0, 6]);
+    if (turn >= 3) await settleByHand(stage, copies, planned, tally);
   }
-  throw new Error(`the outbox did not come to rest: ${JSON.stringify(await laptop.json<Status>('status'))}`);
+  const left = await Promise.all(copies.map(({ home }) => home.json<Status>('status')));
+  throw new Error(`the outbox did not come to rest: ${JSON.stringify(left)}`);
 }
 
-async function settleByHand(stage: Stage, home: Home, planned: readonly Planned[], tally: Tally): Promise<void> {
+function isAtRest({ entries, needs_person }: Status): boolean {
+  const open = Object.values(entries).reduce((sum, states) => sum + (states['queued'] ?? 0) + (states['sending'] ?? 0), 0);
+  return open === 0 && needs_person.length === 0;
+}
+
+/** Copy by copy. What the service does not have is sent by the first of them that has it open, and looked for by the others. */
+async function settleByHand(stage: Stage, copies: readonly InUse[], planned: readonly Planned[], tally: Tally): Promise<void> {
   await untilListed(stage);
-  const { needs_person } = await home.json<Status>('status');
-  const records = await serverFinds(stage.service());
-  const taken = new Map((await home.json<Listed[]>('list')).map((find) => [find.ident_cely, find.local_id]));
-  for (const { find, kind, entry } of needs_person) {
-    const plan = planned.find(({ localId }) => localId === find);
-    if (plan === undefined || kind === 'number') continue;
-    // Of twins a person takes any record of the account's that is nobody's yet.
-    const maker = ACCOUNT_OF[senderOf(plan)];
-    const record = records.find((each) =>
-      kind === 'import'
-        ? each.note === plan.note && each.maker === maker && !taken.has(each.identCely)
-        : taken.get(each.identCely) === find,
-    );
-    const isThere = kind === 'import' ? record !== undefined : await isAttached(home, find, entry, record);
-    const decision = isThere && record !== undefined ? ['--created', record.identCely] : ['--resend'];
-    tally.persons += 1;
-    await runs(home, ['resolve', find, '--entry', String(entry), ...decision], [0]);
-    if (kind === 'import' && record !== undefined) taken.set(record.identCely, find);
+  const resent = new Set<string>();
+  for (const { home } of copies) {
+    const { needs_person } = await home.json<Status>('status');
+    const others = await Promise.all(copies.map((other) => other.home.json<Listed[]>('list')));
+    const records = await serverFinds(stage.service());
+    const taken = new Map((await home.json<Listed[]>('list')).map((find) => [find.ident_cely, find.local_id]));
+    for (const { find, kind, entry } of needs_person) {
+      const plan = planned.find(({ localId }) => localId === find);
+      if (plan === undefined) continue;
+      const record = recordOf(plan, kind, records, taken, others.flat());
+      const isThere = record !== undefined && (kind === 'import' || (await isGiven(home, plan, { kind, entry }, record)));
+      if (!isThere && resent.has(`${find} ${kind}`)) continue;
+      tally.persons += 1;
+      const decision = isThere ? ['--created', record.identCely] : ['--resend'];
+      await runs(home, ['resolve', find, '--entry', String(entry), ...decision], [0]);
+      if (kind === 'import' && record !== undefined) taken.set(record.identCely, find);
+    }
+    for (const { find, kind } of needs_person) resent.add(`${find} ${kind}`);
   }
 }
 
-/** A person looks whether the photograph is among the record's. */
-async function isAttached(home: Home, find: string, entry: number, record: ServerFind | undefined): Promise<boolean> {
-  const { entries } = await home.json<{ entries: { entry: number; sha512?: string }[] }>('show', find);
+/** Of twins a person takes the one that another copy knows to be this one, or any record of the account's that is nobody's yet. */
+function recordOf(
+  plan: Planned,
+  kind: string,
+  records: readonly ServerFind[],
+  taken: ReadonlyMap<string | null, string>,
+  known: readonly Listed[],
+): ServerFind | undefined {
+  if (kind !== 'import') return records.find(({ identCely }) => taken.get(identCely) === plan.localId);
+  const isOf = ({ identCely }: ServerFind, localId: string) =>
+    known.some((find) => find.ident_cely === identCely && find.local_id === localId);
+  const free = records.filter(
+    (each) => each.note === plan.note && each.maker === ACCOUNT_OF[senderOf(plan)] && !taken.has(each.identCely),
+  );
+  return (
+    free.find((each) => isOf(each, plan.localId)) ??
+    free.find(({ identCely }) => !known.some((find) => find.ident_cely === identCely))
+  );
+}
+
+/** A person looks whether the record has the photograph, or the number. */
+async function isGiven(
+  home: Home,
+  plan: Planned,
+  { kind, entry }: Pick<Open, 'kind' | 'entry'>,
+  record: ServerFind,
+): Promise<boolean> {
+  if (kind === 'number') return record.number === plan.number;
+  const { entries } = await home.json<{ entries: { entry: number; sha512?: string }[] }>('show', plan.localId);
   const sha512 = entries.find((each) => each.entry === entry)?.sha512;
-  return record?.digests.includes(sha512 ?? '') === true;
+  return record.digests.includes(sha512 ?? '');
 }

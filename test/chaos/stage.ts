@@ -49,7 +49,8 @@ export function pause(ms: number): Promise<void> {
 
 /** Whoever looks at the server to decide or to judge sees all that it has. */
 export async function untilListed({ service }: Stage): Promise<void> {
-  const { index_delay_ms: delayMs } = await service().control<{ index_delay_ms: number }>('GET', '/settings');
+  const { index_delay_ms: delays } = await service().control<{ index_delay_ms: number | number[] }>('GET', '/settings');
+  const delayMs = Math.max(...[delays].flat());
   if (delayMs === 0) return;
   await service().control('PUT', '/settings', { index_delay_ms: 0 });
   await pause(delayMs + 200);

@@ -1,3 +1,5 @@
+import type { Copying } from './copies.ts';
+
 /** How often what happened, over all rounds of a run. */
 export type Tally = {
   rounds: number;
@@ -6,6 +8,8 @@ export type Tally = {
   serverKills: number;
   clockJumps: number;
   lateIndexes: number;
+  /** Rounds in which a later record was listed before an earlier one. */
+  oddIndexes: number;
   /** Finds that are the same as another one in every element. */
   twins: number;
   /** Rounds or pushes for which the clock of the machine that sends was wrong. */
@@ -18,6 +22,10 @@ export type Tally = {
   fullDisks: number;
   /** Numbers that were replaced while it was open what had become of them. */
   renumbered: number;
+  /** Data folders that were rolled back, lost their log, were copied or moved. */
+  copies: Record<Copying, number>;
+  /** Pushes of two copies at once. */
+  atOnce: number;
   /** Rounds in which a second profile of the service sent finds of its own. */
   secondProfiles: number;
   /** Finds that both profiles had imported. */
@@ -45,6 +53,9 @@ export function emptyTally(): Tally {
     repointed: 0,
     fullDisks: 0,
     renumbered: 0,
+    copies: { 'rolled-back': 0, 'lost-log': 0, beside: 0, elsewhere: 0, moved: 0 },
+    atOnce: 0,
+    oddIndexes: 0,
     secondProfiles: 0,
     shared: 0,
     byHand: 0,

@@ -90,6 +90,15 @@ describe('What faults do', () => {
   });
 
   test.each([
+    ['status-before-save', undefined, 409, 21],
+    ['status-after-save', 451, 451, 22],
+  ])('%s with the status %s answers %i with a detail, with %i finds in the archive', async (fault, status, answered, stored) => {
+    await faults({ endpoint: 'import', fault, status });
+    expectDetail(await send(smallestFind()), answered);
+    expect(await finds()).toBe(stored);
+  });
+
+  test.each([
     ['hang-before-save', 21],
     ['hang-after-save', 22],
   ])('%s never answers, with %i finds in the archive', async (fault, stored) => {

@@ -89,7 +89,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange: harvest });
-  const machine = newMachine(clock);
+  const machine = newMachine();
   const push = async (outbox: ServiceOutbox, more: Partial<PushToEnd> = {}, forMs = 60_000) => {
     const running = pushToEnd({
       ...{ outbox, service: { ...service, send }, baseUrl: service.baseUrl, session: service.session, send, clock },

@@ -48,6 +48,6 @@ export function queueImport(
 }
 
 /** A machine that has never seen an outbox, and has no name of its own. */
-export function newMachine(clock: ManualClock = manualClock()): Recognition {
-  return { memory: openMemory(join(tempFolder(), 'outboxes.sqlite'), clock), machine: '', wasMoved: async () => false };
+export function newMachine(): Recognition {
+  return { memory: openMemory(join(tempFolder(), 'outboxes.sqlite')), machine: '', wasMoved: async () => false };
 }

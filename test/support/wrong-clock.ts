@@ -6,7 +6,7 @@ export type ClockError = {
 };
 
 /** The environment in which a process of Node takes the time from a clock that is wrong. Timers and what they measure stay right. */
-export function wrongClock({ aheadMs, setTo = { afterMs: 0, aheadMs } }: ClockError): NodeJS.ProcessEnv {
+export function wrongClock({ aheadMs, setTo = { afterMs: 0, aheadMs } }: ClockError): { readonly NODE_OPTIONS: string } {
   const shift = `
     const Right = Date;
     const begunMs = performance.now();

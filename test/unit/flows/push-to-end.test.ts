@@ -45,7 +45,7 @@ async function pushed(
     ...{ harvesting: undefined, takeOver: false, maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, walls: noWalls() },
     pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
     photosFolder: 'none',
-    recognition: newMachine(clock),
+    recognition: newMachine(),
     report: () => {},
     onRound: (queued) => rounds.push(queued),
     stop: more.stop ?? new AbortController().signal,

@@ -40,6 +40,54 @@ describe('two copies of one outbox on one machine', () => {
     copy.close();
   });
 
+  test('send nothing twice where the first was stopped in the middle: the second goes on, and the first leaves what both have', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    for (const name of ['K-1', 'K-2', 'K-3']) queueFind(outbox, name);
+    const copy = copyOf(outbox, clock);
+    await service.push(outbox, { limit: 1 });
+    await service.push(copy, { limit: 0 });
+    const told: Copied[] = [];
+    await service.push(outbox, { recognition: { ...service.machine, onCopy: (found) => void told.push(found) } });
+    expect([service.writes, states(outbox), told]).toEqual([
+      ['K-1'],
+      ['accepted', 'uncertain', 'uncertain'],
+      [{ from: 'divided', doubtful: 2 }],
+    ]);
+    await service.push(copy);
+    queueFind(outbox, 'K-4');
+    await service.push(outbox);
+    expect([service.writes, states(outbox), states(copy)]).toEqual([
+      ['K-1', 'K-2', 'K-3', 'K-4'],
+      Array(4).fill('accepted'),
+      Array(3).fill('accepted'),
+    ]);
+    copy.close();
+  });
+
+  test('are not pushed at once: the one that begins later goes on, and the other is told', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    const names = Array.from({ length: 8 }, (_, index) => `K-${index}`);
+    for (const name of names) queueFind(outbox, name);
+    const copy = copyOf(outbox, clock);
+    const first = service.push(outbox, {}, 0);
+    first.catch(() => {});
+    await clock.advance(350);
+    await service.push(copy);
+    await expect(first).rejects.toThrow(/copy of this outbox is pushed as well/);
+    await service.push(copy);
+    await service.push(outbox);
+    expect([service.writes.toSorted(), states(outbox), states(copy)]).toEqual([
+      names,
+      Array(8).fill('accepted'),
+      Array(8).fill('accepted'),
+    ]);
+    copy.close();
+  });
+
   test('leave to a person what no harvest can tell', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -65,7 +113,7 @@ describe('an outbox that comes from another machine', () => {
     queueFind(outbox, 'K-1');
     let asked = 0;
     const recognition = {
-      ...newMachine(clock),
+      ...newMachine(),
       machine: 'laptop',
       wasMoved: async () => {
         asked += 1;
@@ -78,6 +126,27 @@ describe('an outbox that comes from another machine', () => {
 
   test('goes on where a person says that it was moved', async () => {
     expect(await brought(true)).toEqual({ asked: 1, writes: ['K-1'], states: ['accepted'] });
+  });
+
+  test('leaves what it shares with the one that it is a copy of to that one, whichever is pushed first', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    outbox.sql(`update history set machine = 'office'`).run();
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    const copy = copyOf(outbox, clock);
+    const recognition = { ...newMachine(), machine: 'laptop' };
+    await service.push(copy, { recognition });
+    queueFind(copy, 'K-3');
+    await service.push(copy, { recognition });
+    await service.push(outbox);
+    await service.push(copy, { recognition });
+    expect([service.writes.toSorted(), states(outbox), states(copy)]).toEqual([
+      ['K-1', 'K-2', 'K-3'],
+      ['accepted', 'accepted'],
+      ['accepted', 'accepted', 'accepted'],
+    ]);
+    copy.close();
   });
 
   test('is in doubt where it is a copy, and nobody is asked again', async () => {
@@ -94,7 +163,7 @@ test('copies that nothing tells apart meet at the service: what has waited since
   noteLook(outbox);
   const copy = copyOf(outbox, clock);
   await service.push(outbox, { limit: 1 });
-  await service.push(copy, { recognition: newMachine(clock) });
+  await service.push(copy, { recognition: newMachine() });
   expect([service.writes, states(copy)]).toEqual([
     ['K-1', 'K-2'],
     ['accepted', 'accepted'],
@@ -107,8 +176,8 @@ test('what the machine remembers is made anew where its file is damaged, and hol
   using outbox = tempOutbox(clock);
   const path = join(tempFolder(), 'outboxes.sqlite');
   writeFileSync(path, 'not a database at all, '.repeat(400));
-  const memory = openMemory(path, clock);
-  memory.note(outbox);
+  const memory = openMemory(path);
+  expect(memory.advance(outbox)).toBe(true);
   expect(memory.recall(historyOf(outbox).id)).toMatchObject({ attempts: 0 });
   memory.close();
 });
