@@ -134,11 +134,12 @@ function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
     .run(identCely, entry.findId, entry.serviceId);
 }
 
-/** A time far ahead was set by a clock that ran ahead and was put right since: such entries are due. */
-export function forgetImpossibleWaits(outbox: ServiceOutbox): void {
-  outbox
-    .sql(`update entries set not_before_at = 0 where service_id = ? and state = 'queued' and not_before_at > ?`)
-    .run(outbox.serviceId, Math.floor(outbox.clock.now()) + LONGEST_WAIT_MS);
+/** A time far ahead, or one that was written down later than now, was set by a clock that ran ahead and was put right since: such entries are due. */
+export function forgetImpossibleWaits({ sql, serviceId, clock }: ServiceOutbox): void {
+  sql(
+    `update entries set not_before_at = 0
+     where service_id = :serviceId and state = 'queued' and (not_before_at > :now + :longestMs or updated_at > :now)`,
+  ).run({ serviceId, now: Math.floor(clock.now()), longestMs: LONGEST_WAIT_MS });
 }
 
 /** Entries of a kind, or only those of a project. */
