@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
@@ -6,14 +6,13 @@ import { t } from '../base/language.ts';
 import { filesOutput } from '../flows/record-outputs/files.ts';
 import { type Growing, growingFile, growingStream } from '../flows/record-outputs/growing.ts';
 import { jsonlOutput } from '../flows/record-outputs/jsonl.ts';
-import type { OpenedOutput, RecordOutput } from '../flows/record-outputs/record-output.ts';
+import type { OpenedOutput, Opening, RecordOutput } from '../flows/record-outputs/record-output.ts';
 import { sqliteOutput } from '../flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../flows/record-outputs/xml-stream.ts';
 import { type Ledger, openLedger } from '../ledger/ledger.ts';
 import { type Subject, settleSubject } from '../ledger/subject.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
-import { removeDrafts } from '../store/file-folder.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
 
@@ -21,13 +20,19 @@ import type { Context } from './context.ts';
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
  * @throws UsageError where something else stands there; DatabaseError where it cannot be written, or another process has it
  */
-export async function openOutput(context: Context, out: string, subject: Subject): Promise<OpenedOutput> {
+export async function openOutput(context: Context, out: string, subject: Subject, opening: Opening): Promise<OpenedOutput> {
   const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
   const ledger = openLedger(place.ledger);
-  context.onClose(() => ledger.close());
+  let output: RecordOutput | undefined;
+  context.onClose(async () => {
+    try {
+      await output?.close();
+    } finally {
+      ledger.close();
+    }
+  });
   ledger.change(() => settleSubject(ledger, subject, out));
-  const output = await outputOf(context, place.content, subject, ledger);
-  context.onClose(() => output.close());
+  output = await outputOf(context, place.content, subject, ledger, opening);
   return { ledger, output };
 }
 
@@ -59,16 +64,20 @@ function lastingPlace(content: string, { form }: Subject): Place {
       return { ledger: content, content };
     case 'files': {
       const ledger = join(content, '.harvest');
-      if (!existsSync(ledger) && readdirSync(content).length > 0) throw foreign(content);
+      if (sizeOf(ledger) === 0 && readdirSync(content).length > 0) throw foreign(content);
       return { ledger, content };
     }
     case 'jsonl':
     case 'xml': {
       const ledger = `${content}.harvest`;
-      if (!existsSync(ledger) && (statSync(content, { throwIfNoEntry: false })?.size ?? 0) > 0) throw foreign(content);
+      if (sizeOf(ledger) === 0 && sizeOf(content) > 0) throw foreign(content);
       return { ledger, content };
     }
   }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function foreign(path: string): UsageError {
@@ -78,21 +87,21 @@ function foreign(path: string): UsageError {
 async function outputOf(
   context: Context,
   content: string | undefined,
-  { form, version, oaiBase }: Subject,
+  { form, version, oaiBase, verb }: Subject,
   ledger: Ledger,
+  opening: Opening,
 ): Promise<RecordOutput> {
   const growing = (): Promise<Growing> | Growing =>
-    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger);
+    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
   switch (form) {
     case 'jsonl':
-      return jsonlOutput(await growing(), repeatedElementsOf(version));
+      return jsonlOutput(await growing(), repeatedElementsOf(version), verb);
     case 'xml':
-      return xmlStreamOutput(await growing());
+      return xmlStreamOutput(await growing(), verb);
     case 'files':
-      await removeDrafts(content ?? '');
-      return filesOutput(content ?? '', `${oaiBase}/id/`);
+      return filesOutput(content ?? '', `${oaiBase}/id/`, ledger, opening);
     case 'sqlite':
-      return sqliteOutput(ledger, repeatedElementsOf(version));
+      return sqliteOutput(ledger, repeatedElementsOf(version), opening);
   }
 }
 

@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { fullIdentifier, type ListPage, type OaiClient } from '../oai/client.ts';
 import type { OaiArguments } from '../oai/protocol.ts';
-import { elementJson, type Json, recordJson } from '../oai/record-json.ts';
+import { elementJson, headerJson, type Json, recordJson } from '../oai/record-json.ts';
 import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import type { XmlElement } from '../xml/element.ts';
 
@@ -48,11 +48,8 @@ export async function askSets({ client, given, signal }: Asking) {
 }
 
 export async function askIdentifiers({ client, given, signal }: Asking) {
-  const page = await client.listIdentifiers(given, signal);
-  const headers = page.items.map(({ identifier, datestamp, setSpecs, deleted }) => {
-    return { identifier, datestamp, sets: setSpecs, ...(deleted ? { deleted } : {}) };
-  });
-  return { headers, ...paging(page) };
+  const page = await client.listHeaders(given, signal);
+  return { headers: page.items.map(headerJson), ...paging(page) };
 }
 
 export async function askRecords({ client, version, given, signal }: Asking) {

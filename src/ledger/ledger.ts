@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
+import { replaced } from '../store/append-file.ts';
 import { asDatabaseError, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 
@@ -13,6 +14,8 @@ export type Ledger = {
   sql(text: string): Statement;
   /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
   change<T>(work: () => T): T;
+  /** @throws FileError where the file was taken away while it was written, or another one stands in its place */
+  refuseOther(): void;
   close(): void;
 };
 
@@ -28,7 +31,7 @@ const BUSY_TIMEOUT_MS = 500;
  * program's database; DatabaseTooNewError
  */
 export function openLedger(path: string): Ledger {
-  const isNew = sizeOf(path) === 0;
+  const isNew = (statsOf(path)?.size ?? 0n) === 0n;
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
     if (!isNew && asDatabaseError(path, () => database.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
@@ -43,6 +46,7 @@ export function openLedger(path: string): Ledger {
     database.close();
     throw thrown;
   }
+  const opened = statsOf(path);
   const statements = new Map<string, Statement>();
   return {
     path,
@@ -52,10 +56,14 @@ export function openLedger(path: string): Ledger {
       return statement;
     },
     change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
+    refuseOther: () => {
+      const there = statsOf(path);
+      if (there === undefined || there.dev !== opened?.dev || there.ino !== opened.ino) throw replaced(path);
+    },
     close: () => database.close(),
   };
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+function statsOf(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
 }

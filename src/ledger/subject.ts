@@ -10,7 +10,10 @@ export type Subject = {
   readonly oaiBase: string;
   /** Schema version of the endpoint; `newest` for the generic one. */
   readonly version: string;
-  readonly setSpec: string;
+  /** In order, with a space between them; empty: all that the service has. */
+  readonly sets: string;
+  /** Whole records, or their headers alone. */
+  readonly verb: 'ListRecords' | 'ListIdentifiers';
   readonly format: string;
   /** As the user gave it; empty: no bound. */
   readonly fromBound: string;
@@ -23,7 +26,8 @@ export type Subject = {
 const LABELS: Readonly<Record<keyof Subject, string>> = {
   oaiBase: t`interface`,
   version: t`schema version`,
-  setSpec: t`set`,
+  sets: t`set`,
+  verb: t`verb`,
   format: t`format`,
   fromBound: '--from',
   untilBound: '--until',
@@ -34,8 +38,8 @@ const LABELS: Readonly<Record<keyof Subject, string>> = {
 export function subjectOf(ledger: Ledger): Subject | undefined {
   return ledger
     .sql(
-      `select oai_base as oaiBase, version, set_spec as setSpec, format, from_bound as fromBound, until_bound as untilBound,
-         account, form from harvests`,
+      `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
+       from outputs`,
     )
     .get() as Subject | undefined;
 }
@@ -47,10 +51,11 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
 export function settleSubject(ledger: Ledger, subject: Subject, output: string): void {
   const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
   if (known === undefined) {
+    ledger.sql('delete from harvests').run();
     ledger
       .sql(
-        `insert or replace into harvests (id, oai_base, version, set_spec, format, from_bound, until_bound, account, form)
-         values (1, :oaiBase, :version, :setSpec, :format, :fromBound, :untilBound, :account, :form)`,
+        `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
       )
       .run(subject);
     return;
@@ -66,16 +71,15 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
 
 /** Nothing was ever harvested into it, perhaps because the service refused: it may as well be for something else. */
 function isUntouched(ledger: Ledger): boolean {
-  const touched = ledger.sql(`select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0`);
-  return touched.get() === undefined;
+  const touched = ledger.sql(
+    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0)
+       or exists (select 1 from met_records)`,
+  );
+  return touched.pluck().get() === 0;
 }
 
-/** Bytes of the output file that belong to committed pages. */
-export function committedBytes(ledger: Ledger): number {
-  return Number(ledger.sql('select length_bytes from harvests').pluck().get() ?? 0);
-}
-
-/** Expects to run inside {@link Ledger.change}. */
-export function commitBytes(ledger: Ledger, lengthBytes: number): void {
-  ledger.sql('update harvests set length_bytes = ?').run(lengthBytes);
+/** Number of the notes of one set; made where there are none. Expects to run inside {@link Ledger.change}. */
+export function harvestOf(ledger: Ledger, setSpec: string): number {
+  ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
+  return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }

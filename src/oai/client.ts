@@ -4,7 +4,7 @@ import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, readD
 import { datestampMs } from './datestamp.ts';
 import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
-import { type OaiHeader, type OaiRecord, readHeader, readRecord } from './record.ts';
+import { type OaiHeader, type OaiRecord, readHeader, readHeaderAlone, readRecord } from './record.ts';
 import { type BrokenRecord, salvagePage } from './salvage.ts';
 
 /** OAI-PMH 2.0, section 4.2. */
@@ -48,6 +48,8 @@ export type OaiClient = {
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
   listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+  /** The same, as records that have nothing but their header. */
+  listHeaders(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   listRecords(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   /** What can be read of a malformed page of ListRecords; undefined where nothing can. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
@@ -89,6 +91,8 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     },
     listIdentifiers: async (given, signal, onToken) =>
       wholePage(await ask('ListIdentifiers', given, signal, onToken), readHeader),
+    listHeaders: async (given, signal, onToken) =>
+      wholePage(await ask('ListIdentifiers', given, signal, onToken), readHeaderAlone),
     listRecords: async (given, signal, onToken) => wholePage(await ask('ListRecords', given, signal, onToken), readRecord),
     salvageRecords: ({ body }) => {
       const salvaged = salvagePage(body);
@@ -100,6 +104,18 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     getRecordPage: async (identifier, metadataPrefix, signal) => {
       const { answer, record } = await askRecord(identifier, metadataPrefix, signal);
       return { ...readPaging(answer), items: [record], broken: [] };
+    },
+  };
+}
+
+/** Reads the headers of records alone, wherever a harvest reads records. */
+export function headersOnly(client: OaiClient): Pick<OaiClient, 'listRecords' | 'salvageRecords' | 'getRecordPage'> {
+  return {
+    listRecords: client.listHeaders,
+    salvageRecords: () => undefined,
+    getRecordPage: async (...request) => {
+      const page = await client.getRecordPage(...request);
+      return { ...page, items: page.items.flatMap(({ element }) => readHeaderAlone(element) ?? []) };
     },
   };
 }

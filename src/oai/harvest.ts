@@ -4,7 +4,7 @@ import { beginLook, beginPass, isOnePage, isWhole, judge, type Pass } from './pa
 import type { BrokenRecord } from './salvage.ts';
 import { isNameless } from './take-page.ts';
 import { markVanished } from './vanished.ts';
-import { followUp, type HarvestOptions, incomplete, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
+import { followUp, type HarvestOptions, incomplete, listName, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
 
 type Harvested = {
   /** Undefined where there was nothing to ask for. */
@@ -46,14 +46,15 @@ export async function harvest(options: HarvestOptions, finish: (pass: Pass) => v
 }
 
 /** Undefined where all that could change lies behind the window. */
-function passToBegin({ state, setSpec, window, full, overlapMs, serverNowMs, onNote }: HarvestOptions): Pass | undefined {
+function passToBegin(options: HarvestOptions): Pass | undefined {
+  const { state, window, full, overlapMs, serverNowMs, onNote } = options;
   const watermarkMs = state.watermarkMs();
   const look = state.lastLook() + 1;
   const skipped = state.skipped();
   // What has no name cannot be asked for by itself.
   if (watermarkMs === null || full === true || skipped.some(isNameless)) return beginPass('full', window, serverNowMs, look);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    onNote?.(clockWentBack(setSpec, watermarkMs, serverNowMs));
+    onNote?.(clockWentBack(listName(options), watermarkMs, serverNowMs));
     return beginPass('full', window, serverNowMs, look);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);

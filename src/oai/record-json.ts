@@ -27,6 +27,12 @@ export function recordJson(record: OaiRecord, repeated: RepeatedElements): { rea
   return { ...head, namespace: metadata.namespace, metadata: metadataJson(record, repeated) };
 }
 
+/** What is said of a record without its metadata. */
+export function headerJson({ header }: OaiRecord) {
+  const { identifier, datestamp, setSpecs, deleted } = header;
+  return { identifier, datestamp, sets: setSpecs, ...(deleted ? { deleted } : {}) };
+}
+
 /** The metadata alone, as {@link recordJson} has them; null where there is nothing to see. */
 export function metadataJson({ metadata, refused }: OaiRecord, repeated: RepeatedElements): Json {
   if (metadata === undefined || refused) return null;

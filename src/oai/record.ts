@@ -61,6 +61,14 @@ export function readRecord(element: XmlElement): OaiRecord | undefined {
   return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), about, element };
 }
 
+/** A header, bare or of a whole record, as a record that has nothing else. */
+export function readHeaderAlone(element: XmlElement): OaiRecord | undefined {
+  const bare = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
+  const header = readHeader(element);
+  if (header === undefined || bare === undefined) return undefined;
+  return { header, metadata: undefined, refused: false, about: [], element: bare };
+}
+
 /** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */
 function showsNothing(metadata: XmlElement): boolean {
   if (isRefused(metadata)) return true;

@@ -6,7 +6,7 @@ import { formatUpwards } from './datestamp.ts';
 import { OAI_NAMESPACE } from './protocol.ts';
 import { readRecord } from './record.ts';
 import { digestOf, isNameless } from './take-page.ts';
-import { type HarvestOptions, type Run, underWay } from './walk.ts';
+import { type HarvestOptions, listName, type Run, underWay } from './walk.ts';
 
 /** Of which look a record is that was marked. */
 const NO_LOOK = 0;
@@ -19,7 +19,8 @@ export function provesAbsence({ state, setSpec, onNote }: Pick<HarvestOptions, '
   if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isNameless)) return false;
   for (const identifier of state.metIn(look.number)) {
     if (identifier.includes('/id/')) continue;
-    onNote?.(t`${setSpec}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
+    const list = listName({ setSpec });
+    onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
     return false;
   }
   return true;
@@ -56,7 +57,7 @@ function tombstones({ state, setSpec, granularity }: Run, identifiers: readonly 
     const content = [
       { name: 'identifier', content: identifier },
       { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
-      { name: 'setSpec', content: setSpec },
+      ...(setSpec === '' ? [] : [{ name: 'setSpec', content: setSpec }]),
     ];
     return { name: 'record', content: [{ name: 'header', attributes: { status: 'deleted' }, content }] };
   });

@@ -27,6 +27,7 @@ export type HarvestOptions = {
   readonly signal?: AbortSignal;
   readonly state: HarvestState;
   readonly sink: RecordSink;
+  /** Empty: all that the service has. */
   readonly setSpec: string;
   readonly metadataPrefix: string;
   readonly granularity: Granularity;
@@ -232,15 +233,21 @@ function pagesOf(
 function listArguments({ metadataPrefix, setSpec, granularity }: HarvestOptions, { fromMs, untilMs }: Window): OaiArguments {
   return {
     metadataPrefix,
-    set: setSpec,
+    ...(setSpec === '' ? {} : { set: setSpec }),
     ...(fromMs === null ? {} : { from: formatDatestamp(fromMs, granularity) }),
     ...(untilMs === null ? {} : { until: formatUpwards(untilMs, granularity) }),
   };
 }
 
-export function incomplete({ setSpec }: HarvestOptions, pass: Pass, reason: string): OaiError {
+/** What is read, for people. */
+export function listName({ setSpec }: Pick<HarvestOptions, 'setSpec'>): string {
+  return setSpec === '' ? t`everything` : setSpec;
+}
+
+export function incomplete(options: HarvestOptions, pass: Pass, reason: string): OaiError {
+  const list = listName(options);
   const missing = shortfall(pass);
-  return new OaiError('incomplete', t`${setSpec} is not complete: ${reason}. ${missing}`, {
+  return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,
   });
 }

@@ -1,55 +1,99 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { type BigIntStats, constants, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { beginChain, type Chain, type ChainedDigest, tailStart } from './chained-digest.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
+/** The committed bytes of a file that only grows. Without a digest nothing is known of them but how many they are. */
+export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDigest | null };
+
+/** How a file stood when it was closed. */
+export type Seal = { readonly sizeBytes: number; readonly changedNs: string };
+
 /** A file that only grows, of which the caller remembers how much is committed. */
 export type AppendFile = {
-  /** Bytes that were appended since the file was begun, all of them on disk. */
-  readonly lengthBytes: number;
-  /** Resolves when the bytes are on disk, not only in the cache. @throws DatabaseError when the disk refuses */
+  /** All that was appended since the file was begun, and is on disk. */
+  extent(): Extent;
+  /** Resolves when the bytes are on disk, not only in the cache. @throws DatabaseError when the disk refuses; as `close` does */
   append(bytes: Buffer): Promise<void>;
-  /** Cuts the file back to `committedBytes`, puts `tail` behind them, and closes it. */
-  close(committedBytes: number, tail: string): Promise<void>;
+  /**
+   * Cuts the file back to what is committed, puts `tail` behind it, and closes it.
+   * @throws FileError where another program changed the file meanwhile, which is then left as it is
+   */
+  close(committed: Extent, tail: string): Promise<Seal>;
 };
 
+const CHUNK_BYTES = 1024 * 1024;
+
 /**
- * Opens or makes a file and cuts off what stands behind its committed bytes: a process that died had not finished it.
- * @throws FileError where the file has fewer bytes than were committed, or is none; DatabaseError when the disk refuses
+ * Opens or makes a file, holds it against what is noted of it, and cuts off what stands behind its committed bytes: a
+ * process that died had not finished it. The whole of the file is read where anything has touched it since it was closed.
+ * @param seal undefined where the process that wrote last did not come to close it
+ * @throws FileError where it holds something else than was committed, or is none; DatabaseError when the disk refuses
  */
-export async function openAppendFile(path: string, committedBytes: number): Promise<AppendFile> {
+export async function openAppendFile(path: string, committed: Extent, seal: Seal | undefined): Promise<AppendFile> {
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
+  let chain: Chain;
+  let known: BigIntStats;
+  const lookAgain = async (): Promise<BigIntStats> => {
+    known = await file.stat({ bigint: true });
+    return known;
+  };
   try {
-    await asDiskError(path, async () => {
-      const stat = await file.stat();
+    chain = await asDiskError(path, async () => {
+      const stat = await lookAgain();
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
-      if (stat.size < committedBytes) throw tooShort(path);
-      await file.truncate(committedBytes);
+      refuseSize(path, stat, committed.lengthBytes, seal?.sizeBytes);
+      const isUntouched = seal !== undefined && seal.changedNs === changedNs(stat);
+      const found = await readChain(file, committed, isUntouched);
+      if (found === undefined) throw changedInside(path);
+      await file.truncate(committed.lengthBytes);
+      await lookAgain();
       flushFolder(dirname(path));
+      return found;
     });
   } catch (thrown) {
     await file.close();
     throw thrown;
   }
-  let lengthBytes = committedBytes;
+  let lengthBytes = committed.lengthBytes;
+  /** Bytes of a write that failed may stand behind the rest. */
+  let isRagged = false;
+  /** Some drives stamp a file later than it was written, so a time alone proves nothing: the file is read again in the end. */
+  let isDoubtful = false;
+  const refuseOthers = async (): Promise<void> => {
+    const before = changedNs(known);
+    const stat = await lookAgain();
+    refuseSize(path, stat, lengthBytes, isRagged ? undefined : lengthBytes);
+    isDoubtful ||= changedNs(stat) !== before;
+  };
   return {
-    get lengthBytes() {
-      return lengthBytes;
-    },
+    extent: () => ({ lengthBytes, digest: chain.digest() }),
     append: (bytes) =>
       asDiskError(path, async () => {
+        await refuseOthers();
+        isRagged = true;
         await writeAll(file, bytes, lengthBytes);
         await file.datasync();
+        isRagged = false;
         lengthBytes += bytes.length;
+        chain.add(bytes);
+        await lookAgain();
       }),
-    close: (committed, tail) =>
+    close: (kept, tail) =>
       asDiskError(path, async () => {
         try {
-          await file.truncate(committed);
-          await writeAll(file, Buffer.from(tail), committed);
+          await refuseOthers();
+          if (isDoubtful && (await readChain(file, kept, false)) === undefined) throw changedInside(path);
+          await file.truncate(kept.lengthBytes);
+          await writeAll(file, Buffer.from(tail), kept.lengthBytes);
           await file.datasync();
+          const sealed = await lookAgain();
+          refuseOtherFile(path, sealed);
+          return { sizeBytes: Number(sealed.size), changedNs: changedNs(sealed) };
         } finally {
           await file.close();
         }
@@ -64,9 +108,52 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   }
 }
 
-function tooShort(path: string): FileError {
-  return new FileError(path, t`${path} is shorter than what was harvested into it: somebody changed it.`, {
-    hint: t`Give another --out, or delete the file and its notes to begin anew.`,
+/** Undefined where other bytes stand there than were committed. @param isUntouched then the end of them is enough */
+async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUntouched: boolean): Promise<Chain | undefined> {
+  const endOnly = isUntouched && digest !== null;
+  const chain = beginChain(endOnly ? digest.chain : '');
+  const buffer = Buffer.alloc(CHUNK_BYTES);
+  for (let at = endOnly ? tailStart(lengthBytes) : 0; at < lengthBytes; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, lengthBytes - at), at);
+    if (bytesRead === 0) return undefined;
+    chain.add(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  if (digest === null) return chain;
+  const found = chain.digest();
+  return found.chain === digest.chain && found.tail === digest.tail ? chain : undefined;
+}
+
+/** By the disk, and unlike the time of a change of content nothing that a program can put back. */
+function changedNs({ ctimeNs }: BigIntStats): string {
+  return String(ctimeNs);
+}
+
+function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
+  if (size < atLeast || (exactly !== undefined && size < exactly)) {
+    throw notAsLeft(path, t`${path} is shorter than what was harvested into it: somebody changed it.`);
+  }
+  if (exactly === undefined || size === BigInt(exactly)) return;
+  throw notAsLeft(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
+}
+
+function refuseOtherFile(path: string, { dev, ino }: BigIntStats): void {
+  const there = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (there?.dev !== dev || there.ino !== ino) throw replaced(path);
+}
+
+export function replaced(path: string): FileError {
+  return notAsLeft(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
+}
+
+function changedInside(path: string): FileError {
+  return notAsLeft(path, t`${path} is not as pas left it: what was harvested into it was changed.`);
+}
+
+/** What another program did to an output is for a person to settle. */
+export function notAsLeft(path: string, message: string): FileError {
+  return new FileError(path, message, {
+    hint: t`Add --verify to have it mended from the service, or give another --out.`,
   });
 }
 

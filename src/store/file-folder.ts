@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toDatabaseError } from './database.ts';
@@ -27,6 +28,23 @@ export async function writeFiles(folder: string, files: readonly NamedContent[])
     flushFolder(folder);
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
+  }
+}
+
+/** How a file stands on the disk. */
+export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: Buffer };
+
+/** Undefined where there is no such file. @param known whose digest is taken over where nothing has touched the file since */
+export function standingOf(path: string, known?: FileStanding): FileStanding | undefined {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stat?.isFile() !== true) return undefined;
+    const [sizeBytes, changedNs] = [Number(stat.size), String(stat.ctimeNs)];
+    const isUntouched = known?.sizeBytes === sizeBytes && known.changedNs === changedNs;
+    const digest = isUntouched ? known.digest : createHash('sha256').update(readFileSync(path)).digest();
+    return { sizeBytes, changedNs, digest };
+  } catch (thrown) {
+    throw toDatabaseError(path, thrown);
   }
 }
 

@@ -14,7 +14,7 @@ import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
-import type { JsonLine } from '../support/record-harvest.ts';
+import { type JsonLine, unseal } from '../support/record-harvest.ts';
 import { LISTS, type ListName, REFUSED, type Shown } from './service.ts';
 
 /** Longer than any delay of a story's index. */
@@ -51,17 +51,25 @@ export function recordsClient(place: Place): StoryClient {
     run: async ({ exchange, clock, full }) => {
       const ledger = openLedger(`${path}.harvest`);
       let output: RecordOutput | undefined;
-      const subject = { oaiBase, version, setSpec: list, format: 'oai_svc', fromBound: '', untilBound: '' };
+      const subject = {
+        oaiBase,
+        version,
+        sets: list,
+        verb: 'ListRecords',
+        format: 'oai_svc',
+        fromBound: '',
+        untilBound: '',
+      } as const;
       try {
         ledger.change(() => settleSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
         const { pass } = await harvestRecords({
           client: clientOf(place, exchange),
           clock,
-          openOutput: async () => {
-            output = jsonlOutput(await growingFile(path, ledger), repeatedElementsOf('2.2'));
+          openOutput: async (opening) => {
+            output = jsonlOutput(await growingFile(path, ledger, opening), repeatedElementsOf('2.2'), 'ListRecords');
             return { ledger, output };
           },
-          setSpec: list,
+          sets: [list],
           metadataPrefix: 'oai_svc',
           skipBroken: false,
           ...{ full, indexAllowanceMs: INDEX_ALLOWANCE_MS },
@@ -73,7 +81,9 @@ export function recordsClient(place: Place): StoryClient {
       }
     },
     breakOff: () => {
-      if (existsSync(path)) appendFileSync(path, '{"identifier":"half a pa');
+      if (!existsSync(path)) return;
+      appendFileSync(path, '{"identifier":"half a pa');
+      unseal(`${path}.harvest`);
     },
     holds: () => {
       const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];

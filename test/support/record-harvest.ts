@@ -4,15 +4,16 @@ import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../s
 import { filesOutput } from '../../src/flows/record-outputs/files.ts';
 import { growingFile } from '../../src/flows/record-outputs/growing.ts';
 import { jsonlOutput } from '../../src/flows/record-outputs/jsonl.ts';
-import type { OpenedOutput, RecordOutput } from '../../src/flows/record-outputs/record-output.ts';
+import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/record-outputs/record-output.ts';
 import { sqliteOutput } from '../../src/flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../../src/flows/record-outputs/xml-stream.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
-import { LEDGER_HARVEST } from '../../src/ledger/stored-records.ts';
-import { type OutputForm, settleSubject } from '../../src/ledger/subject.ts';
+import { setState } from '../../src/ledger/set-state.ts';
+import { breakSeal } from '../../src/ledger/standing.ts';
+import { type OutputForm, type Subject, settleSubject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
-import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';
+import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -26,6 +27,9 @@ export type RunOptions = {
   readonly until?: string;
   readonly skipBroken?: boolean;
   readonly full?: boolean;
+  readonly verify?: boolean;
+  readonly sets?: readonly string[];
+  readonly verb?: Subject['verb'];
   /** Takes what a person is told. */
   readonly notes?: string[];
   /** Leaves half a page behind the end, as a process that was killed may. */
@@ -67,7 +71,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
     state: (look) => {
       const ledger = openLedger(ledgerPath('jsonl'));
       try {
-        return look(storedState(ledger, LEDGER_HARVEST, () => 0));
+        return look(setState(ledger, SET, () => 0));
       } finally {
         ledger.close();
       }
@@ -80,6 +84,13 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
   };
 }
 
+/** Leaves the notes as a process does that was killed while it wrote. */
+export function unseal(ledgerPath: string): void {
+  const ledger = openLedger(ledgerPath);
+  breakSeal(ledger);
+  ledger.close();
+}
+
 type Paths = { readonly folder: string; readonly path: string; readonly ledger: string };
 
 async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): Promise<RecordHarvest> {
@@ -89,17 +100,19 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
   const running = harvestRecords({
     client: openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' } }),
     clock,
-    openOutput: async () => {
-      opened = await open(paths, form, options);
+    openOutput: async (opening) => {
+      opened = await open(paths, form, options, opening);
       return { ...opened, output: options.wrap?.(opened.output) ?? opened.output };
     },
-    setSpec: SET,
+    sets: options.sets ?? [SET],
     metadataPrefix: 'oai_svc',
+    verb: options.verb ?? 'ListRecords',
     ...(from === undefined ? {} : { from }),
     ...(until === undefined ? {} : { until }),
     ...(onProgress === undefined ? {} : { onProgress }),
     skipBroken: options.skipBroken === true,
     full: options.full === true,
+    verify: options.verify === true,
     indexAllowanceMs: 0,
     onNote: (text) => options.notes?.push(text),
   });
@@ -111,20 +124,29 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
   while (!over) await clock.advance(10_000);
   await opened?.output.close();
   opened?.ledger.close();
-  if (killed && existsSync(paths.path)) appendFileSync(paths.path, '{"identifier":"half a pa');
+  if (killed && existsSync(paths.path)) {
+    appendFileSync(paths.path, '{"identifier":"half a pa');
+    unseal(paths.ledger);
+  }
   return settled;
 }
 
-async function open({ folder, path, ledger: ledgerPath }: Paths, form: OutputForm, options: RunOptions): Promise<OpenedOutput> {
+async function open(
+  { folder, path, ledger: ledgerPath }: Paths,
+  form: OutputForm,
+  options: RunOptions,
+  opening: Opening,
+): Promise<OpenedOutput> {
   const ledger = openLedger(ledgerPath);
-  const { from = '', until = '' } = options;
+  const { from = '', until = '', sets = [SET], verb = 'ListRecords' } = options;
   ledger.change(() =>
     settleSubject(
       ledger,
       {
         oaiBase: OAI_BASE,
         version: '2.2',
-        setSpec: SET,
+        sets: sets.join(' '),
+        verb,
         format: 'oai_svc',
         fromBound: from,
         untilBound: until,
@@ -134,18 +156,29 @@ async function open({ folder, path, ledger: ledgerPath }: Paths, form: OutputFor
       path,
     ),
   );
-  return { ledger, output: await outputOf(form, { folder, path }, ledger) };
+  try {
+    return { ledger, output: await outputOf(form, { folder, path }, ledger, opening, verb) };
+  } catch (thrown) {
+    ledger.close();
+    throw thrown;
+  }
 }
 
-async function outputOf(form: OutputForm, paths: Omit<Paths, 'ledger'>, ledger: Ledger): Promise<RecordOutput> {
+async function outputOf(
+  form: OutputForm,
+  paths: Omit<Paths, 'ledger'>,
+  ledger: Ledger,
+  opening: Opening,
+  verb: Subject['verb'],
+): Promise<RecordOutput> {
   switch (form) {
     case 'jsonl':
-      return jsonlOutput(await growingFile(paths.path, ledger), repeatedElementsOf('2.2'));
+      return jsonlOutput(await growingFile(paths.path, ledger, opening), repeatedElementsOf('2.2'), verb);
     case 'xml':
-      return xmlStreamOutput(await growingFile(paths.path, ledger));
+      return xmlStreamOutput(await growingFile(paths.path, ledger, opening), verb);
     case 'files':
-      return filesOutput(paths.folder, `${OAI_BASE}/id/`);
+      return filesOutput(paths.folder, `${OAI_BASE}/id/`, ledger, opening);
     case 'sqlite':
-      return sqliteOutput(ledger, repeatedElementsOf('2.2'));
+      return sqliteOutput(ledger, repeatedElementsOf('2.2'), opening);
   }
 }

@@ -1,30 +1,144 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { beginAnew, breakSeal, putSeal, sealOf } from '../../ledger/standing.ts';
+import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-files.ts';
+import { metIdentifiers } from '../../ledger/stored-records.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import { type NamedContent, safeFileName, writeFiles } from '../../store/file-folder.ts';
+import { notAsLeft } from '../../store/append-file.ts';
+import {
+  type FileStanding,
+  type NamedContent,
+  removeDrafts,
+  safeFileName,
+  standingOf,
+  writeFiles,
+} from '../../store/file-folder.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';
 import { listElement } from './list-element.ts';
-import type { RecordOutput } from './record-output.ts';
+import { goneText, type Opening, type RecordOutput } from './record-output.ts';
+
+const EXTENSION = '.xml';
 
 /**
- * A file for each record, as it is now and as it came, in a `ListRecords` that declares what it needs.
+ * A file for each record, as it is now and as it came, in a `ListRecords` that declares what it needs. What was taken out
+ * of the folder is asked for again.
  * @param identifierPrefix what all identifiers of the service begin with; the rest names the file
+ * @throws FileError where another program changed a file, or put one in
  */
-export function filesOutput(folder: string, identifierPrefix: string): RecordOutput {
+export async function filesOutput(
+  folder: string,
+  identifierPrefix: string,
+  ledger: Ledger,
+  { verify, onNote }: Opening,
+): Promise<RecordOutput> {
+  const nameOf = (identifier: string): string => {
+    const ident = identifier.startsWith(identifierPrefix) ? identifier.slice(identifierPrefix.length) : identifier;
+    return safeFileName(ident, EXTENSION);
+  };
+  await removeDrafts(folder);
+  adoptFiles(folder, ledger, nameOf);
+  const wasSealed = sealOf(ledger) !== undefined;
+  const known = filesOf(ledger).length;
+  const { gone, changed, added } = await differencesIn(folder, ledger);
+  if (wasSealed && added.length > 0) throw stranger(folder, added);
+  if (wasSealed && !verify && changed.length > 0) throw edited(folder, changed);
+  if (gone.length > 0 && gone.length === known) {
+    onNote(goneText(folder, false));
+    ledger.change(() => beginAnew(ledger));
+  } else {
+    if (wasSealed && gone.length > 0) onNote(lostText(folder, gone.length));
+    ledger.change(() => forgetFiles(ledger, [...gone, ...changed]));
+  }
+  breakSeal(ledger);
+  let waiting: readonly StoredFile[] = [];
   return {
-    write: ({ document, records }) =>
-      writeFiles(
-        folder,
-        records.map((record) => toFile(document, record, identifierPrefix)),
-      ),
-    commit: () => {},
+    write: async ({ document, records }) => {
+      const files = records.map((record) => toFile(document, record, nameOf(record.header.identifier)));
+      await writeFiles(folder, files);
+      waiting = files.map(({ name, identifier }) => {
+        const standing = standingOf(join(folder, name));
+        if (standing === undefined) throw edited(folder, [{ name }]);
+        return { name, identifier, ...standing };
+      });
+    },
+    commit: () => {
+      for (const file of waiting) putFile(ledger, file);
+    },
+    settle: async () => {
+      const found = await differencesIn(folder, ledger);
+      const other = [...found.gone, ...found.changed];
+      if (other.length > 0) throw edited(folder, other);
+      if (found.added.length > 0) throw stranger(folder, found.added);
+      ledger.change(() => putSeal(ledger, {}));
+    },
     close: async () => {},
   };
 }
 
-function toFile(document: XmlDocument, { element, header }: OaiRecord, identifierPrefix: string): NamedContent {
-  const { identifier } = header;
-  const ident = identifier.startsWith(identifierPrefix) ? identifier.slice(identifierPrefix.length) : identifier;
+type Differences = {
+  readonly gone: readonly StoredFile[];
+  readonly changed: readonly StoredFile[];
+  /** Names of records that are none of this harvest. */
+  readonly added: readonly string[];
+};
+
+/** What stands in the folder otherwise than it was written. The text of a file that nothing has touched is not read. */
+async function differencesIn(folder: string, ledger: Ledger): Promise<Differences> {
+  const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
+  const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
+  for (const file of filesOf(ledger)) {
+    const standing = there.delete(file.name) ? standingOf(join(folder, file.name), file) : undefined;
+    if (standing === undefined) gone.push(file);
+    else if (!standing.digest.equals(file.digest)) changed.push(file);
+    else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });
+  }
+  ledger.change(() => {
+    for (const file of touched) putFile(ledger, file);
+  });
+  return { gone, changed, added: [...there] };
+}
+
+/** An older pas did not note how it left its files. */
+function adoptFiles(folder: string, ledger: Ledger, nameOf: (identifier: string) => string): void {
+  if (filesOf(ledger).length > 0) return;
+  ledger.change(() => {
+    for (const identifier of metIdentifiers(ledger)) {
+      const name = nameOf(identifier);
+      putFile(ledger, { name, identifier, ...(standingOf(join(folder, name)) ?? NOWHERE) });
+    }
+  });
+}
+
+const NOWHERE: FileStanding = { sizeBytes: 0, changedNs: '', digest: Buffer.alloc(0) };
+
+function lostText(folder: string, count: number): string {
+  return ngettext(
+    msgid`${folder}: ${count} file is gone, and is asked for again.`,
+    `${folder}: ${count} files are gone, and are asked for again.`,
+    count,
+  );
+}
+
+function edited(folder: string, [first]: readonly { readonly name: string }[]): FileError {
+  const name = first?.name ?? '';
+  return notAsLeft(folder, t`${folder} is not as pas left it: ${name} was changed by another program.`);
+}
+
+function stranger(folder: string, [name]: readonly string[]): FileError {
+  return new FileError(folder, t`${folder} is not as pas left it: ${name} is none of its records.`, {
+    hint: t`Move the file elsewhere, or give another --out.`,
+  });
+}
+
+function toFile(document: XmlDocument, { element, header }: OaiRecord, name: string): NamedContent & StoredName {
   return {
-    name: safeFileName(ident, '.xml'),
+    name,
+    identifier: header.identifier,
     content: `<?xml version="1.0" encoding="UTF-8"?>\n${listElement(document, `\n${sourceOf(document, element)}\n`)}\n`,
   };
 }
+
+type StoredName = Pick<StoredFile, 'name' | 'identifier'>;

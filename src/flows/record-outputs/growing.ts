@@ -1,6 +1,9 @@
+import { statSync } from 'node:fs';
+import { FileError } from '../../base/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { commitBytes, committedBytes } from '../../ledger/subject.ts';
-import { type AppendFile, openAppendFile } from '../../store/append-file.ts';
+import { beginAnew, breakSeal, commitExtent, committedExtent, putSeal, sealOf } from '../../ledger/standing.ts';
+import { type AppendFile, openAppendFile, type Seal } from '../../store/append-file.ts';
+import { goneText, type Opening } from './record-output.ts';
 
 /** Text that grows page by page. */
 export type Growing = {
@@ -9,24 +12,48 @@ export type Growing = {
   commit(): void;
   /** Whether nothing was ever appended. */
   isEmpty(): boolean;
-  /** Cuts off what was not committed, and puts `tail` behind the rest. */
+  /** Cuts off what was not committed, and puts `tail` behind the rest; once. */
   close(tail: string): Promise<void>;
 };
 
-/** A file whose committed length stands in the ledger, so that whatever a kill leaves behind it is cut off. */
-export async function growingFile(path: string, ledger: Ledger): Promise<Growing> {
-  const file: AppendFile = await openAppendFile(path, committedBytes(ledger));
+/**
+ * A file whose committed length and digest stand in the ledger: what a kill leaves behind it is cut off, and what another
+ * program did to it is noticed.
+ * @throws FileError where it is not as it was left
+ */
+export async function growingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<Growing> {
+  const open = (): Promise<AppendFile> => openAppendFile(path, committedExtent(ledger), sealOf<Seal>(ledger));
+  const anew = (): Promise<AppendFile> => {
+    onNote(goneText(path, verify));
+    ledger.change(() => beginAnew(ledger));
+    return open();
+  };
+  const isGone = committedExtent(ledger).lengthBytes > 0 && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const file = isGone
+    ? await anew()
+    : await open().catch((thrown: unknown) => {
+        if (verify && thrown instanceof FileError) return anew();
+        throw thrown;
+      });
+  ledger.change(() => commitExtent(ledger, file.extent()));
+  breakSeal(ledger);
+  let isClosed = false;
   return {
     append: (text) => file.append(Buffer.from(text)),
-    commit: () => commitBytes(ledger, file.lengthBytes),
-    isEmpty: () => file.lengthBytes === 0,
-    close: (tail) => file.close(committedBytes(ledger), tail),
+    commit: () => commitExtent(ledger, file.extent()),
+    isEmpty: () => file.extent().lengthBytes === 0,
+    close: async (tail) => {
+      if (isClosed) return;
+      isClosed = true;
+      const seal = await file.close(committedExtent(ledger), tail);
+      ledger.change(() => putSeal(ledger, seal));
+    },
   };
 }
 
 /** A stream that is read as it is written: nothing can be taken back. */
 export function growingStream(write: (text: string) => Promise<void>): Growing {
-  let state: 'empty' | 'growing' | 'broken' = 'empty';
+  let state: 'empty' | 'growing' | 'over' = 'empty';
   return {
     append: async (text) => {
       if (text === '') return;
@@ -34,14 +61,15 @@ export function growingStream(write: (text: string) => Promise<void>): Growing {
         await write(text);
         state = 'growing';
       } catch (thrown) {
-        state = 'broken';
+        state = 'over';
         throw thrown;
       }
     },
     commit: () => {},
     isEmpty: () => state === 'empty',
     close: async (tail) => {
-      if (state !== 'broken') await write(tail);
+      if (state !== 'over') await write(tail);
+      state = 'over';
     },
   };
 }

@@ -1,11 +1,32 @@
+import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { OaiRecord } from '../../oai/record.ts';
 import type { RecordSink } from '../../oai/take-page.ts';
+import type { XmlDocument } from '../../xml/element.ts';
 
 /** Where the records of a harvest go for good. */
 export type RecordOutput = RecordSink & {
-  /** Leaves nothing in the output but what was committed. */
+  /** Whether the output has a record otherwise than it would be written; left out where opening it has shown all that. */
+  readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
+  /** All is written. @throws FileError where another program changed the output meanwhile */
+  settle(): Promise<void>;
+  /** Leaves nothing in the output but what was committed, whatever has happened. */
   close(): Promise<void>;
 };
 
 /** An output with the notes of how far it is. */
 export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
+
+/** How an output is opened. */
+export type Opening = {
+  /** Mends what another program did to it; otherwise that is refused, unless it is gone as a whole. */
+  readonly verify: boolean;
+  /** Told what a person should know though it is no failure. */
+  readonly onNote: (text: string) => void;
+};
+
+export function goneText(path: string, verify: boolean): string {
+  return verify
+    ? t`${path} was changed by another program, and is written anew.`
+    : t`${path} is gone or empty, and is written anew.`;
+}

@@ -1,24 +1,62 @@
+import { FileError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { putRecord, type StoredRecord } from '../../ledger/stored-records.ts';
+import { beginAnew, ownWrites } from '../../ledger/standing.ts';
+import {
+  countHeld,
+  countRows,
+  hasRecord,
+  isEdited,
+  putRecord,
+  removeStrangers,
+  type StoredRecord,
+  settleTable,
+} from '../../ledger/stored-records.ts';
 import type { OaiRecord } from '../../oai/record.ts';
 import { metadataJson } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
+import { notAsLeft } from '../../store/append-file.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';
-import type { RecordOutput } from './record-output.ts';
+import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
-/** The records as they are now, in the table `records` of the ledger's own file. */
-export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements): RecordOutput {
+/**
+ * The records as they are now, in the table `records` of the ledger's own file.
+ * @throws FileError where another program wrote into the table
+ */
+export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
+  const [rows, held] = [countRows(ledger), countHeld(ledger)];
+  if (rows === undefined) throw remade(ledger.path);
+  if (rows === 0 && held > 0) {
+    onNote(goneText(ledger.path, false));
+    ledger.change(() => beginAnew(ledger));
+  } else if (isEdited(ledger) || rows !== held) {
+    if (!verify)
+      throw notAsLeft(ledger.path, t`${ledger.path} is not as pas left it: another program wrote into its table of records.`);
+    ledger.change(() => ownWrites(ledger, () => removeStrangers(ledger)));
+  }
   let waiting: readonly StoredRecord[] = [];
   return {
     write: async ({ document, records }) => {
       waiting = records.map((record) => toStored(document, record, repeated));
     },
     commit: () => {
-      for (const record of waiting) putRecord(ledger, record);
+      ownWrites(ledger, () => {
+        for (const record of waiting) putRecord(ledger, record);
+      });
       waiting = [];
+    },
+    differs: (document, record) => !hasRecord(ledger, toStored(document, record, repeated)),
+    settle: async () => {
+      if (verify) ledger.change(() => settleTable(ledger));
     },
     close: async () => {},
   };
+}
+
+function remade(path: string): FileError {
+  return new FileError(path, t`${path} is not as pas left it: another program made its table of records again.`, {
+    hint: t`Give another --out, or delete the file to begin anew.`,
+  });
 }
 
 function toStored(document: XmlDocument, record: OaiRecord, repeated: RepeatedElements): StoredRecord {

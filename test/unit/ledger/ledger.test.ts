@@ -4,9 +4,9 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
-import { LEDGER_HARVEST } from '../../../src/ledger/stored-records.ts';
+import { setState } from '../../../src/ledger/set-state.ts';
 import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
-import { type HarvestState, storedState } from '../../../src/oai/harvest-state.ts';
+import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { afterPage, beginPass } from '../../../src/oai/pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -15,7 +15,8 @@ const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
 const SUBJECT: Subject = {
   oaiBase: 'https://harvest.example.org',
   version: '2.2',
-  setSpec: 'projekt',
+  sets: 'projekt',
+  verb: 'ListRecords',
   format: 'oai_svc',
   fromBound: '',
   untilBound: '',
@@ -32,7 +33,7 @@ const ANY_PAGE = {
   metBefore: 0,
 } as const;
 
-const stateOf = (ledger: Ledger): HarvestState => storedState(ledger, LEDGER_HARVEST, () => 2000);
+const stateOf = (ledger: Ledger): HarvestState => setState(ledger, SUBJECT.sets, () => 2000);
 
 describe('the notes of a harvest', () => {
   test('are for one process at a time', () => {
@@ -78,7 +79,13 @@ describe('an output', () => {
       settleSubject(ledger, SUBJECT, 'out.jsonl');
       stateOf(ledger).putPass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
     });
-    for (const change of [{ setSpec: 'pian' }, { format: 'oai_dc' }, { account: 'somebody' }, { untilBound: '2025-01-01' }]) {
+    for (const change of [
+      { sets: 'pian' },
+      { verb: 'ListIdentifiers' } as const,
+      { format: 'oai_dc' },
+      { account: 'somebody' },
+      { untilBound: '2025-01-01' },
+    ]) {
       expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
     }
     ledger.change(() => settleSubject(ledger, SUBJECT, 'out.jsonl'));
@@ -106,7 +113,7 @@ describe('an output', () => {
       stateOf(ledger).complete();
     });
     expect(stateOf(ledger).watermarkMs()).toBe(1000);
-    expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, setSpec: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
+    expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });
 });

@@ -1,49 +1,111 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { openAppendFile } from '../../../src/store/append-file.ts';
+import { type Extent, openAppendFile, type Seal } from '../../../src/store/append-file.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'file');
+const NOTHING: Extent = { lengthBytes: 0, digest: null };
+const known = (lengthBytes: number): Extent => ({ lengthBytes, digest: null });
 
 test('a file grows by what is appended, and ends with its tail', async () => {
   const path = aPath();
-  const file = await openAppendFile(path, 0);
+  const file = await openAppendFile(path, NOTHING, undefined);
   await file.append(Buffer.from('první\n'));
   await file.append(Buffer.from('druhý\n'));
-  expect(file.lengthBytes).toBe(Buffer.byteLength('první\ndruhý\n'));
-  await file.close(file.lengthBytes, '</end>');
+  expect(file.extent().lengthBytes).toBe(Buffer.byteLength('první\ndruhý\n'));
+  await file.close(file.extent(), '</end>');
   expect(readFileSync(path, 'utf8')).toBe('první\ndruhý\n</end>');
 });
 
 test('what was not committed is cut off when the file is opened again, its tail included', async () => {
   const path = aPath();
   writeFileSync(path, 'committed half a li');
-  const file = await openAppendFile(path, 9);
+  const file = await openAppendFile(path, known(9), undefined);
   expect(readFileSync(path, 'utf8')).toBe('committed');
   await file.append(Buffer.from(' more'));
-  await file.close(14, '');
+  await file.close(file.extent(), '');
   expect(readFileSync(path, 'utf8')).toBe('committed more');
 });
 
 test('what was appended and never committed is taken back on closing', async () => {
   const path = aPath();
-  const file = await openAppendFile(path, 0);
+  const file = await openAppendFile(path, NOTHING, undefined);
   await file.append(Buffer.from('one\n'));
+  const committed = file.extent();
   await file.append(Buffer.from('two\n'));
-  await file.close(4, 'end');
+  await file.close(committed, 'end');
   expect(readFileSync(path, 'utf8')).toBe('one\nend');
 });
 
 test('a file that lost bytes which were committed is refused and left as it is', async () => {
   const path = aPath();
   writeFileSync(path, 'short');
-  await expect(openAppendFile(path, 50)).rejects.toBeInstanceOf(FileError);
+  await expect(openAppendFile(path, known(50), undefined)).rejects.toBeInstanceOf(FileError);
   expect(readFileSync(path, 'utf8')).toBe('short');
 });
 
 test('a device is no file', async () => {
-  await expect(openAppendFile('/dev/null', 0)).rejects.toBeInstanceOf(FileError);
+  await expect(openAppendFile('/dev/null', NOTHING, undefined)).rejects.toBeInstanceOf(FileError);
   expect(existsSync('/dev/null')).toBe(true);
+});
+
+const somePages = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 6 });
+
+/** Pages of so many bytes, written over several runs. */
+async function grown(path: string, pages: readonly number[]): Promise<{ extent: Extent; seal: Seal; bytes: Buffer }> {
+  let [extent, seal]: [Extent, Seal | undefined] = [NOTHING, undefined];
+  const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
+  for (const page of bytes) {
+    const file = await openAppendFile(path, extent, seal);
+    await file.append(page);
+    extent = file.extent();
+    seal = await file.close(extent, 'tail');
+  }
+  return { extent, seal: seal ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
+}
+
+test('a file that grew over many runs is known again, by its end and as a whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(somePages, async (pages) => {
+      const path = aPath();
+      const { extent, seal, bytes } = await grown(path, pages);
+      expect(readFileSync(path)).toEqual(Buffer.concat([bytes, Buffer.from('tail')]));
+      const [byEnd, asWhole] = [await openAppendFile(path, extent, seal), await openAppendFile(path, extent, undefined)];
+      expect(byEnd.extent()).toEqual(extent);
+      expect(asWhole.extent()).toEqual(extent);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('a byte that is another one, anywhere in a file, is noticed', async () => {
+  await fc.assert(
+    fc.asyncProperty(somePages, fc.nat(), fc.boolean(), async (pages, chosen, wasClosed) => {
+      const path = aPath();
+      const { extent, seal } = await grown(path, [...pages, 1]);
+      const bytes = readFileSync(path);
+      const place = chosen % extent.lengthBytes;
+      bytes[place] = (bytes[place] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+      await expect(openAppendFile(path, extent, wasClosed ? seal : undefined)).rejects.toThrow(/was changed/);
+      expect(readFileSync(path)).toEqual(bytes);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test.each<readonly [string, RegExp, (path: string) => void]>([
+  ['is cut', /shorter/, (path) => truncateSync(path, 3)],
+  ['gets more', /added/, (path) => appendFileSync(path, 'more')],
+  ['is changed', /was changed/, (path) => writeFileSync(path, 'ONE\n')],
+  ['is deleted', /gone/, (path) => rmSync(path)],
+])('a file that %s by another program while it is written is not closed as if nothing were', async (_, words, change) => {
+  const path = aPath();
+  const file = await openAppendFile(path, NOTHING, undefined);
+  await file.append(Buffer.from('one\n'));
+  change(path);
+  await expect(file.close(file.extent(), '')).rejects.toThrow(words);
 });

@@ -83,9 +83,9 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   test('finds the end of a file that grew, and the file itself in its folder', async () => {
     const folder = tempFolder();
     const seen = await watchDisk(async () => {
-      const file = await openAppendFile(join(folder, 'out.xml'), 0);
+      const file = await openAppendFile(join(folder, 'out.xml'), { lengthBytes: 0, digest: null }, undefined);
       await file.append(Buffer.from('a page'));
-      await file.close(file.lengthBytes, '</end>');
+      await file.close(file.extent(), '</end>');
     });
     expect(seen).toEqual([`flush ${basename(folder)}`, 'flush out.xml', 'flush out.xml']);
   });

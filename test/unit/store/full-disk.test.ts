@@ -111,19 +111,21 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
     await fc.assert(
       fc.asyncProperty(piecesAndRoom, fc.string({ minLength: 1 }), async ({ pieces, room }, tail) => {
         const path = join(tempFolder(), 'harvest.jsonl');
-        const file = await openAppendFile(path, 0);
+        const file = await openAppendFile(path, { lengthBytes: 0, digest: null }, undefined);
         await file.append(Buffer.from(OLD));
-        let committed = file.lengthBytes;
-        const outcome = await withRoom(committed + room, async () => {
+        let committed = file.extent();
+        const outcome = await withRoom(committed.lengthBytes + room, async () => {
           for (const piece of pieces) {
             await file.append(Buffer.from(piece));
-            committed = file.lengthBytes;
+            committed = file.extent();
           }
           await file.close(committed, tail);
         });
         if (outcome !== 'written') expectClear(outcome);
         const whole = OLD + pieces.join('');
-        expect(readFileSync(path).subarray(0, committed)).toEqual(Buffer.from(whole).subarray(0, committed));
+        expect(readFileSync(path).subarray(0, committed.lengthBytes)).toEqual(
+          Buffer.from(whole).subarray(0, committed.lengthBytes),
+        );
         if (outcome === 'written') expect(readFileSync(path, 'utf8')).toBe(whole + tail);
       }),
       RUNS,

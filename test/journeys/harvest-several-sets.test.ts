@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+import { type HarvestSummary, identOf, linesOf, REFUSAL, served } from '../support/whole-harvest.ts';
+
+hostRuns();
+
+let mock: TestMock;
+let signed: Home;
+let home: Home;
+beforeAll(async () => {
+  mock = await startMock({ pageSize: 40 });
+  signed = await signedIn(mock.server);
+});
+afterAll(() => mock.close());
+beforeEach(() => {
+  home = signed.copy();
+});
+
+type Summary = HarvestSummary & {
+  readonly set: string | null;
+  readonly mended: number;
+  readonly sets: readonly (HarvestSummary & { readonly set: string | null })[];
+};
+
+const idents = (name: string): string[] => linesOf(home, name).map(identOf).sort();
+
+test('everything that the service has is harvested without a set', async () => {
+  const pages = await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_dc', { as: 'archaeologist' });
+  const expected = new Map(pages.flatMap((page) => [...recordsOf(page)]));
+  const summary = await home.json<Summary>('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
+  expect(summary).toMatchObject({ set: null, records: expected.size, held: expected.size });
+  expect(recordsOf(readFileSync(join(home.folder, 'all.xml'), 'utf8'))).toEqual(expected);
+  const again = await home.pas('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
+  expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^everything: changes, \d+ records, 0 new/)]);
+});
+
+test('several sets that share records are one harvest, with each record once', async () => {
+  const [family, one, other] = await Promise.all(
+    ['heslo', 'heslo:obdobi', 'projekt'].map((set) => served(mock, set, 'oai_svc', { as: 'archaeologist' })),
+  );
+  const expected = [...new Set([...(family?.keys() ?? []), ...(other?.keys() ?? [])])].sort();
+  const sets = ['projekt', 'heslo:obdobi', 'heslo'];
+  const summary = await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl');
+  expect(idents('several.jsonl')).toEqual(expected);
+  expect(summary).toMatchObject({ set: null, written: expected.length, held: expected.length });
+  expect(summary.sets.map(({ set, records }) => [set, records])).toEqual([
+    ['heslo', family?.size],
+    ['heslo:obdobi', one?.size],
+    ['projekt', other?.size],
+  ]);
+
+  await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+  const [shared = ''] = [...(one?.keys() ?? [])];
+  await mock.control('POST', `/records/${shared}/delete`);
+  const changes = await home.json<Summary>('harvest', 'heslo', 'projekt', 'heslo:obdobi', '--out', 'several.jsonl');
+  expect(changes).toMatchObject({ pass: 'changes', written: 1, deleted: 1, held: expected.length });
+  expect(linesOf(home, 'several.jsonl').at(-1)).toMatchObject({ deleted: true });
+  expect(await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify')).toMatchObject({ mended: 0 });
+});
+
+test('several sets are not mixed with one of them, nor with all', async () => {
+  await home.json('harvest', 'let', 'projekt', '--out', 'two.sqlite');
+  for (const given of [['let'], ['--all'], ['let', 'projekt', 'osoba']]) {
+    const run = await home.pas('harvest', ...given, '--out', 'two.sqlite');
+    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/its set is let projekt, not/)]);
+  }
+});
+
+test('identifiers alone are harvested, and changes of them', async () => {
+  const expected = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez', {
+    as: 'archaeologist',
+  });
+  await mock.control('DELETE', '/journal');
+  const flags = ['samostatny_nalez', '--identifiers'];
+  await home.json('harvest', ...flags, '--out', 'ids.jsonl');
+  expect(JSON.stringify((await mock.control('GET', '/journal')).value)).not.toContain('ListRecords');
+  const found = linesOf(home, 'ids.jsonl');
+  expect(found.map(identOf).sort()).toEqual(expected.map(({ ident }) => ident).sort());
+  for (const line of found)
+    expect(Object.keys(line)).toEqual(['identifier', 'datestamp', 'sets', ...(line.deleted ? ['deleted'] : [])]);
+
+  await home.json('harvest', ...flags, '--out', 'ids.xml');
+  const text = readFileSync(join(home.folder, 'ids.xml'), 'utf8');
+  expect(text).toMatch(/<ListIdentifiers[ >]/);
+  expect(
+    headersOf(text)
+      .map(({ ident }) => ident)
+      .sort(),
+  ).toEqual(expected.map(({ ident }) => ident).sort());
+  await home.json('harvest', ...flags, '--out', 'ids.sqlite');
+  const database = new Sqlite(join(home.folder, 'ids.sqlite'), { readonly: true });
+  expect(database.prepare('select count(*) from records where metadata is null').pluck().get()).toBe(expected.length);
+  database.close();
+
+  const [first] = expected.filter(({ deleted }) => !deleted);
+  await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+  await mock.control('POST', `/records/${first?.ident}/delete`);
+  expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({ written: 1, deleted: 1 });
+  expect(linesOf(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
+});
+
+test('what the account could not see is taken anew by a full harvest once it may', async () => {
+  await using service = await startMock({ pageSize: 40 });
+  home = await signedIn(service.server);
+  const harvest = (...flags: string[]) => home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
+  const masked = (): string[] => {
+    const last = new Map(linesOf(home, 'finds.jsonl').map((line) => [identOf(line), line]));
+    return [...last].filter(([, line]) => JSON.stringify(line).includes('"masked":true')).map(([ident]) => ident);
+  };
+  const hidden = async (): Promise<string[]> => {
+    const records = await served(service, 'samostatny_nalez', 'oai_svc', { as: 'archaeologist' });
+    return [...records].filter(([, record]) => record.includes(REFUSAL)).map(([ident]) => ident);
+  };
+  await harvest();
+  const before = masked();
+  expect(before.sort()).toEqual((await hidden()).sort());
+  await service.control('PUT', '/accounts/archaeologist', { role: 'administrator' });
+  expect((await hidden()).length).toBeLessThan(before.length);
+  await harvest('--full');
+  expect(masked().sort()).toEqual((await hidden()).sort());
+});
+
+test.each<readonly [RegExp, readonly string[]]>([
+  [/No set is named/, []],
+  [/--all goes without a set/, ['--all', 'let']],
+  [/takes whole records/, ['let', '--identifiers', '--out', 'folder']],
+  [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
+  [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
+])('that cannot be ends with 2: %s', async (words, args) => {
+  const run = await home.pas('harvest', ...args);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(words)]);
+});
+
+test('identifiers and whole records are not mixed in one output', async () => {
+  await home.json('harvest', 'let', '--identifiers', '--out', 'let.jsonl');
+  const run = await home.pas('harvest', 'let', '--out', 'let.jsonl');
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/its verb is ListIdentifiers, not ListRecords/)]);
+});

@@ -1,0 +1,304 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+import { served } from '../support/whole-harvest.ts';
+
+hostRuns();
+
+const SET = 'heslo:obdobi';
+let mock: TestMock;
+let signed: Home;
+let home: Home;
+let expected: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  mock = await startMock({ pageSize: 7 });
+  signed = await signedIn(mock.server);
+  expected = await served(mock, SET, 'oai_svc');
+});
+afterAll(() => mock.close());
+beforeEach(() => {
+  home = signed.copy();
+});
+afterEach(() => mock.control('PUT', '/faults', []));
+
+const at = (name: string): string => join(home.folder, name);
+const harvest = (out: string, ...flags: string[]): Promise<Run> => home.pas('harvest', SET, '--out', out, ...flags);
+
+/** The records of an output by identifier, as their text where it has that. */
+function held(out: string): ReadonlyMap<string, string> {
+  if (out.endsWith('.sqlite')) {
+    const database = new Sqlite(at(out), { readonly: true });
+    const rows = database.prepare('select identifier, xml from records').all() as { identifier: string; xml: string }[];
+    database.close();
+    return new Map(rows.map(({ identifier, xml }) => [identifier.split('/').at(-1) ?? '', xml.slice(8, -9)]));
+  }
+  const names = out.endsWith('.xml') ? [at(out)] : readdirSync(at(out)).map((name) => join(at(out), name));
+  const text = names.filter((name) => name.endsWith('.xml')).map((name) => readFileSync(name, 'utf8'));
+  return new Map([...text.join('').matchAll(/<record>(.*?)<\/record>/gs)].map(([, record = '']) => [identIn(record), record]));
+}
+
+const identIn = (record: string): string => /<identifier>.*?([^/<]+)<\/identifier>/.exec(record)?.[1] ?? '';
+
+function linesOf(out: string): string[] {
+  return readFileSync(at(out), 'utf8').split('\n').filter(Boolean);
+}
+
+function expectWholeLines(out: string): void {
+  const idents = linesOf(out).map((line) => (JSON.parse(line) as { identifier: string }).identifier.split('/').at(-1));
+  expect(idents.sort()).toEqual([...expected.keys()].sort());
+}
+
+function expectRefusal(run: Run, words: RegExp): void {
+  expect(run.stderr).toMatch(words);
+  expect(run.stderr).toMatch(/--verify|give another --out/i);
+  expect(run.stderr).not.toMatch(/\n\s+at /);
+  expect(run.code).toBe(2);
+}
+
+async function pagesAsked(): Promise<number> {
+  return JSON.stringify((await mock.control('GET', '/journal')).value).split('verb=ListRecords').length - 1;
+}
+
+/** Something of the same length, in the middle of the file. */
+function changeInTheMiddle(path: string): void {
+  const text = readFileSync(path);
+  const place = text.indexOf('"datestamp":"2', Math.floor(text.length / 2)) + '"datestamp":"2'.length;
+  text[place] = '9'.charCodeAt(0);
+  writeFileSync(path, text);
+}
+
+describe('a file of lines', () => {
+  beforeEach(async () => {
+    expect((await harvest('out.jsonl')).code).toBe(0);
+  });
+
+  test.each<readonly [string, (path: string) => void]>([
+    ['was deleted', (path) => rmSync(path)],
+    ['was emptied', (path) => truncateSync(path)],
+    ['was put aside under another name', (path) => renameSync(path, `${path}.1.gz`)],
+  ])('that %s between two runs is written anew, which is said', async (_, change) => {
+    change(at('out.jsonl'));
+    const run = await harvest('out.jsonl');
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.jsonl is gone or empty.*anew/)]);
+    expectWholeLines('out.jsonl');
+    expect((await harvest('out.jsonl')).stderr).toBe('');
+  });
+
+  test.each<readonly [string, RegExp, (path: string) => void]>([
+    ['lost its last byte', /shorter than what was harvested/, (path) => truncateSync(path, statSync(path).size - 1)],
+    ['got a line of a person’s own', /not as pas left it: something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
+    ['got an empty line from an editor', /something was added/, (path) => appendFileSync(path, '\n')],
+    ['was changed in the middle', /not as pas left it: what was harvested into it was changed/, changeInTheMiddle],
+    [
+      'was changed in the middle and given its old time',
+      /what was harvested into it was changed/,
+      (path) => {
+        const { atime, mtime } = statSync(path);
+        changeInTheMiddle(path);
+        utimesSync(path, atime, mtime);
+      },
+    ],
+    [
+      'has become a link to another file',
+      /not as pas left it/,
+      (path) => {
+        copyFileSync(path, `${path}.copy`);
+        changeInTheMiddle(`${path}.copy`);
+        rmSync(path);
+        symlinkSync(`${path}.copy`, path);
+      },
+    ],
+  ])('that %s is refused as it is, and mended by --verify', async (_, words, change) => {
+    change(at('out.jsonl'));
+    const changed = readFileSync(at('out.jsonl'));
+    const run = await harvest('out.jsonl');
+    expectRefusal(run, words);
+    expect(readFileSync(at('out.jsonl'))).toEqual(changed);
+    expect((await harvest('out.jsonl', '--full')).code).toBe(2);
+    const mended = await harvest('out.jsonl', '--verify');
+    expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/anew/)]);
+    expectWholeLines('out.jsonl');
+    expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('that is newer than its notes is not cut', async () => {
+    copyFileSync(at('out.jsonl.harvest'), at('old-notes'));
+    await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+    await mock.control('POST', '/records', { ident: 'HES-000253', changes: { heslo: { '@lang': 'cs', '#': 'paleolit' } } });
+    expect((await harvest('out.jsonl')).code).toBe(0);
+    expected = await served(mock, SET, 'oai_svc');
+    const newer = readFileSync(at('out.jsonl'));
+    copyFileSync(at('old-notes'), at('out.jsonl.harvest'));
+    expectRefusal(await harvest('out.jsonl'), /not as pas left it: something was added/);
+    expect(readFileSync(at('out.jsonl'))).toEqual(newer);
+  });
+
+  test('without its notes is not written into', async () => {
+    rmSync(at('out.jsonl.harvest'));
+    expectRefusal(await harvest('out.jsonl'), /pas did not harvest into it/);
+    expectWholeLines('out.jsonl');
+  });
+
+  test('that was copied with its notes, moved, linked or given another time goes on without a word', async () => {
+    for (const name of ['out.jsonl', 'out.jsonl.harvest']) copyFileSync(at(name), at(name.replace('out', 'copy')));
+    utimesSync(at('copy.jsonl'), 0, 0);
+    renameSync(at('copy.jsonl'), at('elsewhere'));
+    symlinkSync(at('elsewhere'), at('copy.jsonl'));
+    expect(await harvest('copy.jsonl')).toMatchObject({ code: 0, stderr: '' });
+    expectWholeLines('copy.jsonl');
+  });
+});
+
+describe('while a file of lines is written,', () => {
+  test.each<readonly [string, RegExp, (path: string) => void]>([
+    ['its deletion', /gone|another file/, (path) => rmSync(path)],
+    ['its truncation', /shorter than what was harvested/, (path) => truncateSync(path)],
+    ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
+    ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
+  ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 300, times: 1000 }]);
+    const running = home.start('harvest', SET, '--out', 'out.jsonl');
+    await eventually(() => existsSync(at('out.jsonl')) && linesOf('out.jsonl').length).toBeGreaterThan(7);
+    change(at('out.jsonl'));
+    await mock.control('PUT', '/faults', []);
+    const run = await running.ended;
+    expectRefusal(run, words);
+    const again = await harvest('out.jsonl');
+    if (again.code === 0) expectWholeLines('out.jsonl');
+    else expectRefusal(again, words);
+    expect((await harvest('out.jsonl', '--verify')).code).toBe(0);
+    expectWholeLines('out.jsonl');
+  });
+});
+
+test('a document that lost its end is refused', async () => {
+  expect((await harvest('out.xml')).code).toBe(0);
+  truncateSync(at('out.xml'), statSync(at('out.xml')).size - 11);
+  expectRefusal(await harvest('out.xml'), /shorter/);
+});
+
+describe('a folder of records', () => {
+  const first = (): string => `${[...expected.keys()][0]}.xml`;
+  beforeEach(async () => {
+    expect((await harvest('out')).code).toBe(0);
+  });
+
+  test('from which files were removed gets them again, which is said', async () => {
+    rmSync(join(at('out'), first()));
+    const run = await harvest('out');
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out: 1 file.*gone.*again/)]);
+    expect(held('out')).toEqual(expected);
+    expect((await harvest('out')).stderr).toBe('');
+  });
+
+  test('that was emptied is written anew', async () => {
+    for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml'))) rmSync(join(at('out'), name));
+    const run = await harvest('out');
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out is gone or empty.*anew/)]);
+    expect(held('out')).toEqual(expected);
+  });
+
+  test.each<readonly [string, RegExp, (folder: string) => void]>([
+    ['a file was edited', /was changed/, (folder) => appendFileSync(join(folder, first()), '<!-- mine -->')],
+    ['a file was emptied', /was changed/, (folder) => truncateSync(join(folder, first()))],
+  ])('in which %s is refused as it is, and mended by --verify', async (_, words, change) => {
+    change(at('out'));
+    const changed = readFileSync(join(at('out'), first()));
+    expectRefusal(await harvest('out'), words);
+    expect(readFileSync(join(at('out'), first()))).toEqual(changed);
+    const mended = await harvest('out', '--verify');
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 mended/)]);
+    expect(held('out')).toEqual(expected);
+    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('to which a record was added by another hand is refused until it is moved away', async () => {
+    writeFileSync(join(at('out'), 'HES-9.xml'), '<mine/>');
+    for (const flags of [[], ['--verify']]) expectRefusal(await harvest('out', ...flags), /HES-9\.xml/);
+    rmSync(join(at('out'), 'HES-9.xml'));
+    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('with notes of a person’s own beside the records goes on without a word', async () => {
+    writeFileSync(join(at('out'), 'README.txt'), 'mine');
+    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('an SQLite file', () => {
+  const change = (sql: string): void => {
+    const database = new Sqlite(at('out.sqlite'));
+    database.exec(sql);
+    database.close();
+  };
+  beforeEach(async () => {
+    expect((await harvest('out.sqlite')).code).toBe(0);
+  });
+
+  test.each([
+    ['a record was deleted', `delete from records where identifier like '%253'`],
+    ['a record was edited', `update records set metadata = '{}' where identifier like '%253'`],
+    [
+      'a record was added',
+      `insert into records (identifier, datestamp, sets, deleted, masked, xml) values ('x', '2020', '[]', 0, 0, '<x/>')`,
+    ],
+  ])('in which %s by another program is refused, and mended by --verify', async (_, sql) => {
+    change(sql);
+    expectRefusal(await harvest('out.sqlite'), /not as pas left it/);
+    const mended = await harvest('out.sqlite', '--verify');
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/mended/)]);
+    expect(held('out.sqlite')).toEqual(expected);
+    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('whose table another program made again is refused, and can only be deleted', async () => {
+    change('create table less as select * from records limit 3; drop table records; alter table less rename to records');
+    for (const flags of [[], ['--verify']])
+      expectRefusal(await harvest('out.sqlite', ...flags), /made its table of records again/);
+    rmSync(at('out.sqlite'));
+    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
+    expect(held('out.sqlite')).toEqual(expected);
+  });
+
+  test('that was emptied by another program is written anew', async () => {
+    change('delete from records');
+    const run = await harvest('out.sqlite');
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.sqlite is gone or empty.*anew/)]);
+    expect(held('out.sqlite')).toEqual(expected);
+  });
+
+  test('that another program only read, or gave an index, goes on without a word', async () => {
+    change('create index by_time on records (datestamp); vacuum; select count(*) from records');
+    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('that is deleted while it is written is no success', async () => {
+    rmSync(at('out.sqlite'));
+    await mock.control('DELETE', '/journal');
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 300, times: 1000 }]);
+    const running = home.start('harvest', SET, '--out', 'out.sqlite');
+    await eventually(async () => (await pagesAsked()) > 2).toBe(true);
+    rmSync(at('out.sqlite'));
+    await mock.control('PUT', '/faults', []);
+    expectRefusal(await running.ended, /gone|another file/);
+  });
+});
