@@ -1,4 +1,4 @@
-import { setState } from '../ledger/set-state.ts';
+import { setState } from './set-state.ts';
 import { setVerifying } from '../ledger/standing.ts';
 import { countHeld } from '../ledger/stored-records.ts';
 import { harvestOf, OUTPUT_FORMS, type Subject } from '../ledger/subject.ts';
@@ -7,8 +7,8 @@ import { granularityOf } from '../oai/datestamp.ts';
 import { harvest } from '../oai/harvest.ts';
 import { boundMs, type Pass } from '../oai/pass.ts';
 import { checkArguments } from '../oai/protocol.ts';
-import type { BrokenRecord } from '../oai/salvage.ts';
 import { readHeaderAlone } from '../oai/record.ts';
+import type { BrokenRecord } from '../oai/salvage.ts';
 import type { RecordSink, TakenPage } from '../oai/take-page.ts';
 import { provesAbsence } from '../oai/vanished.ts';
 import { listName } from '../oai/walk.ts';
@@ -115,7 +115,7 @@ async function harvestSet(
   const { clock, from, until, onProgress } = options;
   const verify = options.verify === true;
   const state = setState(ledger, setSpec, () => clock.now());
-  const settledMs = state.watermarkMs() ?? Number.NEGATIVE_INFINITY;
+  const settledMs = state.settledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const [startedMs, metBefore] = [clock.monotonicMs(), state.pass()?.look.met ?? 0];
   const sink = sinkOf(options, output, (count) => {

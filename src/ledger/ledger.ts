@@ -1,9 +1,9 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { replaced } from '../store/append-file.ts';
+import { refuseOtherFile } from '../store/append-file.ts';
 import { asDatabaseError, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 
@@ -31,7 +31,7 @@ const BUSY_TIMEOUT_MS = 500;
  * program's database; DatabaseTooNewError
  */
 export function openLedger(path: string): Ledger {
-  const isNew = (statsOf(path)?.size ?? 0n) === 0n;
+  const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
     if (!isNew && asDatabaseError(path, () => database.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
@@ -46,7 +46,7 @@ export function openLedger(path: string): Ledger {
     database.close();
     throw thrown;
   }
-  const opened = statsOf(path);
+  const opened = statSync(path, { bigint: true });
   const statements = new Map<string, Statement>();
   return {
     path,
@@ -56,14 +56,7 @@ export function openLedger(path: string): Ledger {
       return statement;
     },
     change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
-    refuseOther: () => {
-      const there = statsOf(path);
-      if (there === undefined || there.dev !== opened?.dev || there.ino !== opened.ino) throw replaced(path);
-    },
+    refuseOther: () => refuseOtherFile(path, opened),
     close: () => database.close(),
   };
-}
-
-function statsOf(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
 }

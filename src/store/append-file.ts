@@ -137,13 +137,13 @@ function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactl
   throw notAsLeft(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
 }
 
-function refuseOtherFile(path: string, { dev, ino }: BigIntStats): void {
+/** @throws FileError where the file that was opened there was taken away, or another one put in its place */
+export function refuseOtherFile(path: string, { dev, ino }: BigIntStats): void {
+  // Windows does not let a file go that is open, and its network drives number files anew.
+  if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (there?.dev !== dev || there.ino !== ino) throw replaced(path);
-}
-
-export function replaced(path: string): FileError {
-  return notAsLeft(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
+  if (there?.dev === dev && there.ino === ino) return;
+  throw notAsLeft(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
 }
 
 function changedInside(path: string): FileError {

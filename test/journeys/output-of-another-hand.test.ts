@@ -136,6 +136,7 @@ describe('a file of lines', () => {
     expect((await harvest('out.jsonl', '--full')).code).toBe(2);
     const mended = await harvest('out.jsonl', '--verify');
     expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/anew/)]);
+    expect(mended.stdout).toContain(`${expected.size} mended`);
     expectWholeLines('out.jsonl');
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
   });

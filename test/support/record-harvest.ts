@@ -9,7 +9,7 @@ import { sqliteOutput } from '../../src/flows/record-outputs/sqlite.ts';
 import { xmlStreamOutput } from '../../src/flows/record-outputs/xml-stream.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
-import { setState } from '../../src/ledger/set-state.ts';
+import { setState } from '../../src/flows/set-state.ts';
 import { breakSeal } from '../../src/ledger/standing.ts';
 import { type OutputForm, type Subject, settleSubject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';

@@ -1,9 +1,11 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { harvestOf } from '../ledger/subject.ts';
 import { type HarvestState, type MetRecord, storedState } from '../oai/harvest-state.ts';
-import type { Ledger } from './ledger.ts';
-import { harvestOf } from './subject.ts';
 
 /** Where an output holds several sets, a record that is no longer in one of them may well be in another. */
-export type SetState = HarvestState & {
+type SetState = HarvestState & {
+  /** What changed before that stood in the output, or should have: all of it, where the output was lost. */
+  settledMs(): number;
   /** Whether a record was met before that look, not in it, and in another set as well. */
   leavesOthers(look: number): boolean;
   /** Such a record is not of this set any more. */
@@ -18,7 +20,12 @@ export type SetState = HarvestState & {
 export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
   const harvest = change(() => harvestOf(ledger, setSpec));
-  const own = storedState(ledger, harvest, nowMs);
+  const stored = storedState(ledger, harvest, nowMs);
+  const settledMs = (): number => {
+    const wasComplete = sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
+    return stored.watermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+  };
+  const own = { ...stored, settledMs };
   if (sql('select count(*) from harvests').pluck().get() === 1) return { ...own, leavesOthers: () => false, leave: () => {} };
   const elsewhere = sql('select 1 from met_records where identifier = ? and harvest <> ? and look > 0').pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
