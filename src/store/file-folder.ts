@@ -34,14 +34,18 @@ export async function writeFiles(folder: string, files: readonly NamedContent[])
 /** How a file stands on the disk. */
 export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: Buffer };
 
-/** Undefined where there is no such file. @param known whose digest is taken over where nothing has touched the file since */
-export function standingOf(path: string, known?: FileStanding): FileStanding | undefined {
+/**
+ * Undefined where there is no such file.
+ * @param known whose digest is taken over where nothing has touched the file since
+ * @param content what has just been written there, and need not be read
+ */
+export function standingOf(path: string, known?: FileStanding, content?: string): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;
     const [sizeBytes, changedNs] = [Number(stat.size), String(stat.ctimeNs)];
     const isUntouched = known?.sizeBytes === sizeBytes && known.changedNs === changedNs;
-    const digest = isUntouched ? known.digest : createHash('sha256').update(readFileSync(path)).digest();
+    const digest = isUntouched ? known.digest : createHash('sha256').update(content ?? readFileSync(path)).digest();
     return { sizeBytes, changedNs, digest };
   } catch (thrown) {
     throw toDatabaseError(path, thrown);

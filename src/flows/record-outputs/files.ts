@@ -58,8 +58,8 @@ export async function filesOutput(
     write: async ({ document, records }) => {
       const files = records.map((record) => toFile(document, record, nameOf(record.header.identifier)));
       await writeFiles(folder, files);
-      waiting = files.map(({ name, identifier }) => {
-        const standing = standingOf(join(folder, name));
+      waiting = files.map(({ name, identifier, content }) => {
+        const standing = standingOf(join(folder, name), undefined, content);
         if (standing === undefined) throw edited(folder, [{ name }]);
         return { name, identifier, ...standing };
       });
