@@ -1,4 +1,3 @@
-import { setState } from './set-state.ts';
 import { setVerifying } from '../ledger/standing.ts';
 import { countHeld } from '../ledger/stored-records.ts';
 import { harvestOf, OUTPUT_FORMS, type Subject } from '../ledger/subject.ts';
@@ -14,6 +13,7 @@ import { provesAbsence } from '../oai/vanished.ts';
 import { listName } from '../oai/walk.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-outputs/record-output.ts';
 import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
+import { setState } from './set-state.ts';
 
 /** What records can be written as. */
 export const RECORD_FORMS = OUTPUT_FORMS;

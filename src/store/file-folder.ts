@@ -45,7 +45,11 @@ export function standingOf(path: string, known?: FileStanding, content?: string)
     if (stat?.isFile() !== true) return undefined;
     const [sizeBytes, changedNs] = [Number(stat.size), String(stat.ctimeNs)];
     const isUntouched = known?.sizeBytes === sizeBytes && known.changedNs === changedNs;
-    const digest = isUntouched ? known.digest : createHash('sha256').update(content ?? readFileSync(path)).digest();
+    const digest = isUntouched
+      ? known.digest
+      : createHash('sha256')
+          .update(content ?? readFileSync(path))
+          .digest();
     return { sizeBytes, changedNs, digest };
   } catch (thrown) {
     throw toDatabaseError(path, thrown);
