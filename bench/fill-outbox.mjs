@@ -6,9 +6,9 @@ import { rememberAccount } from '../dist/src/outbox/accounts.js';
 import { claim, nextDue, settle } from '../dist/src/outbox/claims.js';
 import { recount } from '../dist/src/outbox/counts.js';
 import { addImport } from '../dist/src/outbox/entries.js';
-import { insertFind } from '../dist/src/outbox/finds.js';
-import { openOutbox } from '../dist/src/outbox/outbox.js';
+import { openOutbox } from '../dist/src/outbox/open-outbox.js';
 import { openService } from '../dist/src/outbox/services.js';
+import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
 const ACCOUNT = { identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '' };
 const BATCH = 10_000;

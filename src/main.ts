@@ -8,8 +8,8 @@ import { commanderText } from './commands/commander-texts.ts';
 import { withoutHelpWord } from './commands/help-word.ts';
 import { buildProgram } from './commands/program.ts';
 import type { World } from './context/context.ts';
-import { printable } from './ui/printable.ts';
-import { wrapped } from './ui/wrap.ts';
+import { printable } from './text/printable.ts';
+import { wrapped } from './text/wrap.ts';
 
 /**
  * Runs the command line.

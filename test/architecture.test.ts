@@ -34,23 +34,23 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ttag: /^src\/base\/catalog\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
-  exifreader: /^src\/find\/photo-exif\.ts$/,
-  'read-excel-file': /^src\/find\/xlsx-table\.ts$/,
-  'write-excel-file': /^src\/find\/export\/write-workbook\.ts$/,
-  sharp: /^src\/find\/thumbnail\.ts$/,
+  exifreader: /^src\/photo\/photo-exif\.ts$/,
+  'read-excel-file': /^src\/tables\/xlsx-table\.ts$/,
+  'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
+  sharp: /^src\/photo\/thumbnail\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
   'p-retry': /^src\/http\/retry\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
-  proj4: /^src\/geo\/project\.ts$/,
+  proj4: /^src\/place\/project\.ts$/,
   chalk: /^src\/ui\/terminal\.ts$/,
   inquirer: /^src\/ui\/prompt\.ts$/,
-  'csv-parse': /^src\/find\/csv-table\.ts$/,
-  'file-type': /^src\/find\/photograph\.ts$/,
+  'csv-parse': /^src\/tables\/csv-table\.ts$/,
+  'file-type': /^src\/photo\/photograph\.ts$/,
   'smol-toml': /^src\/store\/toml\.ts$/,
   commander: /^src\/(main|commands\/[\w-]+)\.ts$/,
 };
 
-const DOORS_TO_THE_MOCK = ['src/commands/mock-server.ts', 'src/commands/demo.ts'];
+const DOORS_TO_THE_MOCK = ['src/commands/service/mock-server.ts', 'src/commands/service/demo.ts'];
 const MOST_LINES = 300;
 
 const STATIC = /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s+'([^']+)'/gm;

@@ -10,9 +10,9 @@ const ENTRIES =
 
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
-  'src/commands/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
-  'src/find/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
-  'src/find/input-file.ts#MAX_INPUT_BYTES': 'the limit that the test goes beyond',
+  'src/commands/setup/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
+  'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
+  'src/tables/input-file.ts#MAX_INPUT_BYTES': 'the limit that the test goes beyond',
   'src/find/resolve-reference.ts#resolveTerm': 'one cell, without the field that leads to it',
   'src/find/resolve-reference.ts#resolveFinder': 'one cell, without the field that leads to it',
   'src/find/rules.ts#RULES': 'every rule must have its case',

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mapTable } from '../src/columns/map-table.ts';
 import { checkDocument } from '../src/find/check-document.ts';
 import type { DocumentProfile, Find } from '../src/find/find.ts';
-import { readInputFile } from '../src/find/input-file.ts';
+import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
 import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';
-import { mapTable } from '../src/find/map-table.ts';
-import { photoResolver } from '../src/find/photo-path.ts';
-import { inspectPhotograph } from '../src/find/photograph.ts';
-import { readTable } from '../src/find/read-table.ts';
-import { type FindSchema, openFindSchema } from '../src/find/schema.ts';
-import { validateFind } from '../src/find/validate.ts';
-import { contains, parsePolygon } from '../src/geo/polygon.ts';
-import { toWgs84 } from '../src/geo/project.ts';
+import { validateFind } from '../src/find/validate-find.ts';
+import { photoResolver } from '../src/photo/photo-path.ts';
+import { inspectPhotograph } from '../src/photo/photograph.ts';
+import { contains, parsePolygon } from '../src/place/polygon.ts';
+import { toWgs84 } from '../src/place/project.ts';
+import { readInputFile } from '../src/tables/input-file.ts';
+import { readTable } from '../src/tables/read-table.ts';
 
 /** The example documents name the schema of `pas-mock-server --port 8099`, so that they can be posted to it as they are. */
 const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'http://127.0.0.1:8099/schema/svc', schemaVersion: '2.2' };

@@ -132,17 +132,17 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['XML', /^src\//, /^<\?xml /],
   ['the first bytes of a file', /^src\/(find|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
-  ['what the GeoPackage standard calls them', /^src\/find\/export\/gpkg-schema\.ts$/, /./],
+  ['what the GeoPackage standard calls them', /^src\/tables\/gpkg-schema\.ts$/, /./],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
-  ['flags that only the scripts of shells use', /^src\/commands\/complete\.ts$/, /./],
-  ['an example', /^src\/commands\/completion\.ts$/, /^source /],
+  ['flags that only the scripts of shells use', /^src\/commands\/setup\/complete\.ts$/, /./],
+  ['an example', /^src\/commands\/setup\/completion\.ts$/, /^source /],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
-  ['RDF', /^src\/vocabulary\/export\.ts$/, /^(@prefix|owl:)/],
+  ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/trade-words\.ts$/, /./],
   ['names of columns, to be recognised', /^src\/find\/(fields|propose\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
-  ['names of people, to be recognised', /^src\/find\/propose\/given-names\.ts$/, /./],
+  ['names of people, to be recognised', /^src\/columns\/given-names\.ts$/, /./],
 ];
 
 /** Thrown where only a bug leads; what is foreseen is a PasError. */

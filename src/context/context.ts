@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Connections } from '../http/send.ts';
-import type { Outbox, ServiceOutbox } from '../outbox/outbox.ts';
+import type { Outbox, ServiceOutbox } from '../outbox/open-outbox.ts';
 import type { NamedService } from '../outbox/services.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
@@ -79,7 +79,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   });
   const openAt = async (path: string): Promise<Outbox> => {
     const [{ openOutbox }, { nameServices }] = await Promise.all([
-      import('../outbox/outbox.ts'),
+      import('../outbox/open-outbox.ts'),
       import('../outbox/services.ts'),
     ]);
     const outbox = openOutbox(path, systemClock, () => {

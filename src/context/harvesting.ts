@@ -1,13 +1,13 @@
 import { ConfigError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Harvesting, SyncContext } from '../flows/push-to-end.ts';
+import type { Harvesting, SyncContext } from '../flows/push/push-to-end.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { keepingQuiet, openService, passwordOf } from './service.ts';
+import { keepingQuiet, openService, passwordOf } from './open-service.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
 const NEWEST = 'newest';

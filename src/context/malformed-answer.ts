@@ -6,7 +6,7 @@ import { striking } from '../http/without-secrets.ts';
 import { MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
-import { passwordOf } from './service.ts';
+import { passwordOf } from './open-service.ts';
 
 const MOST_KEPT = 20;
 const MOST_MEBIBYTES = 16;

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { parseTable } from '../find/csv-table.ts';
-import { readInputFile } from '../find/input-file.ts';
-import { type Mapping, type MappingRow, mappingText, readMapping } from '../find/mapping.ts';
-import { readTable, readTableBytes } from '../find/read-table.ts';
-import type { Table } from '../find/table.ts';
+import { type Mapping, type MappingRow, mappingText, readMapping } from '../columns/mapping.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
+import { parseTable } from '../tables/csv-table.ts';
+import { readInputFile } from '../tables/input-file.ts';
+import { readTable, readTableBytes } from '../tables/read-table.ts';
+import type { Table } from '../tables/table.ts';
 import type { Context } from './context.ts';
 
 /**

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type DocumentProfile, schemaLocationOf } from '../find/find.ts';
-import type { ReadOwnSchema } from '../find/schema.ts';
+import type { ReadOwnSchema } from '../find/find-schema.ts';
 import { readKept } from '../store/kept-files.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';

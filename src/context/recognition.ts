@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import type { Copied, Recognition } from '../flows/recognise-outbox.ts';
+import type { Copied, Recognition } from '../flows/push/recognise-outbox.ts';
 import { openMemory } from '../outbox/history.ts';
 import { systemProcesses } from '../outbox/process-table.ts';
 import type { Context } from './context.ts';

@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { localDate } from '../base/clock.ts';
+import { withMapping } from '../columns/mapping.ts';
 import type { Find } from '../find/find.ts';
-import { withMapping } from '../find/mapping.ts';
-import { openFindSchema } from '../find/schema.ts';
-import { type ValidatedFind, validateFind } from '../find/validate.ts';
-import type { AddingSources } from '../flows/adding.ts';
-import { keepingPhotographs, type PhotographKeeping } from '../flows/kept-photographs.ts';
+import { openFindSchema } from '../find/find-schema.ts';
+import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
+import type { AddingSources } from '../flows/interview/adding.ts';
+import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
 import type { Context } from './context.ts';
 import { readMappingFile } from './own-files.ts';

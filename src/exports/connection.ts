@@ -4,8 +4,8 @@ import { ConfigError } from '../base/errors.ts';
 import { isProtected } from '../context/config.ts';
 import { placesFrom } from '../context/places.ts';
 import { within } from '../http/exchange.ts';
-import { makePace, type Pace } from '../http/pace.ts';
 import { openPaceStore } from '../http/pace-store.ts';
+import { makePace, type Pace } from '../http/pacer.ts';
 import { type Connections, openConnections } from '../http/send.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
 

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import type { Issue } from '../base/issue.ts';
+import { mapTable } from '../columns/map-table.ts';
 import { checkDocument } from '../find/check-document.ts';
 import type { Find } from '../find/find.ts';
-import { mapTable } from '../find/map-table.ts';
-import { photoResolver } from '../find/photo-path.ts';
-import { readTable } from '../find/read-table.ts';
-import { validateFind } from '../find/validate.ts';
+import { validateFind } from '../find/validate-find.ts';
+import { photoResolver } from '../photo/photo-path.ts';
+import { readTable } from '../tables/read-table.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { PasError } from '../base/errors.ts';
@@ -13,8 +13,8 @@ export type { Issue } from '../base/issue.ts';
 export type { Reference, TargetState } from '../find/field.ts';
 export type { ElementName, FindElements } from '../find/fields.ts';
 export type { Find, FindSource } from '../find/find.ts';
-export type { GeomSystem } from '../find/geometry.ts';
 export type { Role } from '../pas-api/account.ts';
+export type { GeomSystem } from '../place/geometry.ts';
 export type { CheckOptions } from './knowledge.ts';
 
 /** Finds as the service would judge them, without a network. What is wrong comes back as issues, all of it at once. */

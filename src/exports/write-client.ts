@@ -1,15 +1,15 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { inspectPhotograph } from '../find/photograph.ts';
-import { openKeptPhotograph } from '../flows/open-kept-photograph.ts';
-import { readAccount } from '../flows/read-account.ts';
-import { readRecordIdent } from '../flows/read-record-ident.ts';
-import { sendOnce } from '../flows/send-entry.ts';
+import { readRecordIdent } from '../flows/harvest/read-record-ident.ts';
+import { readAccount } from '../flows/push/read-account.ts';
+import { sendOnce } from '../flows/push/send-entry.ts';
+import { openKeptPhotograph } from '../flows/queue/open-kept-photograph.ts';
 import { sha512Of } from '../http/digest.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
+import { inspectPhotograph } from '../photo/photograph.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';

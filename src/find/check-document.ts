@@ -6,7 +6,7 @@ import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
 import { checkRules } from './rules.ts';
-import type { ValidationContext } from './validate.ts';
+import type { ValidationContext } from './validate-find.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 

@@ -1,5 +1,5 @@
+import { foldName } from '../text/names.ts';
 import { type ElementName, FIELDS } from './fields.ts';
-import { foldName } from './names.ts';
 
 /** Columns that fill no single element by themselves. */
 const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;

@@ -1,4 +1,4 @@
-import type { GeomSystem } from './geometry.ts';
+import type { GeomSystem } from '../place/geometry.ts';
 
 /** How an element is written (contract, "Find import document", element types), and what its value is here. */
 export type ValueOf = {

@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
+import type { GeomSystem } from '../place/geometry.ts';
 import type { FieldRow, ValueOf } from './field.ts';
-import type { GeomSystem } from './geometry.ts';
 
 /**
  * The elements that a client fills, in the order of the schema: the one list that documents, tables, questions, exports, reports

@@ -1,11 +1,11 @@
 import { t } from '../base/language.ts';
+import { type PointInSystem, parsePoint } from '../place/geometry.ts';
+import { isSamePlace } from '../place/same-place.ts';
+import { isReadable } from '../text/reading.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
-import { type PointInSystem, parsePoint } from './geometry.ts';
-import { isReadable } from './reading.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
-import { isSamePlace } from './same-place.ts';
 
 /** What stands in place of content that the reader may not see (contract, "Authentication", interface B). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';

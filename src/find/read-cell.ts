@@ -1,8 +1,8 @@
-import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
+import type { GeomSystem } from '../place/geometry.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
-import type { GeomSystem } from './geometry.ts';
-import { type Reading, unreadable } from './reading.ts';
 
 /**
  * What a number means whose one separator stands before three digits: `1,000` has decimals in Czech and thousands in English.

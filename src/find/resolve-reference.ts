@@ -1,8 +1,8 @@
 import { t } from '../base/language.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
-import { type Reading, unreadable } from './reading.ts';
 
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;

@@ -1,14 +1,14 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { toWgs84 } from '../geo/project.ts';
+import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from '../place/geometry.ts';
+import { toWgs84 } from '../place/project.ts';
+import { CONVERTED_WITHIN_M } from '../place/same-place.ts';
+import { isReadable } from '../text/reading.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import type { Find } from './find.ts';
-import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from './geometry.ts';
 import type { TermCandidate } from './lookup.ts';
 import { PROJECT_RULES } from './project-rules.ts';
-import { isReadable } from './reading.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
-import { CONVERTED_WITHIN_M } from './same-place.ts';
 import { VALUE_RULES } from './value-rules.ts';
 
 /** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */

@@ -1,12 +1,12 @@
-import { alternatives } from '../base/enumeration.ts';
 import { t } from '../base/language.ts';
-import { codePointName } from '../ui/printable.ts';
-import { findIllegalCharacter } from '../xml/build.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { codePointName } from '../text/printable.ts';
+import { type Unreadable, unreadable } from '../text/reading.ts';
+import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
-import { type Unreadable, unreadable } from './reading.ts';
 import {
   deletedMessage,
   findNameDoubt,

@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
-import { buildXml } from '../xml/build.ts';
 import { descendantsOf, sourceOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
+import { buildXml } from '../xml/write-xml.ts';
 import { formatUpwards } from './datestamp.ts';
 import { OAI_NAMESPACE } from './protocol.ts';
 import { readRecord } from './record.ts';

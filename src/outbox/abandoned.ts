@@ -2,7 +2,7 @@ import { recoverInterrupted } from './claims.ts';
 import { entriesInState } from './entries.ts';
 import type { Entry } from './entry.ts';
 import { leaseHolder, lifeOf, takeLease } from './lease.ts';
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /**
  * Takes up what a pas that was killed left `sending`, where none is at work now: until then nothing else could be done

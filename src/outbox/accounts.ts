@@ -1,4 +1,4 @@
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** What the service said of an account when it was last asked. */
 export type KnownAccount = {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { copyDatabase } from '../store/database-file.ts';
-import { type Outbox, openOutbox } from './outbox.ts';
+import { type Outbox, openOutbox } from './open-outbox.ts';
 
 /** Tables that only an outbox has; a file without them is some other program's. */
 const TABLES_OF_AN_OUTBOX = ['finds', 'entries', 'attempts', 'lease'];

@@ -3,7 +3,7 @@ import { entriesInState, entryById, issuesText, move, selectEntries } from './en
 import type { Entry, EntryKind } from './entry.ts';
 import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
 import { dropOutdated, IS_OUTDATED } from './latest-number.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 import { againAt, LONGEST_WAIT_MS } from './tries.ts';
 
 export type DueQuery = {

@@ -1,5 +1,5 @@
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /**
  * How many there are of what. Triggers of the outbox keep the counts in two small tables, in the transaction of each change, so that

@@ -1,7 +1,7 @@
 import type { Issue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
-import { expectOneChange, type Outbox, type ServiceOutbox } from './outbox.ts';
+import { expectOneChange, type Outbox, type ServiceOutbox } from './open-outbox.ts';
 import { sealOf } from './seal.ts';
 
 export type Target = {

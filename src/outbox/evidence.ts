@@ -1,4 +1,4 @@
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 

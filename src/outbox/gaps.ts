@@ -2,7 +2,7 @@ import { t } from '../base/language.ts';
 import { entriesInState, GAP_OF_ACCOUNT, move } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
 import { recordEvidence } from './evidence.ts';
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** A time of which this outbox knows nothing, since an older copy of it was put back. */
 export type Gap = Doubt & {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openReplaceable } from '../store/database.ts';
 import { entriesOfService } from './entries.ts';
 import type { ImportEntry } from './entry.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /** An outbox's own account of itself. */
 type History = { readonly id: string; readonly machine: string; readonly attempts: number };

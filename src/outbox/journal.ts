@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import type { Attempt } from './entry.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 export type RequestLine = {
   readonly method: string;

@@ -2,7 +2,7 @@ import { t } from '../base/language.ts';
 import { entriesOfService, move, selectEntries, type Target } from './entries.ts';
 import { type Attempt, type Doubt, type Entry, type EntryState, type NumberEntry, OPEN_END_MS } from './entry.ts';
 import { attemptsOf } from './journal.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /** The registration number that was set last for a find, whether the service has it already or not. */
 export function latestNumber(entries: readonly Entry[]): string | undefined {

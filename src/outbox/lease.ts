@@ -1,7 +1,7 @@
 import { OutboxLeasedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { refuseDamaged } from '../store/database-file.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 import { type ProcessTable, systemProcesses } from './process-table.ts';
 
 type LeaseHolder = {

@@ -1,9 +1,9 @@
 import { t } from '../base/language.ts';
 import { move, selectEntries } from './entries.ts';
 import type { Entry, EntryState, NumberEntry, PhotoEntry } from './entry.ts';
-import { findById, insertFind } from './finds.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 import { sealOf } from './seal.ts';
+import { findById, insertFind } from './stored-finds.ts';
 
 /** Two rows turn out to be one service: all of the first is given to the second. To be called in a transaction. */
 export function mergeServices(outbox: Outbox, from: number, into: number): void {

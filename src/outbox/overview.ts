@@ -1,6 +1,6 @@
 import { entriesOfService, UNSETTLED } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** What is queued of each kind, of the records of these keys or of all. */
 export function countQueued(

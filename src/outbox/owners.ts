@@ -1,6 +1,6 @@
 import { entriesOfFind, entriesOfService, move } from './entries.ts';
 import type { Entry, ImportEntry } from './entry.ts';
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** The import that is known to have made a record. */
 export function ownerOf(outbox: ServiceOutbox, identCely: string): ImportEntry | undefined {

@@ -1,6 +1,6 @@
 import { entriesOfService, selectEntries } from './entries.ts';
 import type { PhotoEntry } from './entry.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /** Photographs that the service may not have yet, for every service. */
 export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {

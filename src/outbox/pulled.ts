@@ -1,4 +1,4 @@
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** How the service's harvest has a record that was sent from here, as one account is shown it. */
 export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';

@@ -3,7 +3,7 @@ import { copyDatabase } from '../store/database-file.ts';
 import { move, selectEntries } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
 import { reasonOfLostAttempt } from './journal.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 /** What is the machine's own, and not part of what was copied; the counts follow of themselves. */
 const STAYS = ['lease', 'copy_made', 'entry_counts', 'find_counts', 'history'];

@@ -1,7 +1,7 @@
 import { entriesOfTarget, type Target } from './entries.ts';
 import type { Entry, EntryState } from './entry.ts';
 import { mayHaveArrived } from './latest-number.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /** States in which the service is certain not to have what the entry would send. */
 const NEVER_SENT: readonly EntryState[] = ['draft', 'queued', 'refused', 'dropped'];

@@ -1,5 +1,5 @@
 import type { Attempt } from './entry.ts';
-import type { ServiceOutbox } from './outbox.ts';
+import type { ServiceOutbox } from './open-outbox.ts';
 
 /** When something happened, by the server's clock. */
 export type Moment = {

@@ -1,5 +1,5 @@
 import { mergeServices } from './merge-services.ts';
-import type { Outbox, ServiceOutbox } from './outbox.ts';
+import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 
 /** A profile as far as the outbox is concerned: the name, and whom it means at which address (in the spelling of `normalAddress`). */
 export type NamedService = { readonly profile: string; readonly address: string; readonly username: string };

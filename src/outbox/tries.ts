@@ -1,6 +1,6 @@
 import type { Attempt } from './entry.ts';
 import { attemptsOf } from './journal.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 /** After so many tries in a row that came to nothing an entry waits for minutes, and longer each time. */
 export const MOST_TRIES = 8;

@@ -1,5 +1,5 @@
 import { decimal, msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
-import type { Place } from './report.ts';
+import type { Place } from './report-model.ts';
 
 /** Numbers, dates and coordinates as the report's language writes them. */
 

@@ -1,4 +1,4 @@
-import { toSJtsk } from '../geo/project.ts';
+import { toSJtsk } from '../place/project.ts';
 import { gridText, latitudeText, longitudeText } from './format.ts';
 import { type Frame, roundStep } from './map-frame.ts';
 

@@ -1,5 +1,5 @@
-import { type BoundingBox, metresPerDegree } from '../geo/polygon.ts';
-import type { Point } from '../geo/project.ts';
+import { type BoundingBox, metresPerDegree } from '../place/polygon.ts';
+import type { Point } from '../place/project.ts';
 
 /**
  * The window of a map: degrees to units of the drawing, x to the right and y down. Longitude and latitude are drawn straight,

@@ -1,4 +1,4 @@
-import type { Point } from '../geo/project.ts';
+import type { Point } from '../place/project.ts';
 
 /** A name beside a place. It may stand on either side of it, above or below. */
 export type LabelWish = { readonly at: Point; readonly text: string; readonly radius: number };

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import type { Frame } from './map-frame.ts';
 import type { LabelWish } from './map-labels.ts';
 import { type Stack, stack } from './map-stacks.ts';
-import { type MappedFind, REPORT_STATES, type ReportState } from './report.ts';
+import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
 import { stateBadge, stateName } from './states.ts';
 
 /** Marks closer than this would cover each other. */

@@ -1,6 +1,6 @@
-import { type BoundingBox, metresPerDegree } from '../geo/polygon.ts';
+import { type BoundingBox, metresPerDegree } from '../place/polygon.ts';
 import { boxAround } from './map-frame.ts';
-import type { MappedFind } from './report.ts';
+import type { MappedFind } from './report-model.ts';
 
 export type PlannedSheet = {
   readonly kind: 'overview' | 'detail';

@@ -1,4 +1,4 @@
-import type { Point } from '../geo/project.ts';
+import type { Point } from '../place/project.ts';
 
 /** Marks that would cover each other, drawn as one. Units of the drawing. */
 export type Stack<T> = { readonly at: Point; readonly members: readonly T[]; readonly reach: number };

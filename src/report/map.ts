@@ -1,8 +1,8 @@
 import { t } from '../base/language.ts';
-import { centreOf, clipRing } from '../geo/clip.ts';
-import { type BoundingBox, contains, type Polygon } from '../geo/polygon.ts';
-import type { Point } from '../geo/project.ts';
-import { type Line, simplifyRing } from '../geo/simplify.ts';
+import { centreOf, clipRing } from '../place/clip.ts';
+import { type BoundingBox, contains, type Polygon } from '../place/polygon.ts';
+import type { Point } from '../place/project.ts';
+import { type Line, simplifyRing } from '../place/simplify.ts';
 import { eastern, metresText, northern } from './format.ts';
 import { graticuleOf, type Tick } from './graticule.ts';
 import { type Html, html } from './html.ts';
@@ -18,7 +18,7 @@ import {
   stateCounts,
   tenth,
 } from './map-marks.ts';
-import type { MappedFind, MapSheet, Outline } from './report.ts';
+import type { MappedFind, MapSheet, Outline } from './report-model.ts';
 
 /** Share of the width that the scale bar takes at the most. */
 const BAR_SHARE = 0.22;

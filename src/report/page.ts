@@ -3,7 +3,7 @@ import type { Assets } from './assets.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
-import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report.ts';
+import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report-model.ts';
 import { stateBadge, stateShapes } from './states.ts';
 
 /** By what stands at its beginning, a page of ours is known again. */

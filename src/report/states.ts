@@ -1,6 +1,6 @@
 import { t } from '../base/language.ts';
 import { type Html, html } from './html.ts';
-import { REPORT_STATES, type ReportState } from './report.ts';
+import { REPORT_STATES, type ReportState } from './report-model.ts';
 
 const NAMES: Readonly<Record<ReportState, string>> = {
   draft: t`not complete`,

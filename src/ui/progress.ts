@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { cutTo } from './width.ts';
+import { cutTo } from '../text/width.ts';
 
 export type Progress = {
   /**

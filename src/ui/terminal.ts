@@ -1,10 +1,10 @@
 import { Chalk, type ChalkInstance } from 'chalk';
-import { printable } from './printable.ts';
+import { printable } from '../text/printable.ts';
+import { wrapped } from '../text/wrap.ts';
+import { table } from './print-table.ts';
 import { type Bar, makeBar, NO_PROGRESS, type Progress, widthOf } from './progress.ts';
-import { table } from './table.ts';
-import { wrapped } from './wrap.ts';
 
-export { printable } from './printable.ts';
+export { printable } from '../text/printable.ts';
 export type { Progress } from './progress.ts';
 
 export type Streams = {

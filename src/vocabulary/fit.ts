@@ -1,5 +1,5 @@
-import { editDistance } from '../base/edit-distance.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { editDistance } from '../text/edit-distance.ts';
 import type { Likeness } from './likeness.ts';
 import type { Reading, Token, Word } from './own-term.ts';
 

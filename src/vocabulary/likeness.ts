@@ -1,4 +1,4 @@
-import { editDistance } from '../base/edit-distance.ts';
+import { editDistance } from '../text/edit-distance.ts';
 import { compoundParts, type Word } from './own-term.ts';
 
 /** How far a word of a museum's list is one of the vocabulary's. */

@@ -1,4 +1,4 @@
-import { editDistance } from '../base/edit-distance.ts';
+import { editDistance } from '../text/edit-distance.ts';
 import { fold, wordsOf } from './fold.ts';
 import { type StoredWord, similarWords } from './similar-words.ts';
 import type { Term } from './term.ts';

@@ -1,4 +1,4 @@
-import { parsePolygon } from '../geo/polygon.ts';
+import { parsePolygon } from '../place/polygon.ts';
 import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
 import type { Vocabulary } from './vocabulary.ts';

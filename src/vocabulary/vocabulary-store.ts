@@ -4,7 +4,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { type LookupArea, makeAreaLookup } from './areas.ts';
-import { type LookupProject, type LookupTerm, makeProjectLookup, makeTermLookup } from './lookup.ts';
+import { type LookupProject, type LookupTerm, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** The vocabulary file, open. What it holds belongs to sources, one for each harvesting interface. */

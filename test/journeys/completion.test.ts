@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { wordsOf } from '../../src/commands/complete.ts';
-import { wishOf } from '../../src/commands/completion-wish.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
-import { insertFind } from '../../src/outbox/finds.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { wordsOf } from '../../src/commands/setup/complete.ts';
+import { wishOf } from '../../src/commands/setup/completion-wish.ts';
+import { openOutbox } from '../../src/outbox/open-outbox.ts';
+import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { OutboxLeasedError } from '../../src/base/errors.ts';
 import { openFindOutbox } from '../../src/exports/outbox.ts';
 import { leaseHolder, takeLease } from '../../src/outbox/lease.ts';
-import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
+import { type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
 import { type ProcessTable, processTable } from '../../src/outbox/process-table.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';

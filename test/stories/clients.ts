@@ -2,11 +2,11 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
-import { harvestRecords } from '../../src/flows/harvest-records.ts';
-import { harvestVocabulary } from '../../src/flows/harvest-vocabulary.ts';
-import { growingFile } from '../../src/flows/record-outputs/growing.ts';
-import { jsonlOutput } from '../../src/flows/record-outputs/jsonl.ts';
-import type { RecordOutput } from '../../src/flows/record-outputs/record-output.ts';
+import { growingFile } from '../../src/flows/harvest/growing-output.ts';
+import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
+import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
+import { jsonlOutput } from '../../src/flows/harvest/jsonl-output.ts';
+import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { settleSubject } from '../../src/ledger/subject.ts';

@@ -1,4 +1,4 @@
-import type { OpenService } from '../../src/flows/identify-account.ts';
+import type { OpenService } from '../../src/flows/push/identify-account.ts';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
 import type { KnownAccount } from '../../src/outbox/accounts.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';

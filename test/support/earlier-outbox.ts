@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { type NamedService, nameServices, openService } from '../../src/outbox/services.ts';
 import { manualClock } from './manual-clock.ts';
 import { ADDRESS, type TempOutbox, tempFolder, USERNAME } from './temp-outbox.ts';

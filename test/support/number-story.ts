@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { enqueueNumber } from '../../src/flows/enqueue-change.ts';
-import { noWalls } from '../../src/flows/left-out.ts';
-import { type PushResult, push } from '../../src/flows/push.ts';
+import { noWalls } from '../../src/flows/push/left-out.ts';
+import { type PushResult, push } from '../../src/flows/push/push-due.ts';
+import { enqueueNumber } from '../../src/flows/queue/enqueue-change.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
-import { makePace } from '../../src/http/pace.ts';
+import { makePace } from '../../src/http/pacer.ts';
 import { manualClock } from './manual-clock.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
 import { ACCOUNT_ID, asSeenBy, queueImport, type TempOutbox, tempOutbox } from './temp-outbox.ts';

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
-import { noWalls } from '../../src/flows/left-out.ts';
-import { type PushResult, push } from '../../src/flows/push.ts';
-import type { PushContext, PushEvent } from '../../src/flows/push-run.ts';
+import { noWalls } from '../../src/flows/push/left-out.ts';
+import { type PushResult, push } from '../../src/flows/push/push-due.ts';
+import type { PushContext, PushEvent } from '../../src/flows/push/push-run.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
-import { makePace } from '../../src/http/pace.ts';
+import { makePace } from '../../src/http/pacer.ts';
 import { entriesOfService } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../src/outbox/open-outbox.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
 import { ACCOUNT_ID } from './temp-outbox.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Issue } from '../../src/base/issue.ts';
+import { mapTable } from '../../src/columns/map-table.ts';
+import { readConstants, withConstants } from '../../src/columns/with-constants.ts';
 import type { Find } from '../../src/find/find.ts';
-import { mapTable } from '../../src/find/map-table.ts';
-import { readTableBytes } from '../../src/find/read-table.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { readConstants, withConstants } from '../../src/find/with-constants.ts';
+import { readTableBytes } from '../../src/tables/read-table.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 

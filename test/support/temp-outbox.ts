@@ -1,14 +1,14 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Recognition } from '../../src/flows/recognise-outbox.ts';
+import type { Recognition } from '../../src/flows/push/recognise-outbox.ts';
 import { sha512Of } from '../../src/http/digest.ts';
 import { rememberAccount } from '../../src/outbox/accounts.ts';
 import { addImport } from '../../src/outbox/entries.ts';
-import { insertFind } from '../../src/outbox/finds.ts';
 import { openMemory } from '../../src/outbox/history.ts';
-import { openOutbox, type ServiceOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox, type ServiceOutbox } from '../../src/outbox/open-outbox.ts';
 import { openService } from '../../src/outbox/services.ts';
+import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 export const ADDRESS = 'https://finds.example.org';

@@ -1,4 +1,4 @@
-import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest-vocabulary.ts';
+import { type HarvestProgress, harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { type HarvestState, storedState } from '../../src/oai/harvest-state.ts';

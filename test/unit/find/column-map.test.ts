@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withColumnMap } from '../../../src/find/column-map/apply-column-map.ts';
-import type { ColumnMap } from '../../../src/find/column-map/column-rule.ts';
-import { columnMapText, readColumnMap } from '../../../src/find/column-map/read-column-map.ts';
-import { parseTable } from '../../../src/find/csv-table.ts';
-import { mapTable } from '../../../src/find/map-table.ts';
+import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
+import type { ColumnMap } from '../../../src/columns/column-rule.ts';
+import { mapTable } from '../../../src/columns/map-table.ts';
+import { columnMapText, readColumnMap } from '../../../src/columns/read-column-map.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 
 const table = (text: string) => parseTable('museum.csv', Buffer.from(text));
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readColumns } from '../../../src/find/columns.ts';
-import type { Table } from '../../../src/find/table.ts';
+import { readColumns } from '../../../src/columns/columns.ts';
+import type { Table } from '../../../src/tables/table.ts';
 
 function tableOf(header: readonly string[], ...rows: readonly string[][]): Table {
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem, formatPoint, parsePoint, readDecimal, readWrittenPoint } from '../../../src/find/geometry.ts';
+import { findRangeProblem, formatPoint, parsePoint, readDecimal, readWrittenPoint } from '../../../src/place/geometry.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 const decimal = fc

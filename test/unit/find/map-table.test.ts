@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/find/csv-table.ts';
-import { mapTable } from '../../../src/find/map-table.ts';
+import { mapTable } from '../../../src/columns/map-table.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 import { lookupTerm, nothingHarvested } from './a-find.ts';
 
 const resolvePhoto = (name: string) =>

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/find/csv-table.ts';
-import type { LookupTerm } from '../../../src/find/lookup.ts';
 import {
   checkMapping,
   type Mapping,
@@ -9,8 +7,10 @@ import {
   readOwnTerms,
   setNamed,
   withMapping,
-} from '../../../src/find/mapping.ts';
+} from '../../../src/columns/mapping.ts';
+import type { LookupTerm } from '../../../src/find/lookup.ts';
 import { resolveTerm } from '../../../src/find/resolve-reference.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 
 const HEADER = 'set;term;id;label;note;confirmed';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type MatchableFind, matchPhotographs, type Shot } from '../../../src/find/match-photographs.ts';
-import { findsInName, indexNames } from '../../../src/find/name-match.ts';
+import { type MatchableFind, matchPhotographs, type Shot } from '../../../src/photo/match-photographs.ts';
+import { findsInName, indexNames } from '../../../src/text/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
   return findsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, isLoose }) =>

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { buildDocument } from '../../../src/find/document.ts';
 import { schemaLocationOf } from '../../../src/find/find.ts';
-import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES, openFindSchema } from '../../../src/find/schema.ts';
+import {
+  bundledSchema,
+  findSchemaProblem,
+  isSameAsBundled,
+  MAX_SCHEMA_BYTES,
+  openFindSchema,
+} from '../../../src/find/find-schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
 const url = schemaLocationOf(PROFILE);

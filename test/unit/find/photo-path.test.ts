@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { photoResolver } from '../../../src/find/photo-path.ts';
+import { photoResolver } from '../../../src/photo/photo-path.ts';
 
 let home = '';
 let root = '';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readPhotoPosition } from '../../../src/find/photo-exif.ts';
+import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
 import { photoWithGps } from '../../support/photo-with-gps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pas-gps-'));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/find/csv-table.ts';
+import type { Knowledge } from '../../../src/columns/candidates.ts';
+import { strangeTerms } from '../../../src/columns/preview.ts';
+import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
-import type { Knowledge } from '../../../src/find/propose/candidates.ts';
-import { strangeTerms } from '../../../src/find/propose/preview.ts';
-import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/find/propose/propose-columns.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readNumbers } from '../../../src/find/read-numbers.ts';
+import { readNumbers } from '../../../src/columns/read-numbers.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { enqueueNumber } from '../../../src/flows/enqueue-change.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from './a-find.ts';
 

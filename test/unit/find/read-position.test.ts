@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem } from '../../../src/find/geometry.ts';
-import { positionText, readPosition } from '../../../src/find/read-position.ts';
-import { isReadable } from '../../../src/find/reading.ts';
-import { toSJtsk } from '../../../src/geo/project.ts';
+import { findRangeProblem } from '../../../src/place/geometry.ts';
+import { toSJtsk } from '../../../src/place/project.ts';
+import { positionText, readPosition } from '../../../src/place/read-position.ts';
+import { isReadable } from '../../../src/text/reading.ts';
 
 /** What was read, shortly: `14.42 50.08`, with `?` behind it where it has to be confirmed; else the rule. */
 function read(text: string): string {

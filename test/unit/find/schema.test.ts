@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { buildDocument } from '../../../src/find/document.ts';
-import { type FindSchema, openFindSchema } from '../../../src/find/schema.ts';
+import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
 let schema: FindSchema;

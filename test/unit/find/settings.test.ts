@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { checkDefaults, defaultsFor } from '../../../src/find/defaults.ts';
+import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
+import { parseSetting, readSettings, type Setting } from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/resolve-reference.ts';
-import { parseSetting, readSettings, type Setting } from '../../../src/find/settings.ts';
 
 const context = {
   resolveReference: rememberReferences((setSpec, cell) =>

@@ -4,8 +4,8 @@ import reader from 'exifreader';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { bareJpeg } from '../../../src/find/jpeg.ts';
-import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/find/thumbnail.ts';
+import { bareJpeg } from '../../../src/photo/jpeg.ts';
+import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/photo/thumbnail.ts';
 import { withCameraData } from '../../support/camera-photograph.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasErrors } from '../../../src/base/issue.ts';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
-import { type FindSchema, openFindSchema } from '../../../src/find/schema.ts';
-import { validateFind } from '../../../src/find/validate.ts';
+import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
+import { validateFind } from '../../../src/find/validate-find.ts';
 import { aFind, lookupTerm, PROFILE } from './a-find.ts';
 
 let schema: FindSchema;

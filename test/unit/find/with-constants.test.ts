@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConstants, withConstants } from '../../../src/find/with-constants.ts';
+import { readConstants, withConstants } from '../../../src/columns/with-constants.ts';
 
 test('constants fill the cells that a table leaves empty, and the columns that it does not have', () => {
   const rows = [

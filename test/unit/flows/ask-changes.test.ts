@@ -3,9 +3,9 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-reference.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { readAnswer } from '../../../src/flows/answer.ts';
-import { askChanges } from '../../../src/flows/edit-find.ts';
-import { makeOfferTerms } from '../../../src/flows/offer-terms.ts';
+import { readAnswer } from '../../../src/flows/interview/answer.ts';
+import { askChanges } from '../../../src/flows/interview/edit-find.ts';
+import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addNumber, addPhoto, allEntries } from '../../../src/outbox/entries.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { findService, PROJECT, queueFind } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { earliestMs, windowOf } from '../../../src/flows/doubt-window.ts';
+import { earliestMs, windowOf } from '../../../src/flows/reconcile/doubt-window.ts';
 import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { recordEvidence } from '../../../src/outbox/evidence.ts';
 import { closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

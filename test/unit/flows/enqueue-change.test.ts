@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/find/csv-table.ts';
-import { enqueueNumber, enqueuePhoto, targetOf } from '../../../src/flows/enqueue-change.ts';
-import { enqueueNumbers } from '../../../src/flows/enqueue-numbers.ts';
+import { enqueueNumber, enqueuePhoto, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
+import { enqueueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { applySettlement, claim, nextDue, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';

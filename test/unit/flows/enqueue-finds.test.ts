@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
-import { type EnqueueContext, enqueueFinds } from '../../../src/flows/enqueue-finds.ts';
+import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { countFinds } from '../../../src/outbox/counts.ts';
 import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
-import { findByLocalId } from '../../../src/outbox/finds.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { ACCOUNT_ID, ADDRESS, asSeenBy, tempOutbox } from '../../support/temp-outbox.ts';
 
 function context(outbox: ServiceOutbox): EnqueueContext {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { harvestFinds } from '../../../src/flows/harvest-finds.ts';
+import { harvestFinds } from '../../../src/flows/harvest/harvest-finds.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';

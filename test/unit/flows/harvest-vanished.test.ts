@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import type { RecordOutput } from '../../../src/flows/record-outputs/record-output.ts';
+import type { RecordOutput } from '../../../src/flows/harvest/record-output.ts';
 import { labels, repetitions } from '../../support/harvest-output.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UnavailableError, UsageError } from '../../../src/base/errors.ts';
-import type { HarvestProgress, SetHarvest } from '../../../src/flows/harvest-vocabulary.ts';
+import type { HarvestProgress, SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { isHarvested } from '../../../src/vocabulary/harvests.ts';
 import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';

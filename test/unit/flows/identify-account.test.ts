@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
-import { identifyAccount } from '../../../src/flows/identify-account.ts';
+import { identifyAccount } from '../../../src/flows/push/identify-account.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { knownAccount, rememberAccount, usernameOf } from '../../../src/outbox/accounts.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying, userInfo } from '../../support/account-service.ts';
 import { ACCOUNT_ID, ADDRESS, asSeenBy, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 

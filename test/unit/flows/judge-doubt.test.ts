@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { sightOf } from '../../../src/flows/judge-absence.ts';
-import { type ImportDoubt, judgeImports } from '../../../src/flows/judge-doubt.ts';
-import { judgePhoto, type PhotoDoubt } from '../../../src/flows/judge-photograph.ts';
-import type { View, Window } from '../../../src/flows/verdict.ts';
+import { sightOf } from '../../../src/flows/reconcile/judge-absence.ts';
+import { type ImportDoubt, judgeImports } from '../../../src/flows/reconcile/judge-doubt.ts';
+import { judgePhoto, type PhotoDoubt } from '../../../src/flows/reconcile/judge-photograph.ts';
+import type { View, Window } from '../../../src/flows/reconcile/verdict.ts';
 
 const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 const MINUTE = 60_000;

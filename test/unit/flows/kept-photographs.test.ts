@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PHOTO_MAX_BYTES } from '../../../src/find/photograph.ts';
-import { keepingPhotographs } from '../../../src/flows/kept-photographs.ts';
+import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { heicWith } from '../../support/heic.ts';
 import { placedPhotograph } from '../../support/placed-photograph.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { resolveDoubts } from '../../../src/flows/resolve-doubt.ts';
+import { resolveDoubts } from '../../../src/flows/reconcile/resolve-doubt.ts';
 import { addNumber, allEntries } from '../../../src/outbox/entries.ts';
 import { findService, innerOf } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';

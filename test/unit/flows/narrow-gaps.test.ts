@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { narrowGaps } from '../../../src/flows/narrow-gaps.ts';
+import { narrowGaps } from '../../../src/flows/reconcile/narrow-gaps.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
 import { addGap, gapsOf } from '../../../src/outbox/gaps.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { JAN_SAID } from '../../support/account-service.ts';
 import { asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

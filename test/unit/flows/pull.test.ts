@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pull } from '../../../src/flows/pull.ts';
+import { pull } from '../../../src/flows/harvest/pull-finds.ts';
 import { JAN_SAID } from '../../support/account-service.ts';
 import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError, within } from '../../../src/http/exchange.ts';
-import { makePace } from '../../../src/http/pace.ts';
+import { makePace } from '../../../src/http/pacer.ts';
 import { openSession, type Session } from '../../../src/pas-api/session.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
-import { noWalls } from '../../../src/flows/left-out.ts';
-import { pushToEnd } from '../../../src/flows/push-to-end.ts';
+import { noWalls } from '../../../src/flows/push/left-out.ts';
+import { pushToEnd } from '../../../src/flows/push/push-to-end.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { makePace } from '../../../src/http/pace.ts';
+import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber, allEntries } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
 import { takeLease } from '../../../src/outbox/lease.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
 import { findService, PROJECT, queueFind } from '../../support/find-service.ts';

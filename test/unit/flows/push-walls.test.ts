@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noWalls } from '../../../src/flows/left-out.ts';
+import { noWalls } from '../../../src/flows/push/left-out.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outbox/entries.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Asked, answer, count, isCreate, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';

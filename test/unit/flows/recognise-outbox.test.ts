@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Copied } from '../../../src/flows/recognise-outbox.ts';
+import type { Copied } from '../../../src/flows/push/recognise-outbox.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
 import { historyOf, noteLook, openMemory } from '../../../src/outbox/history.ts';
-import { openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { openOutbox, type ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { openService } from '../../../src/outbox/services.ts';
 import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { resolveDoubts } from '../../../src/flows/resolve-doubt.ts';
+import { resolveDoubts } from '../../../src/flows/reconcile/resolve-doubt.ts';
 import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import { addPhoto, entryById } from '../../../src/outbox/entries.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sightChanges, sightEach } from '../../../src/flows/sight-records.ts';
+import { sightChanges, sightEach } from '../../../src/flows/harvest/sight-records.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';

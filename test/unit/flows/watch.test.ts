@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
-import type { StopCause } from '../../../src/flows/push-run.ts';
-import { type Round, type WatchEvent, watch } from '../../../src/flows/watch.ts';
+import type { StopCause } from '../../../src/flows/push/push-run.ts';
+import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */

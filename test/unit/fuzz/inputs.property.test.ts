@@ -9,9 +9,9 @@ import { describe, expect, test } from 'vitest';
 import { digestFault, readContentDigest } from '../../../mock-server/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { parsePoint } from '../../../src/find/geometry.ts';
 import { contentDigest, sha512Of } from '../../../src/http/digest.ts';
 import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
+import { parsePoint } from '../../../src/place/geometry.ts';
 import { printable } from '../../../src/ui/terminal.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contains, distanceM, parsePolygon } from '../../../src/geo/polygon.ts';
+import { contains, distanceM, parsePolygon } from '../../../src/place/polygon.ts';
 
 const SQUARE_WITH_HOLE = 'POLYGON ((14 50, 15 50, 15 51, 14 51, 14 50), (14.4 50.4, 14.6 50.4, 14.6 50.6, 14.4 50.6, 14.4 50.4))';
 const TWO_SQUARES = 'MULTIPOLYGON (((14 50, 15 50, 15 51, 14 51, 14 50)), ((16 50, 17 50, 17 51, 16 51, 16 50)))';

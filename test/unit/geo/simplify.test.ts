@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { centreOf, clipRing } from '../../../src/geo/clip.ts';
-import { distanceM, parsePolygon } from '../../../src/geo/polygon.ts';
-import { simplifyRing } from '../../../src/geo/simplify.ts';
+import { centreOf, clipRing } from '../../../src/place/clip.ts';
+import { distanceM, parsePolygon } from '../../../src/place/polygon.ts';
+import { simplifyRing } from '../../../src/place/simplify.ts';
 
 type Point = readonly [number, number];
 

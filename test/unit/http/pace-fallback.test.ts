@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { makePace } from '../../../src/http/pace.ts';
 import { openWithFallback } from '../../../src/http/pace-fallback.ts';
 import type { PaceState, PaceStore } from '../../../src/http/pace-state.ts';
+import { makePace } from '../../../src/http/pacer.ts';
 import { PaceStoreError } from '../../../src/http/redis-pace-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makePace } from '../../../src/http/pace.ts';
+import { makePace } from '../../../src/http/pacer.ts';
 import { seededRandom } from '../../support/delay-proxy.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';

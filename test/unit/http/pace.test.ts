@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makePace, type Pace, type Slot } from '../../../src/http/pace.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
+import { makePace, type Pace, type Slot } from '../../../src/http/pacer.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';

@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { makePace } from '../../../src/http/pace.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
+import { makePace } from '../../../src/http/pacer.ts';
 import { isAddressFault, readRedisAddress } from '../../../src/http/redis-address.ts';
 import {
   decodeState,

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { packageRoot } from '../../../src/base/package-root.ts';
-import { setState } from '../../../src/flows/set-state.ts';
+import { setState } from '../../../src/flows/harvest/set-state.ts';
 import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
 import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { harvest } from '../../../src/oai/harvest.ts';
+import { harvest } from '../../../src/oai/harvest-engine.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from '../../support/played-list.ts';

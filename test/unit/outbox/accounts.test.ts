@@ -4,7 +4,7 @@ import { nextDue } from '../../../src/outbox/claims.ts';
 import { countOfOthers } from '../../../src/outbox/counts.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { ACCOUNT_ID, ADDRESS, asSeenBy, queueImport, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 const EVA: KnownAccount = { identCely: 'U-000001', name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findsToCopy } from '../../../src/flows/copy-finds.ts';
+import { findsToCopy } from '../../../src/flows/queue/copy-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import { claim, recoverInterrupted, type Settlement, settle } from '../../../src/outbox/claims.ts';
@@ -16,12 +16,12 @@ import {
 } from '../../../src/outbox/counts.ts';
 import { addImport, addNumber, addPhoto, entryById, move } from '../../../src/outbox/entries.ts';
 import { ENTRY_STATES, TRANSITIONS } from '../../../src/outbox/entry.ts';
-import { allFinds, insertFind } from '../../../src/outbox/finds.ts';
-import { type Outbox, openOutbox, type ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import { type Outbox, openOutbox, type ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { givenUpWithWaiting } from '../../../src/outbox/overview.ts';
 import { doubtUnsent, replaceContent } from '../../../src/outbox/put-back.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { allServices, moveService, openService } from '../../../src/outbox/services.ts';
+import { allFinds, insertFind } from '../../../src/outbox/stored-finds.ts';
 import { copyDatabase } from '../../../src/store/database-file.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';

@@ -6,10 +6,9 @@ import { countEntries, countsAreRight } from '../../../src/outbox/counts.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { evidenceOf } from '../../../src/outbox/evidence.ts';
-import { findByIdentCely } from '../../../src/outbox/finds.ts';
 import { gapsOf } from '../../../src/outbox/gaps.ts';
 import { attemptsOf } from '../../../src/outbox/journal.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { pulledRecord, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
 import {
   allServices,
@@ -19,6 +18,7 @@ import {
   type ServiceRow,
   unnamedServices,
 } from '../../../src/outbox/services.ts';
+import { findByIdentCely } from '../../../src/outbox/stored-finds.ts';
 import { addOldAttempt, addOldEntry, broughtOn, EVA, JAN, OTHER_ADDRESS, PROFILES } from '../../support/earlier-outbox.ts';
 import { ADDRESS, asSeenBy, USERNAME } from '../../support/temp-outbox.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countsAreRight } from '../../../src/outbox/counts.ts';
 import { ENTRY_STATES, type EntryState } from '../../../src/outbox/entry.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { nameServices, unnamedServices } from '../../../src/outbox/services.ts';
 import { addOldAttempt, addOldEntry, broughtOn, JAN, PROFILES } from '../../support/earlier-outbox.ts';
 

@@ -3,8 +3,8 @@ import { applySettlement } from '../../../src/outbox/claims.ts';
 import { countsAreRight } from '../../../src/outbox/counts.ts';
 import { allEntries, entriesInState, entryById, importOfFind, move } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState } from '../../../src/outbox/entry.ts';
-import { findByIdentCely } from '../../../src/outbox/finds.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { findByIdentCely } from '../../../src/outbox/stored-finds.ts';
 import { addOldAttempt, addOldEntry, broughtOn, JAN } from '../../support/earlier-outbox.ts';
 import { type TempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { insertFind } from '../../../src/outbox/finds.ts';
-import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
 import { openService } from '../../../src/outbox/services.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { earlierOutbox } from '../../support/earlier-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ADDRESS, asSeenBy, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { attemptsOf, closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
-import type { ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { serverTimeOf } from '../../../src/outbox/server-time.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';

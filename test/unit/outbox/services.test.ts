@@ -3,11 +3,11 @@ import { knownAccount } from '../../../src/outbox/accounts.ts';
 import { countsAreRight } from '../../../src/outbox/counts.ts';
 import { addImport, entryById, importOfFind, move } from '../../../src/outbox/entries.ts';
 import type { EntryState } from '../../../src/outbox/entry.ts';
-import { findById, insertFind } from '../../../src/outbox/finds.ts';
 import { addGap, gapsOf } from '../../../src/outbox/gaps.ts';
-import type { Outbox, ServiceOutbox } from '../../../src/outbox/outbox.ts';
+import type { Outbox, ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
 import { allServices, moveService, notePointing, type ServiceRow } from '../../../src/outbox/services.ts';
+import { findById, insertFind } from '../../../src/outbox/stored-finds.ts';
 import { addOldEntry, broughtOn, JAN, OTHER_ADDRESS } from '../../support/earlier-outbox.ts';
 import { ADDRESS, asSeenBy, queueImport, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cutTo, displayWidth } from '../../../src/text/width.ts';
+import { wrapped } from '../../../src/text/wrap.ts';
+import { table } from '../../../src/ui/print-table.ts';
 import { makeBar, widthOf } from '../../../src/ui/progress.ts';
-import { table } from '../../../src/ui/table.ts';
-import { cutTo, displayWidth } from '../../../src/ui/width.ts';
-import { wrapped } from '../../../src/ui/wrap.ts';
 
 describe('the width of a text', () => {
   test.each([

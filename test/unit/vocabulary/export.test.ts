@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { csvLines, type ExportedTerm, turtleLines } from '../../../src/vocabulary/export.ts';
+import { csvLines, type ExportedTerm, turtleLines } from '../../../src/vocabulary/export-terms.ts';
 
 const TERM: ExportedTerm = {
   ident: 'HES-000253',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeProjectLookup } from '../../../src/vocabulary/lookup.ts';
 import { readTerm } from '../../../src/vocabulary/read-term.ts';
+import { makeProjectLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';

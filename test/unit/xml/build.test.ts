@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create } from 'xmlbuilder2';
-import { buildXml, findIllegalCharacter, replaceIllegalCharacters, type XmlNode } from '../../../src/xml/build.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
+import { buildXml, findIllegalCharacter, replaceIllegalCharacters, type XmlNode } from '../../../src/xml/write-xml.ts';
 
 describe('writing XML', () => {
   test('one element a line, text in one piece, a line feed at the end', () => {

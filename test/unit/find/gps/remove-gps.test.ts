@@ -4,7 +4,7 @@ import reader from 'exifreader';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeGps } from '../../../../src/find/gps/remove-gps.ts';
+import { removeGps } from '../../../../src/photo/remove-gps.ts';
 import { jpeg, png, tiff } from '../../../support/contract-photographs.ts';
 import { type PlacedFormat, placedPhotograph, placedXmp } from '../../../support/placed-photograph.ts';
 

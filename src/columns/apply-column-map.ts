@@ -1,0 +1,115 @@
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { type AnglePart, angleCell } from '../place/read-degrees.ts';
+import { headerPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { nearestNames } from '../text/names.ts';
+import { type ColumnMap, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
+import { convertCell } from './convert-cell.ts';
+import { withConstants } from './with-constants.ts';
+
+/**
+ * The table as its column map reads it. Its header stays, so that what is wrong is told in the museum's words; `names` says what
+ * the columns are. Each cell is converted when its row is walked.
+ */
+export function withColumnMap(table: Table, map: ColumnMap): Table {
+  const keys = columnKeys(table.header);
+  const places = new Map(keys.map((key, index) => [keyForm(key), index]));
+  const issues = missingColumns(table, map, keys, places);
+  const rules = new Map([...map.columns].map(([key, rule]) => [places.get(keyForm(key)) ?? -1, rule]));
+  const header = [...table.header];
+  const names: string[] = header.map((name, index) => {
+    const rule = rules.get(index);
+    if (rule === undefined) return name;
+    return rule.kind === 'ignored' ? '' : rule.element;
+  });
+  const homes = new Map<string, number>();
+  const placeOf = (element: string): number => {
+    const known = homes.get(element) ?? names.findIndex((name) => meaningOfColumn(name) === element);
+    const place = known === -1 ? header.push(element) - 1 : known;
+    names[place] = element;
+    homes.set(element, place);
+    return place;
+  };
+  const read = [...rules].flatMap(([index, rule]) => (index === -1 || rule.kind === 'ignored' ? [] : [{ index, rule }]));
+  // The first column of a text that several are put together in holds all of it.
+  for (const { index, rule } of read) {
+    const home = placeOf(rule.element);
+    if (home !== index && isJoined(rule)) names[index] = '';
+  }
+  const note = read.some(({ rule }) => rule.yearOnly === 'note') ? placeOf('poznamka') : undefined;
+  const composed = map.localId === undefined ? undefined : { place: placeOf('local_id'), template: map.localId };
+
+  const converted = (row: TableRow): TableRow => {
+    const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
+    const texts = new Map<number, string[]>();
+    const add = (place: number, text: string): void => {
+      if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
+    };
+    const angles = new Map<ColumnName, Map<AnglePart, string>>();
+    for (const { index, rule } of read) {
+      const text = convertCell(row.cells[index] ?? '', rule);
+      if (rule.part !== undefined) angles.set(rule.element, (angles.get(rule.element) ?? new Map()).set(rule.part, text));
+      else if (!JOINED.includes(rule.element)) cells[index] = text;
+      else add(homes.get(rule.element) ?? index, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
+    }
+    if (note !== undefined) keepYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
+    for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
+    for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = angleCell(parts);
+    for (const [place, parts] of texts) cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
+    if (composed !== undefined) cells[composed.place] = compose(composed.template, row.cells, places);
+    return { ...row, cells };
+  };
+  const rows = function* (): Generator<TableRow> {
+    for (const row of table.rows) yield converted(row);
+  };
+  // Without one of its columns every find would lack an element: nothing is read.
+  if (issues.length > 0) return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
+  const mapped: Table = { ...table, header, names, rows: { [Symbol.iterator]: rows } };
+  return withConstants(mapped, map.fixed);
+}
+
+/** Whether several columns are put together in the first of them. */
+function isJoined({ element, part }: ReadColumn): boolean {
+  return part !== undefined || JOINED.includes(element);
+}
+
+function keepYears(
+  read: readonly { readonly index: number; readonly rule: ReadColumn }[],
+  cells: string[],
+  keep: (index: number, year: string) => void,
+): void {
+  for (const { index, rule } of read) {
+    const cell = cells[index] ?? '';
+    if (rule.yearOnly === undefined || !/^\d{4}$/.test(cell)) continue;
+    keep(index, cell);
+    cells[index] = '';
+  }
+}
+
+/** Empty where one of the columns is: half a number would be another find's. */
+function compose(template: string, cells: readonly string[], places: ReadonlyMap<string, number>): string {
+  const cellOf = (key: string): string => (cells[places.get(keyForm(key)) ?? -1] ?? '').trim();
+  return partsOf(template).some((key) => cellOf(key) === '')
+    ? ''
+    : template.replace(/\{([^{}]+)\}/g, (_, key: string) => cellOf(key));
+}
+
+function missingColumns(
+  table: Table,
+  map: ColumnMap,
+  keys: readonly string[],
+  places: ReadonlyMap<string, number>,
+): readonly Issue[] {
+  const wanted = [...map.columns.keys(), ...(map.localId === undefined ? [] : partsOf(map.localId))];
+  return wanted
+    .filter((key) => !places.has(keyForm(key)))
+    .map((key) => {
+      const nearest = alternatives(nearestNames(key, keys));
+      const all = keys.join(', ');
+      const advice = nearest === '' ? t`Its columns are: ${all}.` : t`Did you mean ${nearest}?`;
+      const message = t`${map.file} names the column "${key}", which the table does not have. ${advice}`;
+      return errorIssue('map-column-missing', message, headerPlaceOf(table));
+    });
+}

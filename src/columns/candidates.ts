@@ -1,0 +1,278 @@
+import { decimal, msgid, ngettext, t } from '../base/language.ts';
+import type { ColumnName } from '../find/column-names.ts';
+import { FIELDS, type Field } from '../find/fields.ts';
+import type { LookupArea, LookupTerm } from '../find/lookup.ts';
+import { readBoolean, readGeomSystem, readTargetState } from '../find/read-cell.ts';
+import { foldName } from '../text/names.ts';
+import { isReadable } from '../text/reading.ts';
+import { type ColumnProfile, shareOf } from './column-profile.ts';
+import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from './column-rule.ts';
+import { DAY_NUMBER } from './date-form.ts';
+import { type NameFit, nameFit } from './element-names.ts';
+import { GIVEN_NAMES } from './given-names.ts';
+import { dateShape, numberShape, photographShare, positionShare } from './value-shapes.ts';
+
+/** What is known of the world when a table is looked at. */
+export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
+
+/** What speaks for a column beside its name. */
+type Evidence = {
+  readonly score: number;
+  readonly rule?: Partial<ReadColumn>;
+  readonly reasons: readonly string[];
+  readonly doubt?: string;
+};
+
+/** What a column may be: above 1 is as good as certain, below {@link LEAST_SCORE} nothing. */
+export type Candidate = {
+  readonly element: ColumnName;
+  readonly score: number;
+  readonly rule: ReadColumn;
+  readonly reasons: readonly string[];
+  /** Why a person should look at it. */
+  readonly doubt?: string;
+};
+
+const LEAST_SCORE = 0.45;
+
+type Judge = (profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge) => Evidence | undefined;
+
+/** How much the name counts; the evidence of the values is added. */
+const WEIGHT_OF_NAME = 0.6;
+
+const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
+  local_id: localId,
+  projekt: project,
+  hloubka: depthCandidate,
+  presna_datace: byName(0),
+  pocet: byName(0.1),
+  poznamka: byName(0),
+  nalezce: finderCandidate,
+  wkt: position,
+  photos: photographs,
+};
+
+/** Of a field that has no judge of its own. */
+function judgeOf({ kind, set = '' }: Field): Judge | undefined {
+  switch (kind) {
+    case 'text':
+      return byName(0.05);
+    case 'integer':
+      return (profile, name) =>
+        name !== undefined && numberShape(profile).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
+    case 'date':
+      return dateCandidate;
+    case 'boolean':
+      return yesOrNoCandidate;
+    case 'state':
+      return (profile, name) =>
+        name !== undefined && shareOf(profile, (text) => isReadable(readTargetState(text))) > 0.9
+          ? { score: 0.3, reasons: [t`its values are 1, 2 or 3`] }
+          : undefined;
+    case 'geom-system':
+      return (profile, name) =>
+        name !== undefined && shareOf(profile, (text) => isReadable(readGeomSystem(text))) > 0.9
+          ? { score: 0.4, reasons: [t`its values name coordinate systems`] }
+          : undefined;
+    case 'term':
+      return termOf(set);
+    case 'reference':
+    case 'point':
+      return undefined;
+  }
+}
+
+const ALL_JUDGES = { ...Object.fromEntries(FIELDS.map((field) => [field.name, judgeOf(field)])), ...JUDGES };
+
+/** Whatever the column may be, best first. Coordinates in columns of their own are found by {@link proposePoint}. */
+export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Candidate[] {
+  if (profile.filled === 0) return [];
+  const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(([element, judge]): Candidate[] => {
+    const name = nameFit(profile.header, element);
+    const evidence = judge?.(profile, name, knowledge);
+    if (evidence === undefined) return [];
+    const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
+    if (score < LEAST_SCORE) return [];
+    const { rule, reasons, doubt } = evidence;
+    return [
+      {
+        element,
+        score,
+        rule: { kind: 'read', element, ...rule },
+        reasons: [...(name === undefined ? [] : [nameReason(name)]), ...reasons],
+        ...(doubt === undefined ? {} : { doubt }),
+      },
+    ];
+  });
+  return found.sort((a, b) => b.score - a.score);
+}
+
+function nameReason({ score, like }: NameFit): string {
+  return score === 1 ? t`called so` : t`its name is like ‘${like}’`;
+}
+
+function byName(score: number): Judge {
+  return (_profile, name) => (name === undefined ? undefined : { score, reasons: [] });
+}
+
+function localId(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  const everywhere = profile.filled === profile.rowCount;
+  if (name === undefined) return undefined;
+  if (profile.unique && everywhere) return { score: 0.3, reasons: [t`every row has one, and no two are the same`] };
+  const empty = profile.rowCount - profile.filled;
+  const doubt = profile.unique
+    ? ngettext(msgid`${empty} row has none and will be left out`, `${empty} rows have none and will be left out`, empty)
+    : t`some are there twice and will be left out`;
+  return { score: profile.unique ? 0.1 : -0.1, reasons: [], doubt };
+}
+
+function project(profile: ColumnProfile): Evidence | undefined {
+  const share = shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}$/.test(text));
+  return share < 0.8 ? undefined : { score: 0.7, reasons: [t`its values are identifiers of projects`] };
+}
+
+function termOf(set: string): Judge {
+  return (profile, name, { lookupTerm }) => {
+    const isText = numberShape(profile).share < 0.8;
+    // Many different texts that are called otherwise are no terms.
+    if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
+    const shape = termShape(profile, set, lookupTerm);
+    if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [t`${set} was not harvested`] };
+    if (set === 'organizace' && shape.found === 0) return undefined;
+    if (name === undefined && shape.found < 2) return undefined;
+    return { score: shape.found === 0 ? -0.1 : 0.65 * shape.share, reasons: [termReason(shape, set)] };
+  };
+}
+
+function position(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  if (positionShare(profile) < 0.6) return undefined;
+  const plain = shareOf(profile, (text) => /^point/i.test(text)) > 0.9;
+  return {
+    score: name === undefined ? 0.6 : 0.5,
+    reasons: [t`both coordinates stand in one cell`],
+    ...(plain ? {} : { rule: { form: 'position' } }),
+  };
+}
+
+const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
+
+function photographs(profile: ColumnProfile): Evidence | undefined {
+  const share = photographShare(profile);
+  if (share < 0.5) return undefined;
+  const separator = SEPARATORS.find((mark) => [...profile.values.keys()].some((text) => text.split(mark).length > 1));
+  return {
+    score: 0.6,
+    reasons: [t`its values are names of photographs`],
+    ...(separator === undefined || separator === ';' ? {} : { rule: { separator } }),
+  };
+}
+
+/** How much of a column is in a vocabulary. */
+type TermShape = { readonly share: number; readonly looked: number; readonly found: number };
+
+/** The most frequent terms say enough of a column; looking for what is not there takes time. */
+const MOST_LOOKED_UP = 24;
+/** Of a column that knows none of so many, the rest is not looked up. */
+const ENOUGH_MISSES = 8;
+
+/** Undefined where nothing can be said: the vocabulary was not harvested, or the column is empty. */
+function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
+  const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MOST_LOOKED_UP);
+  let [rows, foundRows, looked, found] = [0, 0, 0, 0];
+  for (const [text, count] of frequent) {
+    const { kind } = lookupTerm(set, text);
+    if (kind === 'not-harvested') return undefined;
+    looked += 1;
+    rows += count;
+    if (kind === 'found') {
+      found += 1;
+      foundRows += count;
+    } else if (found === 0 && looked === ENOUGH_MISSES) break;
+  }
+  return looked === 0 ? undefined : { share: foundRows / rows, looked, found };
+}
+
+function termReason({ looked, found }: TermShape, set: string): string {
+  return t`${found} of ${looked} different terms are in ${set}`;
+}
+
+/** Evidence of elements whose values have a form: measures, days, people, yes and no. */
+
+function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  const { share, least, most, fractions } = numberShape(profile);
+  if (name === undefined || share < 0.5 || least < 0 || most > 5000) return undefined;
+  const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
+  const named = namedUnit(profile.header);
+  if (named !== undefined) return { score: 0.3, rule: { unit: named }, reasons: [t`the header says ${named}`] };
+  if (fractions && most <= 10) return { score: 0.2, rule: { unit: 'm' }, reasons: [t`${range}: probably metres`] };
+  if (most > 1000) return { score: 0.2, rule: { unit: 'mm' }, reasons: [t`${range}: probably millimetres`] };
+  const isVague = !fractions && most <= 5;
+  return {
+    score: 0.2,
+    rule: { unit: 'cm' },
+    reasons: [t`${range}: probably centimetres`],
+    ...(isVague ? { doubt: t`${range} may be metres as well` } : {}),
+  };
+}
+
+function namedUnit(header: string): DepthUnit | undefined {
+  const words = foldName(header).split('_').slice(1);
+  return (['mm', 'cm', 'dm', 'm'] as const).find((unit) => words.includes(unit));
+}
+
+function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  const shape = dateShape(profile);
+  if (shape === undefined || (name === undefined && shape.share < 0.9)) return undefined;
+  const { form, share, ambiguous, years } = shape;
+  const written = form === DAY_NUMBER ? t`day numbers of a spreadsheet` : t`days of the form ${form}`;
+  return {
+    score: share > 0 ? 0.5 : 0.3,
+    rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
+    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [t`a year alone is no day: it is kept in the note`] : [])],
+    ...(ambiguous ? { doubt: t`nothing tells the day from the month; the day is taken to come first` } : {}),
+  };
+}
+
+const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
+
+function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge): Evidence | undefined {
+  const persons = shareOf(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
+  if (name === undefined || persons < 0.3) return undefined;
+  const order = nameOrder(profile, knowledge);
+  if (order === undefined) return { score: 0.3 * persons, reasons: [t`its values are names of people`] };
+  const written = order === 'surname-first' ? t`surname first` : t`given name first`;
+  return { score: 0.3 * persons, rule: { name: order }, reasons: [t`names of people, ${written}`] };
+}
+
+/** Undefined where all stand with a comma. */
+function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOrder | undefined {
+  let [surnameFirst, givenFirst] = [0, 0];
+  const isKnown = (surname: string, given: string): boolean => lookupTerm('osoba', `${surname}, ${given}`).kind === 'found';
+  for (const text of [...values.keys()].slice(0, 100)) {
+    const [first = '', second = '', more] = text.replace(/^(?:\p{L}{1,4}\.\s+)+/u, '').split(/\s+/);
+    if (text.includes(',') || second === '' || more !== undefined) continue;
+    if (GIVEN_NAMES.has(foldName(second)) || /ova$/.test(foldName(first)) || /^\p{Lu}\.$/u.test(second) || isKnown(first, second))
+      surnameFirst += 1;
+    else if (
+      GIVEN_NAMES.has(foldName(first)) ||
+      /ova$/.test(foldName(second)) ||
+      /^\p{Lu}\.$/u.test(first) ||
+      isKnown(second, first)
+    )
+      givenFirst += 1;
+  }
+  if (surnameFirst + givenFirst === 0) return undefined;
+  return surnameFirst >= givenFirst ? 'surname-first' : 'given-first';
+}
+
+/** Short words for yes and no that are not read by themselves. */
+const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
+
+function yesOrNoCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  if (name === undefined) return undefined;
+  const own = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
+  const share = shareOf(profile, (text) => isReadable(readBoolean(text)) || own.includes(keyForm(text)));
+  if (share < 0.9) return undefined;
+  const values = Object.fromEntries(own.map((text) => [text, OWN_WORDS[text] ?? '']));
+  return { score: 0.3, reasons: [t`its values mean yes or no`], ...(own.length === 0 ? {} : { rule: { values } }) };
+}

@@ -1,0 +1,107 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { type ElementName, FIELDS } from '../find/fields.ts';
+import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { foldName, nearestNames } from '../text/names.ts';
+
+/** Parts of the record that the service makes itself; a table that has them may keep them. */
+const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
+
+/** Where pas writes what is wrong with a row, in a copy of the table. */
+const ISSUES_COLUMN = 'issues';
+
+type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
+
+export type Columns = {
+  readonly place: TablePlace;
+  has(name: ColumnName): boolean;
+  /** The header's own text, for messages. */
+  headerOf(name: ColumnName): string | undefined;
+  /** Element -> header text; `pointColumns` are those that the point of `pointElement` was read from. */
+  headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
+  /** Those that the table has, in an order that does not depend on the table's. */
+  readonly names: readonly ColumnName[];
+  /** A row's text under this column, without blanks around it; '' where the table has no such column. */
+  cell(cells: readonly string[], name: ColumnName): string;
+};
+
+/**
+ * What each header means. Any error among the issues means that the table as a whole has to be mended first: a mistyped
+ * column would leave every find without that element.
+ */
+export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
+  const issues: Issue[] = [];
+  const positions = new Map<ColumnName, number>();
+  table.header.forEach((header, index) => {
+    const called = table.names?.[index];
+    if (called === '') return;
+    const name = meaningOfColumn(called ?? header);
+    const where = { ...headerPlaceOf(table), column: header };
+    if (name === undefined) issues.push(...strangeColumn(table, header, index, issues));
+    else if (positions.has(name))
+      issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
+    else positions.set(name, index);
+  });
+  const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
+  const columns: Columns = {
+    place: placeOf(table),
+    names: [...positions.keys()].sort(),
+    has: (name) => positions.has(name),
+    headerOf,
+    headersOf: makeHeadersOf(headerOf),
+    cell: (cells, name) => (cells[positions.get(name) ?? -1] ?? '').trim(),
+  };
+  return { columns, issues };
+}
+
+/** One object serves all rows that have their point in the same columns: a table may have a hundred thousand. */
+function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
+  const known = new Map<string, ElementHeaders>();
+  return (pointElement, pointColumns) => {
+    const key = [pointElement, ...pointColumns].join(' ');
+    let headers = known.get(key);
+    if (headers === undefined) {
+      const entries = FIELDS.map(({ name }) => [name, headerOf(name)] as const).filter(([, header]) => header !== undefined);
+      const point = pointElement === undefined ? [] : [[pointElement, pointColumns.map(headerOf).join(', ')] as const];
+      headers = Object.fromEntries([...entries, ...point]);
+      known.set(key, headers);
+    }
+    return headers;
+  };
+}
+
+/** @param before what was said of other columns: all names are listed once, however many columns are strange */
+function strangeColumn(table: Table, header: string, index: number, before: readonly Issue[]): Issue[] {
+  const where = { ...headerPlaceOf(table), column: header };
+  const folded = foldName(header);
+  if (folded === ISSUES_COLUMN) return [];
+  if (MADE_BY_SERVICE.includes(folded)) {
+    return [warningIssue('column-not-sent', t`The service fills ${folded} itself. The column is not read.`, where)];
+  }
+  if (header === '') {
+    if (isEmptyColumn(table, index)) return [];
+    const position = index + 1;
+    return [errorIssue('column-without-name', t`Column ${position} has values but no name in the header. Name it.`, where)];
+  }
+  const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
+  const known = COLUMN_NAMES.join(', ');
+  const isListed = before.some(({ message }) => message.includes(known));
+  const choice = isListed ? t`Rename it, or take it out.` : t`Rename it to one of the known columns, or take it out: ${known}.`;
+  const rename = nearest === '' ? choice : t`Did you mean ${nearest}?`;
+  const advice = table.names === undefined ? rename : t`Say in the column map what it is: an element, or "ignore".`;
+  return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
+}
+
+function isEmptyColumn({ rows }: Table, index: number): boolean {
+  for (const { cells } of rows) if (cells[index] !== '') return false;
+  return true;
+}
+
+function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {
+  const first = table.header[positions.get(name) ?? -1] ?? '';
+  const both =
+    first === header ? t`The column "${header}" stands twice in the header.` : t`"${first}" and "${header}" both mean ${name}.`;
+  return t`${both} Keep one of them.`;
+}

@@ -1,0 +1,67 @@
+import { isRealDate } from '../find/read-cell.ts';
+
+/** `d.m.yyyy` and its like: the parts of a day with what stands between them. A day of a spreadsheet is a number. */
+export const DAY_NUMBER = 'day-number';
+
+/** Two digits of a year mean one from 1940 to 2039. */
+const FIRST_SHORT_YEAR = 40;
+
+const PART = /yyyy|yy|mm|m|dd|d/g;
+
+/** Day 0 of the calendar that spreadsheets count from, so that days since March 1900 are right. */
+const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
+const DAY_MS = 86_400_000;
+
+export function isDateForm(form: string): boolean {
+  if (form === DAY_NUMBER) return true;
+  const parts = form.match(PART) ?? [];
+  const kinds = parts
+    .map((part) => part.charAt(0))
+    .sort()
+    .join('');
+  return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
+}
+
+/** A day as YYYY-MM-DD; a time behind it is left out. Undefined where the text is not of this form, or no day of the calendar. */
+export function readDateForm(text: string, form: string): string | undefined {
+  const day = text.trim().replace(/[T ]\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
+  if (form === DAY_NUMBER) return dayOfNumber(day);
+  const match = patternOf(form).exec(day);
+  if (match?.groups === undefined) return undefined;
+  const { y = '', m = '', d = '' } = match.groups;
+  const iso = `${fullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
+  return isRealDate(iso) ? iso : undefined;
+}
+
+const patterns = new Map<string, RegExp>();
+
+function patternOf(form: string): RegExp {
+  const known = patterns.get(form);
+  if (known !== undefined) return known;
+  const pieces = form.split(PART);
+  const parts = form.match(PART) ?? [];
+  const source = pieces.map((between, index) => {
+    const part = parts[index];
+    const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+    return `${between === '' ? '' : `\\s*${escaped}\\s*`}${part === undefined ? '' : groupOf(part)}`;
+  });
+  const pattern = new RegExp(`^${source.join('')}$`);
+  patterns.set(form, pattern);
+  return pattern;
+}
+
+function groupOf(part: string): string {
+  const digits = part.length === 1 ? '1,2' : String(part.length);
+  return `(?<${part.charAt(0)}>\\d{${digits}})`;
+}
+
+function fullYear(year: string): string {
+  if (year.length !== 2) return year;
+  return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
+}
+
+function dayOfNumber(text: string): string | undefined {
+  if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
+  const days = Math.floor(Number(text.replace(',', '.')));
+  return days < 61 ? undefined : new Date(DAY_ZERO_MS + days * DAY_MS).toISOString().slice(0, 10);
+}

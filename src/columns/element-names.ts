@@ -1,0 +1,63 @@
+import type { ColumnName } from '../find/column-names.ts';
+import { FIELDS } from '../find/fields.ts';
+import { editDistance } from '../text/edit-distance.ts';
+import { foldName } from '../text/names.ts';
+
+/** How museums call the columns that are no single element; those that are have it in their rows of {@link FIELDS}. */
+const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
+  local_id:
+    'inventarni cislo, inv cislo, inv c, ic, i c, inv, cislo nalezu, c nalezu, cislo, c, poradove cislo, por c, ' +
+    'prirustkove cislo, prir c, pr c, cislo sacku, c sacku, sacek, id, id nalezu, kod, oznaceni, signatura, ' +
+    'inventory number, inv no, inventory no, catalogue number, catalog no, cat no, accession no, ' +
+    'accession number, object id, object number, find id, find no, find number, bag no, number, no, nr',
+  wkt: 'wkt, gps, souradnice, souradnice gps, gps souradnice, coordinates, position, geometrie, geometry, point, ' + 'bod',
+  photos: 'foto, fotografie, fotky, fotka, fotodokumentace, snimek, snimky, obr, obrazek, photo, photos, image, ' + 'picture',
+  ...Object.fromEntries(FIELDS.map(({ name, called }) => [name, called ?? name.replaceAll('_', ' ')])),
+};
+
+/** Words that say what a number is measured in, and no more. */
+const UNIT_WORDS = new Set(['m', 'cm', 'mm', 'dm', 'v', 'in']);
+
+export type NameFit = { readonly score: number; readonly like: string };
+
+/** How well a header names an element: 1 is a name of it; undefined where it is like none. */
+export function nameFit(header: string, element: ColumnName): NameFit | undefined {
+  const words = wordsOf(header);
+  if (words.length === 0) return undefined;
+  if (foldName(header) === element) return { score: 1, like: element };
+  let best: NameFit | undefined;
+  for (const name of NAMES[element]?.split(', ') ?? []) {
+    const score = fitOf(words, name.split(' '));
+    if (score > (best?.score ?? 0)) best = { score, like: name };
+  }
+  return best;
+}
+
+/** `hl. (m)` → `hl`, `inv. č.` → `inv c`. */
+function wordsOf(header: string): string[] {
+  const all = foldName(header)
+    .split('_')
+    .filter((word) => word !== '');
+  const meaningful = all.filter((word, index) => index === 0 || !UNIT_WORDS.has(word));
+  return meaningful.length === 0 ? all : meaningful;
+}
+
+/** An abbreviation begins the word that it stands for; what is left over counts against it. */
+function fitOf(own: readonly string[], name: readonly string[]): number {
+  if (own.join(' ') === name.join(' ')) return 1;
+  const begins = own.length === name.length && own.every((word, index) => isBeginning(word, name[index] ?? ''));
+  if (begins) return 0.85;
+  const shared = name.filter((word) => own.includes(word)).length;
+  // `datum zápisu` names a date, but not the one of the find.
+  if (shared === name.length && (name[0]?.length ?? 0) > 2) return Math.max(0.5, 0.85 - 0.15 * (own.length - shared));
+  const [first = ''] = own;
+  return own.length === 1 && name.length === 1 && isTypingError(first, name[0] ?? '') ? 0.75 : 0;
+}
+
+function isBeginning(word: string, whole: string): boolean {
+  return word === whole || (word !== '' && whole.startsWith(word));
+}
+
+function isTypingError(word: string, name: string): boolean {
+  return Math.min(word.length, name.length) >= 5 && editDistance(word, name, 1) <= 1;
+}

@@ -1,0 +1,135 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { ColumnName } from '../find/column-names.ts';
+import type { Reference } from '../find/field.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
+import { readBoolean, readDate, readInteger, readTargetState } from '../find/read-cell.ts';
+import type { ResolveReference } from '../find/resolve-reference.ts';
+import type { ResolvePhoto } from '../photo/photo-path.ts';
+import { rowPlaceOf, type TableRow } from '../tables/table.ts';
+import { isReadable, type Reading } from '../text/reading.ts';
+import type { Columns } from './columns.ts';
+import { readPoint } from './read-point.ts';
+
+export type RowContext = {
+  readonly resolveReference: ResolveReference;
+  /** Usually `photoResolver(dirname(table))`. */
+  readonly resolvePhoto: ResolvePhoto;
+  /** What is known of a find that is kept already: a table that was exported names it. */
+  readonly known?: (localId: string) => KnownFind | undefined;
+  /** The other service from which alone an identifier is known. */
+  readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
+};
+
+export type KnownFind = {
+  /** The identifier that the service gave to its import. */
+  readonly identCely: string | undefined;
+  /** File names of the photographs that are kept with it. */
+  readonly photos: readonly string[];
+};
+
+/** Whose identifier it is, and the command that sends such finds to this service as well. */
+type Elsewhere = { readonly localId: string; readonly address: string; readonly command: string };
+
+/** `find` is absent where a cell could not be read; `issues` then has at least one error. */
+export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
+
+type Value = string | number | boolean | Reference;
+
+/** Notes what is wrong with a cell. Photographs and keys are no elements, so `element` may be absent. */
+type Report = (severity: Issue['severity'], rule: string, message: string, column: ColumnName, element?: ElementName) => void;
+
+/**
+ * One row as a find. What is read here is only what each cell says; whether the find is complete and true to the service's rules is
+ * for {@link checkRules}. A cell that cannot be read leaves the row out, since a find without it would not be the one meant.
+ */
+export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
+  const issues: Issue[] = [];
+  const report: Report = (severity, rule, message, column, element) => {
+    const header = columns.headerOf(column);
+    const place = { ...rowPlaceOf(columns.place, row), find: localId };
+    const where = { ...place, ...(element && { element }), ...(header && { column: header }) };
+    issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
+  };
+  const values = readElements(row, columns, context.resolveReference, report);
+  const point = readPoint(row, columns);
+  if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
+  const photosCell = columns.cell(row.cells, 'photos');
+  const identCely = columns.cell(row.cells, 'ident_cely');
+  const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
+  const photos = readPhotos(photosCell, context.resolvePhoto, known?.photos ?? NO_PHOTOS, report);
+  const isRecorded = identCely !== '' && identCely !== ':tba';
+  if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
+  if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
+
+  const find: Find = {
+    localId,
+    elements: Object.assign(values, point.value.elements),
+    photos,
+    source: rowPlaceOf(columns.place, row),
+    columns: columns.headersOf(point.value.element, point.value.columns),
+  };
+  return { find, issues };
+}
+
+function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
+  const values: { [name: string]: Value } = {};
+  for (const field of FIELDS) {
+    const cell = columns.cell(row.cells, field.name);
+    if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
+    const reading = readElement(field, cell, resolve);
+    if (isReadable(reading)) values[field.name] = reading.value;
+    else report('error', reading.rule, reading.problem, field.name, field.name);
+  }
+  return values;
+}
+
+function readElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> {
+  switch (field.kind) {
+    case 'text':
+    case 'point':
+    case 'geom-system':
+      // XML knows one kind of line break only, and a text should not change on its way through it.
+      return { value: cell.replace(/\r\n?/g, '\n') };
+    case 'integer':
+      return readInteger(cell);
+    case 'date':
+      return readDate(cell);
+    case 'boolean':
+      return readBoolean(cell);
+    case 'state':
+      return readTargetState(cell);
+    case 'term':
+    case 'reference':
+      return resolve(field, cell);
+  }
+}
+
+/** @param kept names of photographs that are kept already, and so need not lie beside the table */
+function readPhotos(cell: string, resolvePhoto: ResolvePhoto, kept: readonly string[], report: Report): readonly string[] {
+  if (cell === '') return NO_PHOTOS;
+  const photos = new Set<string>();
+  for (const name of cell.split(';').map((part) => part.trim())) {
+    if (name === '') continue;
+    const path = resolvePhoto(name);
+    if (!isReadable(path) && kept.includes(name)) continue;
+    if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
+    else if (photos.has(path.value)) report('warning', 'photo-twice', t`"${name}" stands twice; it is queued once.`, 'photos');
+    else photos.add(path.value);
+  }
+  return [...photos];
+}
+
+const NO_PHOTOS: readonly string[] = [];
+
+/** A row that came from the service would be recorded there once more. */
+function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
+  if (elsewhere !== undefined) {
+    const message = t`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;
+    report('error', 'other-service', message, 'ident_cely');
+    return;
+  }
+  const message = t`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
+  report('error', 'already-recorded', message, 'ident_cely');
+}

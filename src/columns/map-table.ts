@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { LookupTerm } from '../find/lookup.ts';
+import { rememberReferences } from '../find/resolve-reference.ts';
+import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { type Columns, readColumns } from './columns.ts';
+import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
+
+type MapContext = Omit<RowContext, 'resolveReference'> & {
+  /** Undefined where no vocabulary is at hand. */
+  readonly lookupTerm: LookupTerm | undefined;
+};
+
+type MappedTable = {
+  /** The table's own issues, and those of its header and keys. */
+  readonly issues: readonly Issue[];
+  /** Each row as it is walked, with its own issues. */
+  readonly rows: Iterable<MappedRow>;
+};
+
+const MAX_LOCAL_ID_LENGTH = 200;
+
+/**
+ * The rows of a table as finds, one after another; a row that cannot be read has no find. A header that cannot be trusted
+ * leaves all out.
+ */
+export function mapTable(table: Table, { lookupTerm, ...context }: MapContext): MappedTable {
+  const { columns, issues: headerIssues } = readColumns(table);
+  const issues: Issue[] = [...headerIssues, ...table.issues];
+  if (hasErrors(headerIssues)) return { issues, rows: [] };
+
+  const makeKeys = columns.has('local_id') ? givenKeys(table, columns, issues) : contentKeys(table, columns, issues);
+  const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
+  const rows = function* (): Generator<MappedRow> {
+    const keyOf = makeKeys();
+    for (const row of table.rows) {
+      const key = keyOf(row);
+      if (key !== undefined) yield mapRow(row, key, columns, rowContext);
+    }
+  };
+  return { issues, rows: { [Symbol.iterator]: rows } };
+}
+
+/** The local id of each row of one walk, in the walk's order. */
+type KeyOf = (row: TableRow) => string | undefined;
+
+/** A row without a local id, or that shares one, has none: which of the two is meant is not for pas to say. */
+function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
+  const firstRows = new Map<string, number>();
+  const shared = new Set<string>();
+  for (const row of table.rows) {
+    const key = columns.cell(row.cells, 'local_id');
+    const problem = findKeyProblem(key);
+    const first = firstRows.get(key);
+    const where = { ...rowPlaceOf(table, row), column: columns.headerOf('local_id') ?? 'local_id' };
+    if (problem !== undefined) issues.push(errorIssue('local-id', problem, where));
+    else if (first === undefined) firstRows.set(key, row.row);
+    else {
+      shared.add(key);
+      issues.push(errorIssue('local-id-twice', sharedMessage(table, first, row.row, key), { ...where, find: key }));
+    }
+  }
+  return () => (row) => {
+    const key = columns.cell(row.cells, 'local_id');
+    return shared.has(key) || !firstRows.has(key) ? undefined : key;
+  };
+}
+
+function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): string {
+  return unit === undefined
+    ? t`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`
+    : t`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
+}
+
+/** Why a text cannot be a find's own key. */
+export function findKeyProblem(key: string): string | undefined {
+  if (key === '') return t`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
+  if (key.length > MAX_LOCAL_ID_LENGTH)
+    return t`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
+  return /[\r\n\t]/.test(key) ? t`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
+}
+
+/** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
+function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
+  const message = t`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
+  if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
+  return () => {
+    const seen = new Map<string, number>();
+    return (row) => {
+      const digest = digestOf(row, columns);
+      const twin = (seen.get(digest) ?? 0) + 1;
+      seen.set(digest, twin);
+      return twin === 1 ? digest : `${digest}-${twin}`;
+    };
+  };
+}
+
+/** Of what the cells say, whatever the order and the spelling of the columns. */
+function digestOf(row: TableRow, columns: Columns): string {
+  const content: string[][] = columns.names
+    .map((name) => [name, columns.cell(row.cells, name)])
+    .filter(([, text]) => text !== '');
+  if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
+  return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,255 @@
+import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { FIELDS } from '../find/fields.ts';
+import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
+import { mappedAstrayMessage } from '../find/resolve-reference.ts';
+import type { Table, TableRow } from '../tables/table.ts';
+import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { foldName } from '../text/names.ts';
+
+/** What a museum calls an entry of a vocabulary. */
+export type MappingRow = {
+  readonly row: number;
+  /** Such as `heslo:obdobi`. */
+  readonly set: string;
+  readonly term: string;
+  /** The entry's identifier; empty where nobody has chosen one yet. */
+  readonly id: string;
+  /** The entry's name, for people. */
+  readonly label: string;
+  readonly note: string;
+  /** A person has said that this is the right entry. Nothing else counts. */
+  readonly confirmed: boolean;
+};
+
+export type Mapping = { readonly file: string; readonly rows: readonly MappingRow[]; readonly issues: readonly Issue[] };
+
+const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
+type MappingColumn = (typeof MAPPING_COLUMNS)[number];
+
+const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
+  element: 'set',
+  sada: 'set',
+  own_term: 'term',
+  vlastni_termin: 'term',
+  termin: 'term',
+  poznamka: 'note',
+  potvrzeno: 'confirmed',
+};
+
+const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
+const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
+
+/** Identifiers mean what the service says that they mean. */
+const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
+
+/** The rows of a mapping, as far as they can be read; two confirmed rows that contradict each other both count for nothing. */
+export function readMapping(table: Table): Mapping {
+  const columns = columnsOf(table);
+  const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
+  const known = MAPPING_COLUMNS.join(', ');
+  for (const needed of ['set', 'term', 'id'] as const) {
+    if (columns.has(needed)) continue;
+    const message = t`The mapping has no column ${needed}. Its columns are ${known}.`;
+    issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
+  }
+  if (hasErrors(issues)) return { file: table.file, rows: [], issues };
+  const rows = Array.from(table.rows).flatMap((row) => {
+    const read = readRow(row, columns);
+    if (typeof read === 'object') return [read];
+    issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
+    return [];
+  });
+  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
+}
+
+function columnsOf(table: Table): Map<MappingColumn, number> {
+  const columns = new Map<MappingColumn, number>();
+  table.header.forEach((header, index) => {
+    const name = foldName(header);
+    const column = MAPPING_COLUMNS.find((known) => known === name) ?? OTHER_HEADERS[name];
+    if (column !== undefined && !columns.has(column)) columns.set(column, index);
+  });
+  return columns;
+}
+
+/** @returns what is wrong, where the row cannot be used */
+function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | string {
+  const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
+  const named = cell('set');
+  const set = setNamed(named);
+  const term = cell('term');
+  const said = cell('confirmed').toLowerCase();
+  if (set === undefined) {
+    return t`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
+  }
+  if (term === '') return t`The row has no term of your own.`;
+  if (IDENTIFIER.test(term)) return t`"${term}" is an identifier of the service and cannot stand for another entry.`;
+  if (!YES.has(said) && !NO.has(said)) return t`confirmed is "${said}". Write yes, or leave it empty.`;
+  const confirmed = YES.has(said);
+  if (confirmed && cell('id') === '' && cell('label') === '') return t`"${term}" is confirmed, but names no entry.`;
+  return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
+}
+
+/** A set by its own name, or by the element of a find that takes its entries from it, or by that element's English name. */
+export function setNamed(text: string): string | undefined {
+  const name = foldName(text);
+  const field = FIELDS.find(({ set, alias, name: element }) => set !== undefined && (element === name || alias === name));
+  if (field?.set !== undefined) return field.set;
+  return /^[a-z_]+(:[a-z0-9_]+)?$/.test(text) ? text : undefined;
+}
+
+function withoutContradictions(file: string, rows: readonly MappingRow[], issues: Issue[]): MappingRow[] {
+  const first = new Map<string, MappingRow>();
+  const contradictory = new Set<string>();
+  for (const row of rows.filter(({ confirmed }) => confirmed)) {
+    const key = keyOf(row.set, row.term);
+    const other = first.get(key);
+    first.set(key, other ?? row);
+    if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
+    contradictory.add(key);
+    const message = t`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
+    issues.push(errorIssue('mapping-twice', message, { file, row: row.row }));
+  }
+  return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));
+}
+
+/** Terms are the same whatever their case and white space; accents tell words apart. */
+export function keyOf(set: string, term: string): string {
+  return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+}
+
+/** The mapping as a table that a person can edit: with `;`, as spreadsheets in Czech expect. */
+export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
+  const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
+    [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => csvCell(cell, ';')).join(';'),
+  );
+  return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
+}
+
+/** Looks a museum's own term up by what it is mapped to, and everything else as before. */
+export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
+  const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
+  if (confirmed.size === 0) return lookupTerm;
+  return (set, cell) => {
+    const row = confirmed.get(keyOf(set, cell));
+    if (row === undefined) return lookupTerm(set, cell);
+    const found = lookupTerm(set, row.id === '' ? row.label : row.id);
+    switch (found.kind) {
+      case 'found':
+      case 'mapped-astray':
+        return found;
+      case 'not-harvested':
+        return row.id === '' ? found : { kind: 'found', term: { id: row.id, label: row.label, setSpec: set } };
+      case 'ambiguous':
+      case 'unknown':
+        return { kind: 'mapped-astray', own: row.term, target: row.id === '' ? row.label : row.id };
+      case 'wrong-set':
+      case 'deleted':
+        return { kind: 'mapped-astray', own: row.term, target: row.id, term: found.term, because: found.kind };
+    }
+  };
+}
+
+/** A term of a museum's list; without a set, it may stand for an entry of any that a find needs. */
+export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
+
+/**
+ * The different terms of a list: a column `term`, or the only column that there is, and a column `set` or `element` if
+ * there is one.
+ */
+export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
+  const columns = columnsOf(table);
+  const issues: Issue[] = [...table.issues];
+  const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
+  if (termAt === undefined) {
+    const known = table.header.join(', ');
+    const message = t`The list has no column "term". Its columns are ${known}; call the one with your terms "term".`;
+    return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
+  }
+  const terms = new Map<string, OwnTerm>();
+  for (const { row, cells } of table.rows) {
+    const term = (cells[termAt] ?? '').trim();
+    const named = setAt === undefined ? '' : (cells[setAt] ?? '').trim();
+    const set = named === '' ? undefined : setNamed(named);
+    if (term === '') continue;
+    if (named !== '' && set === undefined) {
+      const message = t`"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
+      issues.push(errorIssue('list-set', message, { file: table.file, row }));
+      continue;
+    }
+    const key = keyOf(set ?? '', term);
+    if (!terms.has(key)) terms.set(key, { row, term, ...(set === undefined ? {} : { set }) });
+  }
+  return { terms: [...terms.values()], issues };
+}
+
+type Astray = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
+
+/** Where a confirmed row leads. */
+type Standing =
+  | Astray
+  | { readonly kind: 'not-harvested' }
+  | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
+
+/** @param lookupTerm the vocabulary's own, without the mapping */
+export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTerm): Standing {
+  const found = lookupTerm(set, id === '' ? label : id);
+  switch (found.kind) {
+    case 'found': {
+      const { term: entry } = found;
+      const named = label === '' || [entry.label, entry.labelEn ?? ''].some((name) => sameName(name, label));
+      return { kind: named ? 'good' : 'other-label', entry };
+    }
+    case 'deleted':
+    case 'wrong-set':
+      return { kind: found.kind, entry: found.term };
+    case 'not-harvested':
+      return { kind: 'not-harvested' };
+    case 'ambiguous':
+    case 'unknown':
+    case 'mapped-astray':
+      return { kind: 'unknown' };
+  }
+}
+
+function sameName(one: string, other: string): boolean {
+  const plain = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+  return plain(one) === plain(other);
+}
+
+/** What has become of the entries that terms are mapped to: deleted, moved to another set, renamed, or never there. */
+export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
+  const found = rows
+    .filter(({ confirmed }) => confirmed)
+    .flatMap((row) => issueOf(row, standingOf(row, lookupTerm)).map((issue) => ({ ...issue, file, row: row.row })));
+  return [...issues, ...found];
+}
+
+function issueOf(row: MappingRow, standing: Standing): Issue[] {
+  const { set, term: own, label } = row;
+  switch (standing.kind) {
+    case 'good':
+      return [];
+    case 'other-label': {
+      const { entry } = standing;
+      const message = t`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
+      return [warningIssue('mapping-renamed', message)];
+    }
+    case 'not-harvested': {
+      const message = t`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
+      return [warningIssue('mapping-unchecked', message)];
+    }
+    default:
+      return [astrayIssue(row, standing)];
+  }
+}
+
+const ASTRAY_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
+
+/** Of a row that leads to no entry that could be used. */
+export function astrayIssue({ set, term: own, id, label }: MappingRow, standing: Astray): Issue {
+  const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
+  const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
+  return errorIssue(ASTRAY_RULES[standing.kind], mappedAstrayMessage({ ...astray, ...gone }, set));
+}

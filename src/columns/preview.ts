@@ -1,0 +1,82 @@
+import { hasErrors, type Issue } from '../base/issue.ts';
+import type { ColumnName } from '../find/column-names.ts';
+import { FIELDS } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
+import type { LookupTerm } from '../find/lookup.ts';
+import type { ResolvePhoto } from '../photo/photo-path.ts';
+import type { Table } from '../tables/table.ts';
+import { withColumnMap } from './apply-column-map.ts';
+import type { ColumnMap } from './column-rule.ts';
+import { convertCell } from './convert-cell.ts';
+import { mapTable } from './map-table.ts';
+import type { ColumnProposal } from './propose-columns.ts';
+
+/** What importing a table with a column map would come to. */
+export type Preview = {
+  readonly rows: number;
+  /** The first finds, as they were read. */
+  readonly finds: readonly Find[];
+  /** Rows that could not be read. */
+  readonly leftOut: number;
+  /** Finds that would be drafts. */
+  readonly drafts: number;
+  /** What is wrong most often, and in how many rows. */
+  readonly commonest: readonly { readonly issue: Issue; readonly rows: number }[];
+};
+
+type PreviewContext = {
+  readonly lookupTerm: LookupTerm;
+  readonly resolvePhoto: ResolvePhoto;
+  readonly check: (find: Find) => readonly Issue[];
+};
+
+const MOST_FINDS = 3;
+const MOST_ISSUES = 6;
+
+export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
+  const mapped = mapTable(withColumnMap(table, map), context);
+  const finds: Find[] = [];
+  const problems = new Map<string, { issue: Issue; rows: number }>();
+  let [read, drafts] = [0, 0];
+  const note = (issue: Issue): void => {
+    const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
+    const known = problems.get(key);
+    if (known === undefined) problems.set(key, { issue, rows: 1 });
+    else known.rows += 1;
+  };
+  for (const issue of mapped.issues) if (issue.severity === 'error') note(issue);
+  for (const { find, issues } of mapped.rows) {
+    const all = [...issues, ...(find === undefined ? [] : context.check(find))];
+    for (const issue of all) if (issue.severity === 'error') note(issue);
+    if (find === undefined) continue;
+    read += 1;
+    if (hasErrors(all)) drafts += 1;
+    if (finds.length < MOST_FINDS) finds.push(find);
+  }
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MOST_ISSUES);
+  return { rows: table.rowCount, finds, leftOut: table.rowCount - read, drafts, commonest };
+}
+
+/** A term of the museum that leads to no entry, or to several. */
+export type StrangeTerm = {
+  readonly element: ColumnName;
+  readonly set: string;
+  readonly term: string;
+  readonly rows: number;
+  readonly kind: 'unknown' | 'ambiguous';
+};
+
+/** Of the columns that hold terms, those that have to be mapped before their rows can be read; the most frequent first. */
+export function strangeTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): StrangeTerm[] {
+  const found = columns.flatMap(({ profile, rule }) => {
+    const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
+    if (rule.kind === 'ignored' || field?.kind !== 'term' || field.set === undefined) return [];
+    const set = field.set;
+    return [...profile.values].flatMap(([text, rows]): StrangeTerm[] => {
+      const term = convertCell(text, rule);
+      const { kind } = lookupTerm(set, term);
+      return kind === 'unknown' || kind === 'ambiguous' ? [{ element: rule.element, set, term, rows, kind }] : [];
+    });
+  });
+  return found.sort((a, b) => b.rows - a.rows);
+}

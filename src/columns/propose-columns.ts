@@ -1,0 +1,127 @@
+import { t } from '../base/language.ts';
+import type { ColumnName } from '../find/column-names.ts';
+import type { Table } from '../tables/table.ts';
+import { foldName } from '../text/names.ts';
+import { type Candidate, candidatesOf, type Knowledge } from './candidates.ts';
+import { type ColumnProfile, profileColumns } from './column-profile.ts';
+import type { ColumnMap, ColumnRule } from './column-rule.ts';
+import { type PointProposal, proposePoint } from './propose-points.ts';
+import type { Setting } from './settings.ts';
+
+/** What a column is taken for, and why. */
+export type ColumnProposal = {
+  readonly profile: ColumnProfile;
+  readonly rule: ColumnRule;
+  readonly reasons: readonly string[];
+  /** Why a person should look at it. */
+  readonly doubt?: string;
+};
+
+type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly string[] };
+
+/** How a strange table may be read. */
+export type TableProposal = {
+  readonly columns: readonly ColumnProposal[];
+  readonly fixed: readonly FixedProposal[];
+  /** What every find needs, and nobody has said yet. */
+  readonly undecided: readonly ColumnName[];
+};
+
+/** A find cannot do without these in any state. */
+const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
+
+/** The service makes them of the point. */
+const DERIVED = ['katastr', 'k_u', 'ku', 'kat_uzemi', 'katastralni_uzemi', 'okres', 'kraj', 'cadastre', 'district'];
+
+/** Proposes an element for each column of a table that is not of pas' own form. Nothing is decided by it: a person looks at it. */
+export function proposeColumns(table: Table, given: readonly Setting[], knowledge: Knowledge): TableProposal {
+  const profiles = profileColumns(table);
+  const point = proposePoint(table, profiles, knowledge.lookupArea);
+  const ofPoint = new Map(point?.columns.map((column) => [column.profile.index, column]));
+  const fixedElements = new Set(given.map(({ name }) => name));
+  const free = profiles.filter(({ index }) => !ofPoint.has(index) && !isDerived(profiles[index]));
+  const chosen = assign(
+    free.map((profile) => ({ profile, candidates: candidatesOf(profile, knowledge) })),
+    new Set<ColumnName>(point === undefined ? [] : ['wkt', 'lon', 'lat', 'geom_x', 'geom_y']),
+  );
+  const key = [...chosen.values()].some(({ element }) => element === 'local_id') ? undefined : likelyKey(free, chosen);
+  if (key !== undefined) chosen.set(...key);
+  const columns = profiles.map((profile): ColumnProposal => {
+    const axis = ofPoint.get(profile.index);
+    if (axis !== undefined) return { profile, rule: axis.rule, reasons: axis.reasons };
+    const candidate = chosen.get(profile.index);
+    if (candidate === undefined) return { profile, rule: { kind: 'ignored' }, reasons: [whyIgnored(profile)] };
+    const { rule, reasons, doubt } = candidate;
+    return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
+  });
+  const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
+  const fixed = [
+    ...given.map(({ name, value }) => ({ element: name, text: value, reasons: [t`given by --set`] })),
+    ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
+  ];
+  return { columns, fixed, undecided: undecidedOf(columns, fixed) };
+}
+
+/** What every find needs, and neither a column nor a fixed value says. */
+export function undecidedOf(
+  columns: readonly Pick<ColumnProposal, 'rule'>[],
+  fixed: readonly Pick<FixedProposal, 'element'>[],
+): ColumnName[] {
+  const decided = new Set(fixed.map(({ element }) => element));
+  for (const { rule } of columns) if (rule.kind === 'read') decided.add(rule.element);
+  return NEEDED.filter((element) => !decided.has(element));
+}
+
+/** The best pairs of column and element first; an element has one column, and a column one element. */
+function assign(
+  open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly Candidate[] }[],
+  taken: Set<ColumnName>,
+): Map<number, Candidate> {
+  const chosen = new Map<number, Candidate>();
+  const pairs = open.flatMap(({ profile, candidates }) => candidates.map((candidate) => ({ index: profile.index, candidate })));
+  for (const { index, candidate } of pairs.sort((a, b) => b.candidate.score - a.candidate.score || a.index - b.index)) {
+    if (chosen.has(index) || taken.has(candidate.element)) continue;
+    chosen.set(index, candidate);
+    taken.add(candidate.element);
+  }
+  return chosen;
+}
+
+/** Without a number of its own, a find whose row is edited later would be another find. */
+function likelyKey(free: readonly ColumnProfile[], chosen: ReadonlyMap<number, Candidate>): [number, Candidate] | undefined {
+  const profile = free.find(
+    ({ index, unique, filled, rowCount, values }) =>
+      unique && filled === rowCount && !chosen.has(index) && [...values.keys()].every((text) => /^(?=.*\d).{1,30}$/.test(text)),
+  );
+  if (profile === undefined) return undefined;
+  const reasons = [t`every row has one, and no two are the same`];
+  const doubt = t`no column is called a number of the find; is this one?`;
+  return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons, doubt }];
+}
+
+function defaultsFor(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
+  const systemKnown = read.has('geom_system') || point === undefined;
+  return [
+    ...(read.has('stav') ? [] : [{ element: 'stav' as const, text: '1', reasons: [t`state 1 asks the least of a find`] }]),
+    ...(systemKnown ? [] : [{ element: 'geom_system' as const, text: point.system, reasons: point.reasons }]),
+  ];
+}
+
+function isDerived(profile: ColumnProfile | undefined): boolean {
+  return profile !== undefined && DERIVED.includes(foldName(profile.header));
+}
+
+function whyIgnored(profile: ColumnProfile): string {
+  if (profile.filled === 0) return t`the column is empty`;
+  if (isDerived(profile)) return t`the service finds it out from the point`;
+  return t`like no element; to keep it, say poznamka`;
+}
+
+/** The map that the proposal comes to. */
+export function mapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
+  return {
+    file,
+    columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])),
+    fixed: fixed.map(({ element, text }) => ({ name: element, given: element, value: text })),
+  };
+}

@@ -1,0 +1,198 @@
+import { msgid, ngettext, t } from '../base/language.ts';
+import type { LookupArea } from '../find/lookup.ts';
+import type { GeomSystem } from '../place/geometry.ts';
+import { toWgs84 } from '../place/project.ts';
+import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-degrees.ts';
+import type { Table } from '../tables/table.ts';
+import { foldName } from '../text/names.ts';
+import { type ColumnProfile, shareOf } from './column-profile.ts';
+import type { ReadColumn } from './column-rule.ts';
+import { type Axis, axisShape, numberOf } from './value-shapes.ts';
+
+/** Which columns hold the point of a find, in which system, and how that was found out. */
+export type PointProposal = {
+  readonly system: GeomSystem;
+  readonly columns: readonly {
+    readonly profile: ColumnProfile;
+    readonly rule: ReadColumn;
+    readonly reasons: readonly string[];
+  }[];
+  readonly reasons: readonly string[];
+};
+
+/** Rows that are looked up in cadastral areas. */
+const MOST_LOOKED_UP = 60;
+
+const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly y: Axis }[] = [
+  { system: '5514', x: 'east', y: 'south' },
+  { system: '4326', x: 'lon', y: 'lat' },
+];
+
+/**
+ * The two columns whose numbers are coordinates, whatever they are called, of two pairs the fuller one; else those of degrees, minutes
+ * and seconds.
+ */
+export function proposePoint(
+  table: Table,
+  profiles: readonly ColumnProfile[],
+  lookupArea: LookupArea,
+): PointProposal | undefined {
+  const shapes = profiles.flatMap((profile) => {
+    const shape = axisShape(profile);
+    return shape === undefined ? [] : [{ profile, ...shape }];
+  });
+  const of = (axis: Axis) =>
+    shapes.filter((shape) => shape.axis === axis).sort((a, b) => b.profile.filled * b.share - a.profile.filled * a.share)[0];
+  const pairs = PAIRS.flatMap(({ system, x, y }) => {
+    const [first, second] = [of(x), of(y)];
+    return first === undefined || second === undefined ? [] : [{ system, first, second }];
+  });
+  const [best] = pairs.sort((a, b) => b.first.profile.filled - a.first.profile.filled);
+  if (best === undefined) return proposeAngles(table, profiles, lookupArea);
+  const { system, first, second } = best;
+  const swapped = isNamed(first.profile, 'y') && isNamed(second.profile, 'x');
+  const columns = ([first, second] as const).map(({ profile, axis, withoutMinus }, index) => {
+    const needsMinus = system === '5514' && withoutMinus > 0;
+    const element = index === 0 ? ('geom_x' as const) : ('geom_y' as const);
+    return {
+      profile,
+      rule: { kind: 'read' as const, element, ...(needsMinus ? { sign: 'minus' as const } : {}) },
+      reasons: [
+        AXIS_REASONS[axis],
+        ...(needsMinus ? [t`written without the minus sign, which EPSG:5514 has`] : []),
+        ...(swapped && index === 0 ? [t`called y here, but the smaller number comes first in EPSG:5514`] : []),
+      ],
+    };
+  });
+  const pointOf: PointOf = (cells) => [numberIn(cells, first.profile), numberIn(cells, second.profile)];
+  return { system, columns, reasons: [areasText(table, pointOf, system, lookupArea)] };
+}
+
+/** Degrees, minutes and seconds in columns of their own. */
+function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupArea: LookupArea): PointProposal | undefined {
+  const angles = angleColumns(profiles);
+  if (angles === undefined) return undefined;
+  const columns = (['lat', 'lon'] as const).flatMap((element) => {
+    const all = [...angles[element].values()].map(({ key }) => key).join(', ');
+    return [...angles[element]].map(([part, profile]) => ({
+      profile,
+      rule: { kind: 'read' as const, element, part },
+      reasons: [t`they belong together: ${all}`],
+    }));
+  });
+  const angleIn = (cells: readonly string[], parts: AngleColumns): number | undefined =>
+    numberOf(angleCell(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
+  const pointOf: PointOf = (cells) => [angleIn(cells, angles.lon), angleIn(cells, angles.lat)];
+  return { system: '4326', columns, reasons: [areasText(table, pointOf, '4326', lookupArea)] };
+}
+
+/** The two coordinates of a row, x or longitude first. */
+type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
+
+function numberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
+  return numberOf(cells[index] ?? '');
+}
+
+function isNamed({ header }: ColumnProfile, letter: string): boolean {
+  return foldName(header).split('_').includes(letter);
+}
+
+const AXIS_REASONS: Readonly<Record<Axis, string>> = {
+  east: t`numbers of 400 000 to 905 000: x of S-JTSK`,
+  south: t`numbers of 930 000 to 1 230 000: y of S-JTSK`,
+  lon: t`degrees of 12 to 19: longitude`,
+  lat: t`degrees of 48 to 51: latitude`,
+};
+
+function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): string {
+  let [looked, inside] = [0, 0];
+  for (const { cells } of table.rows) {
+    if (looked === MOST_LOOKED_UP) break;
+    const [east, south] = pointOf(cells);
+    if (east === undefined || south === undefined) continue;
+    const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
+    const found = lookupArea(lon, lat);
+    if (found.kind === 'not-harvested') return t`not compared with cadastral areas: none were harvested`;
+    looked += 1;
+    if (found.kind === 'inside') inside += 1;
+  }
+  return ngettext(
+    msgid`${inside} of ${looked} point looked up lies in a known cadastral area`,
+    `${inside} of ${looked} points looked up lie in known cadastral areas`,
+    looked,
+  );
+}
+
+type AngleAxis = 'lon' | 'lat';
+
+/** The columns of one coordinate that stands in several. */
+type AngleColumns = ReadonlyMap<AnglePart, ColumnProfile>;
+
+const AXIS_WORDS: Readonly<Record<AngleAxis, readonly string[]>> = {
+  lat: ['lat', 'latitude', 'sirka', 'sirky', 'zs', 'ss', 'n', 'north', 'sev', 's'],
+  lon: ['lon', 'long', 'lng', 'longitude', 'delka', 'delky', 'zd', 'vd', 'e', 'east', 'vych', 'd'],
+};
+const PART_WORDS: Readonly<Record<AnglePart, readonly string[]>> = {
+  degrees: ['deg', 'degs', 'degree', 'degrees', 'st', 'stup', 'stupen', 'stupne', 'stupnu', 'd'],
+  minutes: ['min', 'mins', 'minute', 'minutes', 'minuta', 'minuty', 'minut', 'm'],
+  seconds: ['sec', 'secs', 'second', 'seconds', 'vt', 'vter', 'vterina', 'vteriny', 'vterin', 'sek', 'sekundy', 's'],
+};
+const MARKS: readonly (readonly [RegExp, AnglePart])[] = [
+  [/[°º]/, 'degrees'],
+  [/["″”]|''/, 'seconds'],
+  [/['′’]/, 'minutes'],
+];
+/** `latdeg`, `LONs` */
+const RUN_TOGETHER = /^(lat|lon|long|lng|zs|zd)(deg|min|sec|st|vt|d|m|s)$/;
+
+/** Degrees of the Czech Republic and what is around it. */
+const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = { lon: [12, 19], lat: [48, 52] };
+
+/** Both coordinates in columns of degrees, minutes and perhaps seconds, by the names of the columns and the numbers in them. */
+function angleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
+  const found = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
+  for (const profile of profiles) {
+    const named = namedPart(profile.header);
+    if (named === undefined || !holds(profile, named)) continue;
+    const parts = found[named.axis];
+    if (!parts.has(named.part)) parts.set(named.part, profile);
+  }
+  return isWhole(found.lon) && isWhole(found.lat) ? found : undefined;
+}
+
+function isWhole(parts: AngleColumns): boolean {
+  return parts.has('degrees') && parts.has('minutes');
+}
+
+type NamedPart = { readonly axis: AngleAxis; readonly part: AnglePart };
+
+/** One word of a header, or a mark in it, says the part, and another word the axis: `lat_min`, `š. °`, `stupně délky`. */
+function namedPart(header: string): NamedPart | undefined {
+  const words = foldName(header.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 '))
+    .replace(RUN_TOGETHER, '$1_$2')
+    .split('_');
+  const mark = MARKS.find(([sign]) => sign.test(header))?.[1];
+  if (mark !== undefined) return withAxis(mark, words);
+  // The part is said last as a rule; of `s` and `d` only the place tells what they mean.
+  const places = [...words.keys()].reverse().sort((a, b) => Number(words[a]?.length === 1) - Number(words[b]?.length === 1));
+  for (const place of places) {
+    const part = ANGLE_PARTS.find((each) => PART_WORDS[each].includes(words[place] ?? ''));
+    if (part !== undefined) return withAxis(part, words.toSpliced(place, 1));
+  }
+  return undefined;
+}
+
+function withAxis(part: AnglePart, words: readonly string[]): NamedPart | undefined {
+  const axes = (['lat', 'lon'] as const).filter((axis) => words.some((word) => AXIS_WORDS[axis].includes(word)));
+  const [axis, other] = axes;
+  return axis === undefined || other !== undefined ? undefined : { axis, part };
+}
+
+function holds(profile: ColumnProfile, { axis, part }: NamedPart): boolean {
+  const [least, most] = part === 'degrees' ? DEGREES[axis] : [0, 60];
+  const share = shareOf(profile, (text) => {
+    const value = numberOf(withoutAngleMark(text));
+    return value !== undefined && value >= least && value < most;
+  });
+  return share >= 0.6;
+}

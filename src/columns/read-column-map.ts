@@ -1,0 +1,239 @@
+import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
+import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { foldName, nearestNames } from '../text/names.ts';
+import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, NAME_ORDERS, type ReadColumn } from './column-rule.ts';
+import { isDateForm } from './date-form.ts';
+import type { Setting } from './settings.ts';
+
+/** What a column may say beside its element, and of which elements. */
+const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>> = {
+  unit: { of: ['hloubka'], choices: DEPTH_UNITS },
+  date: { of: ['datum_nalezu'] },
+  year_only: { of: ['datum_nalezu'], choices: ['note'] },
+  name: { of: ['nalezce'], choices: NAME_ORDERS },
+  sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
+  part: { of: ['lon', 'lat', 'geom_x', 'geom_y'], choices: ANGLE_PARTS },
+  form: { of: ['wkt'], choices: ['position'] },
+  label: { of: JOINED },
+  separator: { of: ['photos'] },
+};
+
+const KEYS = ['version', 'local_id', 'fixed', 'columns'];
+const NOT_FIXED: readonly ColumnName[] = ['local_id', 'ident_cely', 'photos'];
+
+/** The only version of the file that there is. */
+const MAP_VERSION = 1;
+
+export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
+
+/** A column map from its text; every fault of it is an issue with its place in the file, and there is no map then. */
+export function readColumnMap(file: string, text: string): ColumnMapReading {
+  const toml = readToml(text.replace(/^\uFEFF/, ''));
+  if (toml.kind === 'fault') {
+    const message = t`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
+    return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
+  }
+  const issues: Issue[] = [];
+  const report: Report = (rule, message, column) =>
+    void issues.push(errorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
+  const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
+  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
+    const known = KEYS.join(', ');
+    report('map-key', t`"${key}" is unknown here. Known are ${known}.`);
+  }
+  if (version !== MAP_VERSION) report('map-version', t`The first setting must be version = ${MAP_VERSION}.`);
+  if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
+    report('map-local-id', t`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
+  const map: ColumnMap = {
+    file,
+    columns: readColumns(tableOf(columns, 'columns', report), report),
+    fixed: readFixed(tableOf(fixed, 'fixed', report), report),
+    ...(typeof localId === 'string' ? { localId } : {}),
+  };
+  refuseTwice(map, report);
+  return hasErrors(issues) ? { issues } : { map, issues };
+}
+
+type Report = (rule: string, message: string, column?: string) => void;
+
+function tableOf(value: unknown, key: string, report: Report): TomlTable {
+  if (isTable(value)) return value;
+  report('map-key', t`${key} must be a part of its own, which begins with [${key}].`);
+  return {};
+}
+
+function readColumns(columns: TomlTable, report: Report): Map<string, ColumnRule> {
+  const rules = new Map<string, ColumnRule>();
+  const forms = new Set<string>();
+  for (const [key, value] of Object.entries(columns)) {
+    if (forms.has(keyForm(key))) report('map-column-twice', t`The column stands twice. Keep one of them.`, key);
+    forms.add(keyForm(key));
+    const rule = readRule(key, value, report);
+    if (rule !== undefined) rules.set(key, rule);
+  }
+  return rules;
+}
+
+function readRule(key: string, value: unknown, report: Report): ColumnRule | undefined {
+  if (!isTable(value)) return ruleOf(key, value, {}, report);
+  const { element, ...options } = value;
+  return ruleOf(key, element, options, report);
+}
+
+function ruleOf(key: string, named: unknown, { values, ...options }: TomlTable, report: Report): ColumnRule | undefined {
+  if (named === 'ignore') return { kind: 'ignored' };
+  const element = typeof named === 'string' ? elementNamed(named, key, report) : undefined;
+  if (typeof named !== 'string') report('map-element', t`Write an element, such as "hloubka", or "ignore".`, key);
+  if (element === undefined) return undefined;
+  const read = readOptions(element, options, key, report);
+  const own = readValues(values, key, report);
+  return { kind: 'read', element, ...read, ...(own === undefined ? {} : { values: own }) };
+}
+
+function elementNamed(name: string, key: string, report: Report): ColumnName | undefined {
+  const element = meaningOfColumn(name);
+  if (element !== undefined) return element;
+  const nearest = alternatives(nearestNames(foldName(name), COLUMN_NAMES));
+  const known = COLUMN_NAMES.join(', ');
+  const advice = nearest === '' ? t`There are: ${known}; or "ignore".` : t`Did you mean ${nearest}?`;
+  report('map-element', t`There is no element ${name}. ${advice}`, key);
+  return undefined;
+}
+
+function readOptions(element: ColumnName, options: TomlTable, key: string, report: Report): Partial<ReadColumn> {
+  const read: Record<string, string> = {};
+  for (const [name, given] of Object.entries(options)) {
+    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+    const of = option?.of.join(', ') ?? '';
+    const known = Object.keys(OPTIONS).join(', ');
+    const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
+    if (option === undefined) report('map-option', t`"${name}" is unknown here. Known are element, values, ${known}.`, key);
+    else if (!option.of.includes(element)) report('map-option', t`${name} can be said of ${of} only, not of ${element}.`, key);
+    else if (typeof given !== 'string' || given === '') report('map-option', t`${name} must be a text in quotation marks.`, key);
+    else if (option.choices?.includes(given) === false) report('map-option', t`${name} is "${given}". Write ${choices}.`, key);
+    else if (name === 'date' && !isDateForm(given)) {
+      report(
+        'map-date',
+        t`"${given}" is no form of a date. Write d, m and yyyy as they stand in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        key,
+      );
+    } else read[name === 'year_only' ? 'yearOnly' : name] = given;
+  }
+  return read;
+}
+
+function readValues(values: unknown, key: string, report: Report): Record<string, string> | undefined {
+  if (values === undefined) return undefined;
+  const entries = isTable(values) ? Object.entries(values).map(([own, meant]) => [own, tomlScalar(meant)] as const) : [];
+  if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
+    return Object.fromEntries(entries.map(([own, meant]) => [own, meant ?? '']));
+  }
+  report('map-values', t`values must be of the form { "what stands in the table" = "what is meant" }.`, key);
+  return undefined;
+}
+
+function readFixed(fixed: TomlTable, report: Report): Setting[] {
+  return Object.entries(fixed).flatMap(([key, value]) => {
+    const element = elementNamed(key, key, report);
+    const text = tomlScalar(value)?.trim();
+    if (element === undefined) return [];
+    if (NOT_FIXED.includes(element)) report('map-fixed', t`${element} belongs to one find alone and cannot be fixed.`, key);
+    else if (text === undefined || text === '') report('map-fixed', t`${key} needs a text between quotation marks.`, key);
+    else return [{ name: element, given: key, value: text }];
+    return [];
+  });
+}
+
+/** Where two columns mean the same, one would get lost. */
+function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): void {
+  const parts = new Map<string, AnglePart[]>();
+  for (const [key, rule] of columns) {
+    if (rule.kind === 'ignored' || rule.part === undefined) continue;
+    const { element, part } = rule;
+    const before = parts.get(element) ?? [];
+    if (before.includes(part)) report('map-element-twice', t`${element} has two columns of ${part}. Keep one of them.`, key);
+    parts.set(element, [...before, part]);
+  }
+  for (const [element, found] of parts) {
+    const missing = ANGLE_PARTS.slice(0, found.includes('seconds') ? 3 : 2).find((part) => !found.includes(part));
+    if (missing !== undefined) report('map-part', t`${element} lacks a column with part = "${missing}".`);
+  }
+  const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
+  for (const [key, rule] of columns) {
+    if (rule.kind === 'ignored') continue;
+    const other = first.get(rule.element);
+    const joined = JOINED.join(', ');
+    const another = other === undefined ? undefined : columns.get(other);
+    const isPart = rule.part !== undefined && another?.kind === 'read' && another.part !== undefined;
+    if (other === undefined) first.set(rule.element, key);
+    else if (isPart) continue;
+    else if (!JOINED.includes(rule.element)) {
+      const message = t`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
+      report('map-element-twice', message, key);
+    }
+  }
+  const names = fixed.map(({ name }) => name);
+  for (const name of names.filter((each, index) => names.indexOf(each) !== index))
+    report('map-element-twice', t`${name} is fixed twice. Keep one of them.`, name);
+}
+
+function isTable(value: unknown): value is TomlTable {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** What stands above the lines of a column map, for whoever edits it. */
+type MapRemarks = {
+  /** The table that the map was made for. */
+  readonly table: string;
+  /** By the key of the column. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+  readonly fixed: ReadonlyMap<string, readonly string[]>;
+  /** Elements that still need a value for all finds. */
+  readonly undecided: readonly string[];
+};
+
+/** A column map as a file that a person reads and edits. Reading it again gives the same map. */
+export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
+  const { table } = remarks;
+  const lines = [
+    comment(t`How pas reads the columns of ${table}: pas import FILE --map THIS-FILE`),
+    comment(t`Made by pas import --wizard. Change what is wrong; a line with # is not read.`),
+    `version = ${MAP_VERSION}`,
+    ...(map.localId === undefined ? [] : [`local_id = ${tomlString(map.localId)}`]),
+    '',
+    comment(t`For every find whose own cell is empty.`),
+    '[fixed]',
+  ];
+  for (const element of remarks.undecided) {
+    lines.push(...(remarks.fixed.get(element) ?? []).map(comment), `# ${element} = ""`);
+  }
+  for (const { name: element, value: text } of map.fixed) {
+    lines.push(...(remarks.fixed.get(element) ?? []).map(comment), `${element} = ${tomlString(text)}`);
+  }
+  lines.push('', comment(t`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
+  for (const [key, rule] of map.columns) {
+    lines.push(...(remarks.columns.get(key) ?? []).map(comment), `${tomlString(key)} = ${ruleText(rule)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function ruleText(rule: ColumnRule): string {
+  if (rule.kind === 'ignored') return tomlString('ignore');
+  const { kind: _kind, element, yearOnly, values, ...rest } = rule;
+  const options = Object.entries({ ...rest, ...(yearOnly === undefined ? {} : { year_only: yearOnly }) });
+  const parts = options.map(([name, text]) => `${name} = ${tomlString(text)}`);
+  if (values !== undefined) {
+    const pairs = Object.entries(values).map(([own, meant]) => `${tomlString(own)} = ${tomlString(meant)}`);
+    parts.push(`values = { ${pairs.join(', ')} }`);
+  }
+  return parts.length === 0 ? tomlString(element) : `{ element = ${tomlString(element)}, ${parts.join(', ')} }`;
+}
+
+/** Whatever stands in a cell, a comment is one line without control characters. */
+function comment(text: string): string {
+  return `# ${text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()}`;
+}

@@ -1,0 +1,133 @@
+import { t } from '../base/language.ts';
+import type { ColumnName } from '../find/column-names.ts';
+import { type ElementName, type FindElements, pointElement } from '../find/fields.ts';
+import { readGeomSystem } from '../find/read-cell.ts';
+import {
+  formatPoint,
+  type GeomSystem,
+  type PointInSystem,
+  type PointText,
+  parsePoint,
+  readWrittenPoint,
+} from '../place/geometry.ts';
+import { readCoordinate } from '../place/read-degrees.ts';
+import { isSamePlace } from '../place/same-place.ts';
+import type { TableRow } from '../tables/table.ts';
+import { together } from '../text/enumeration.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
+import type { Columns } from './columns.ts';
+
+/** The columns that can hold a point. Where `system` is absent, `geom_system` has to say it. */
+type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
+
+const SOURCES: readonly PointColumns[] = [
+  { columns: ['lon', 'lat'], system: '4326' },
+  { columns: ['geom_wkt'], system: '4326' },
+  { columns: ['geom_sjtsk_wkt'], system: '5514' },
+  { columns: ['geom_x', 'geom_y'] },
+  { columns: ['wkt'] },
+];
+
+type ReadPoint = {
+  readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
+  /** The element that the point went to, and the columns that it was read from. */
+  readonly element?: ElementName;
+  readonly columns: readonly ColumnName[];
+};
+type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+
+/**
+ * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs
+ * is then taken, which may be in the other system and have more digits, but only if both mean the same place.
+ */
+export function readPoint({ cells, point }: TableRow, columns: Columns): PointReading {
+  const written = readPointInColumns(cells, columns);
+  if (point === undefined || !isReadable(written)) return written;
+  const { elements, element, columns: names } = written.value;
+  const stated = elements.geom_system;
+  if (element === undefined)
+    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point);
+  const wkt = elements[pointElement(stated ?? point.system)] ?? '';
+  const repeated = parsePoint(wkt);
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
+  const place = together(names);
+  const message = t`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+}
+
+function ownPoint(point: PointInSystem): PointReading {
+  const element = pointElement(point.system);
+  return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
+}
+
+function disagreement(stated: GeomSystem, { system }: PointInSystem): PointProblem {
+  const message = t`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+}
+
+/**
+ * The point that a row's columns hold. A table may have several ways to write a point; the row's own system selects one, so
+ * that both systems can stand in one file.
+ */
+function readPointInColumns(cells: readonly string[], columns: Columns): PointReading {
+  const systemCell = columns.cell(cells, 'geom_system');
+  const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
+  if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
+
+  const filled = SOURCES.filter((source) => source.columns.some((name) => columns.cell(cells, name) !== ''));
+  const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
+  const [source, another] = fitting;
+  if (another !== undefined) {
+    const names = fitting.map((each) => together(each.columns)).join(t`, and in `);
+    return problem(
+      'point-twice',
+      t`The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
+      another,
+    );
+  }
+  if (source === undefined) return withoutPoint(stated?.value, filled, columns);
+
+  const system = source.system ?? stated?.value;
+  if (system === undefined) {
+    const message = t`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    return problem('coordinate-system', message, source);
+  }
+  const point = readCoordinates(cells, columns, source.columns);
+  if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
+  const element = pointElement(system);
+  return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+}
+
+function problem(rule: string, message: string, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+  return { ...unreadable(rule, message), element, column: source.columns[0] };
+}
+
+/** A table with columns for degrees says its system by that, even in a row that has no point. */
+function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
+  const [other] = filled;
+  if (stated !== undefined && other !== undefined) {
+    const place = together(other.columns);
+    return problem(
+      'coordinate-system',
+      t`geom_system says ${stated}, but the point is in ${place}, which is ${other.system}. Make them agree.`,
+      other,
+    );
+  }
+  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
+}
+
+function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+  const [first = 'wkt', second] = names;
+  if (second === undefined) return readWrittenPoint(columns.cell(cells, first));
+  const missing = names.find((name) => columns.cell(cells, name) === '');
+  if (missing !== undefined) {
+    const both = together(names);
+    return unreadable('coordinate', t`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+  }
+  const x = readCoordinate(columns.cell(cells, first));
+  const y = readCoordinate(columns.cell(cells, second));
+  if (!isReadable(x)) return x;
+  return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}

@@ -1,0 +1,106 @@
+import { UsageError } from '../base/errors.ts';
+import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { type ElementName, FIELDS, type FindElements } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
+import { foldName, nearestNames } from '../text/names.ts';
+import { readColumns } from './columns.ts';
+import { mapRow, type RowContext } from './map-row.ts';
+
+/** A value that somebody gave under an element's name or its English one: `--set period=bronz`, a line of config.toml, an answer. */
+export type Setting = { readonly name: ColumnName; readonly given: string; readonly value: string };
+
+/** `element=value`; a value may hold further `=`. */
+export function parseSetting(text: string): Setting | Issue {
+  const at = text.indexOf('=');
+  if (at <= 0) return errorIssue('setting-form', t`"${text}" is not element=value. Write for example depth_cm=35.`);
+  return settingOf(text.slice(0, at).trim(), text.slice(at + 1).trim());
+}
+
+/** @throws UsageError where one is not of this form, or no element is called so */
+export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] {
+  return texts.map((text) => {
+    const parsed = parseSetting(text);
+    if ('rule' in parsed) throw new UsageError(parsed.message);
+    return parsed;
+  });
+}
+
+export function settingOf(given: string, value: string): Setting | Issue {
+  const name = meaningOfColumn(given);
+  if (name !== undefined) return { name, given, value };
+  const folded = foldName(given);
+  const begun = folded.length > 1 ? COLUMN_NAMES.filter((known) => known.startsWith(folded)) : [];
+  const nearest = (begun.length > 0 ? begun : nearestNames(folded, COLUMN_NAMES)).join(', ');
+  const names = COLUMN_NAMES.join(', ');
+  const advice = nearest === '' ? t`There are: ${names}.` : t`Did you mean ${nearest}?`;
+  return errorIssue('element-unknown', t`There is no element ${given}. ${advice}`, { column: given });
+}
+
+/** What the settings say, read as the cells of a row are; what cannot be read is among the issues, and the rest is there. */
+type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
+
+/** Reads each value by itself, so that one that is wrong takes none of the others with it. The point needs all of its own at once. */
+export function readSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {
+  const issues: Issue[] = twice(settings);
+  if (hasErrors(issues)) return { elements: {}, photos: [], issues };
+  const found: Find[] = [];
+  const isOfPoint = ({ name }: Setting): boolean => POINT_COLUMNS.has(name);
+  const groups = [settings.filter(isOfPoint), ...settings.filter((setting) => !isOfPoint(setting)).map((setting) => [setting])];
+  for (const group of groups.filter((each) => each.length > 0)) {
+    const { find, issues: ofGroup } = readGroup(group, localId, context);
+    if (find !== undefined) found.push(find);
+    issues.push(...ofGroup);
+  }
+  const elements = inOrder(Object.assign({}, ...found.map((find) => find.elements)));
+  return { elements, photos: found.flatMap(({ photos }) => photos), issues };
+}
+
+/** Those that say a point together. */
+export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
+  'geom_system',
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+]);
+
+function readGroup(group: readonly Setting[], localId: string, context: RowContext) {
+  const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
+  const { columns } = readColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
+  const { find, issues } = mapRow(row, localId, columns, context);
+  return { find, issues: issues.map(withoutPlace) };
+}
+
+/** There is no file and no row to name. */
+function withoutPlace({ file: _file, row: _row, ...issue }: Issue): Issue {
+  return issue;
+}
+
+function twice(settings: readonly Setting[]): Issue[] {
+  const seen = new Set<ColumnName>();
+  return settings.flatMap(({ name, given }) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [errorIssue('setting-twice', t`${name} is given twice. Keep one of them.`, { column: given })];
+  });
+}
+
+/** As a table's row has them, so that the same find is the same text wherever it came from. */
+export function inOrder(elements: FindElements): FindElements {
+  const isLast = (name: ElementName): boolean => POINT_COLUMNS.has(name);
+  const names = FIELDS.map(({ name }) => name);
+  const ordered = [
+    ...names.filter((name) => !isLast(name)),
+    'geom_system' as const,
+    'geom_wkt' as const,
+    'geom_sjtsk_wkt' as const,
+  ];
+  return Object.fromEntries(ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])));
+}

@@ -1,0 +1,103 @@
+import { readDecimal } from '../place/geometry.ts';
+import { readPosition } from '../place/read-position.ts';
+import { isReadable } from '../text/reading.ts';
+import { type ColumnProfile, shareOf } from './column-profile.ts';
+import { DAY_NUMBER, readDateForm } from './date-form.ts';
+
+/** Forms of dates that tables have, the likelier first. Those before `yyyy` are read without being told. */
+const FORMS = [
+  'yyyy-mm-dd',
+  'd.m.yyyy',
+  'd.m.yy',
+  'd/m/yyyy',
+  'm/d/yyyy',
+  'd-m-yyyy',
+  'yyyy/m/d',
+  'yyyy.m.d',
+  'yyyymmdd',
+] as const;
+
+type DateShape = {
+  readonly form: string;
+  /** Of the rows that say something. */
+  readonly share: number;
+  /** Nothing tells the day from the month. */
+  readonly ambiguous: boolean;
+  /** Years alone, for which there is no day. */
+  readonly years: number;
+};
+
+/** The form that most of the texts have. */
+export function dateShape(profile: ColumnProfile): DateShape | undefined {
+  const years = shareOf(profile, isYear);
+  const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => readDateForm(text, form) !== undefined) }));
+  const best = found.reduce((one, other) => (other.share > one.share ? other : one));
+  const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
+  if (best.share + years < 0.6) return numbersOfDays(profile);
+  return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, ambiguous: rival?.share === best.share, years };
+}
+
+function isYear(text: string): boolean {
+  return /^(?:1[789]|20)\d\d$/.test(text);
+}
+
+/** 20 000 to 60 000 are days from 1954 to 2064. */
+function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
+  const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && readDateForm(text, DAY_NUMBER) !== undefined);
+  return share < 0.9 ? undefined : { form: DAY_NUMBER, share, ambiguous: false, years: 0 };
+}
+
+export function numberOf(text: string): number | undefined {
+  const reading = readDecimal(text.replace(/\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  return isReadable(reading) ? Number(reading.value) : undefined;
+}
+
+type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
+
+export function numberShape(profile: ColumnProfile): NumberShape {
+  const numbers = [...profile.values.keys()].map(numberOf).filter((value) => value !== undefined);
+  return {
+    share: shareOf(profile, (text) => numberOf(text) !== undefined),
+    least: Math.min(...numbers),
+    most: Math.max(...numbers),
+    fractions: numbers.some((value) => !Number.isInteger(value)),
+  };
+}
+
+/** The axes of the two systems have ranges that do not meet, so that a number says what it is. */
+const AXES = {
+  east: { least: 400_000, most: 905_000 },
+  south: { least: 930_000, most: 1_230_000 },
+  lon: { least: 12, most: 19 },
+  lat: { least: 48.4, most: 51.2 },
+} as const;
+export type Axis = keyof typeof AXES;
+
+type AxisShape = { readonly axis: Axis; readonly share: number; readonly withoutMinus: number };
+
+/** Which axis of a coordinate system a column holds; `east` and `south` are those of S-JTSK. */
+export function axisShape(profile: ColumnProfile): AxisShape | undefined {
+  for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
+    const fits = (text: string): boolean => {
+      const value = Math.abs(numberOf(text) ?? 0);
+      return value >= least && value <= most;
+    };
+    const share = shareOf(profile, fits);
+    if (share < 0.6) continue;
+    const degrees = axis === 'lon' || axis === 'lat';
+    // 12 to 19 are many things; degrees of places have digits behind the point.
+    if (degrees && shareOf(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
+    return { axis, share, withoutMinus: shareOf(profile, (text) => fits(text) && (numberOf(text) ?? 0) > 0) };
+  }
+  return undefined;
+}
+
+/** Both coordinates in one cell. */
+export function positionShare(profile: ColumnProfile): number {
+  const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
+  return shareOf(looked, (text) => isReadable(readPosition(text)));
+}
+
+export function photographShare(profile: ColumnProfile): number {
+  return shareOf(profile, (text) => /\.(?:jpe?g|png|tiff?|heic|heif)$/i.test(text));
+}

@@ -1,0 +1,42 @@
+import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
+import type { Table, TableRow } from '../tables/table.ts';
+import { type Setting, settingsOrRefusal } from './settings.ts';
+
+/** Each find has its own. */
+const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
+
+/**
+ * What a table leaves out, such as the project of all its finds: `stav=1`.
+ *
+ * @throws UsageError where one is not of this form, or not for all finds
+ */
+export function readConstants(texts: readonly string[]): readonly Setting[] {
+  const constants = settingsOrRefusal(texts);
+  const own = constants.find(({ name }) => OF_ONE_FIND.includes(name));
+  if (own !== undefined) throw new UsageError(t`"${own.given}" cannot be set for all finds of a table.`);
+  return constants;
+}
+
+/** The same table with these texts in the columns that it does not have, and in the cells that it leaves empty. */
+export function withConstants(table: Table, constants: readonly Setting[]): Table {
+  if (constants.length === 0) return table;
+  const header = [...table.header];
+  const names = [...(table.names ?? header)];
+  const places = constants.map(({ name, value }) => {
+    const known = names.findIndex((column) => meaningOfColumn(column) === name);
+    if (known !== -1) return [known, value] as const;
+    names.push(name);
+    return [header.push(name) - 1, value] as const;
+  });
+  const filled = (row: TableRow): TableRow => {
+    const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
+    for (const [index, text] of places) cells[index] = (cells[index] ?? '').trim() === '' ? text : (cells[index] ?? '');
+    return { ...row, cells };
+  };
+  const rows = function* (): Generator<TableRow> {
+    for (const row of table.rows) yield filled(row);
+  };
+  return { ...table, header, ...(table.names === undefined ? {} : { names }), rows: { [Symbol.iterator]: rows } };
+}

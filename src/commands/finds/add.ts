@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { addingSources, type KeepingFlags, offerSources } from '../../context/validation.ts';
+import type { Find } from '../../find/find.ts';
+import { findLine } from '../../flows/finds/find-texts.ts';
+import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../../flows/interview/add-find.ts';
+import { type Adding, type Beginning, NEW_FIND, openAdding, type Saved } from '../../flows/interview/adding.ts';
+import { keysText } from '../../flows/interview/interview.ts';
+import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { printable } from '../../text/printable.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import type { Prompt } from '../../ui/prompt.ts';
+import type { Terminal } from '../../ui/terminal.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import { adviseSending } from '../next-command.ts';
+
+type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean; readonly resume?: string | true };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'add',
+    summary: t`Enter one find: asks on a terminal, or takes everything from --set.`,
+    examples: [
+      'pas add',
+      'pas add --same-as K-017 --point-from IMG_0412.jpg',
+      'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
+    ],
+  })
+    .option('--set <element=value>', t`say an element, by the names that columns of tables have; may be repeated`, collect)
+    .option('--same-as <find>', t`copy another find, but for its numbers, point, depth, count and note`)
+    .option('--point <position>', t`the point: degrees, degrees with minutes and seconds, or S-JTSK`)
+    .option('--point-from <photo>', t`the point where this photograph was taken`)
+    .option('--photo <file...>', t`queue photographs with the find`)
+    .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .option('--draft', t`keep the find as a draft, however complete`)
+    .option('--resume [find]', t`go on with an unfinished find, the last one unless named`)
+    .action((options: AddOptions) => run(options, (context) => add(context, options)));
+}
+
+async function add(context: Context, options: AddOptions): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const sources = await addingSources(context, options);
+  const adding = openAdding(sources, options);
+  const resumed =
+    options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
+  if (options.set === undefined && context.terminal.interactive)
+    return addByAsking(context, adding, resumed, options.draft === true);
+  if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
+    throw new UsageError(t`There is no terminal to ask on.`, {
+      hint: t`Say the find with --set element=value, or import a table: pas import FILE.`,
+    });
+  }
+  return printAdded(context, await addFind(adding, resumed, options.draft === true));
+}
+
+/** Asks for one find after another, until somebody has had enough. */
+async function addByAsking(context: Context, adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  const say = (text: string): void => terminal.note(printable(text));
+  const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
+  const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
+  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: pas add --resume`);
+  say(keysText());
+  if (resumed !== undefined) say(findLine(resumed));
+  for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
+    const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
+    for (const issue of issues) say(`! ${issue.message}`);
+    const saved = await enterFind(adding, find, isDraft, asking);
+    terminal.line(printable(terminal.advised(savedText(saved))));
+    if (terminal.json || resumed !== undefined) {
+      terminal.value(savedValue(terminal, saved));
+      return 'done';
+    }
+    if (!(await wantsAnother(asking.prompt))) return 'done';
+  }
+}
+
+/** Ctrl-C is as good as no here: the find before is saved. */
+async function wantsAnother(prompt: Prompt): Promise<boolean> {
+  try {
+    return await prompt.confirm(t`Another?`, true);
+  } catch (thrown) {
+    if (thrown instanceof InterruptedError) return false;
+    throw thrown;
+  }
+}
+
+function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
+  const { terminal } = context;
+  // There is one find, and no table: its number says nothing here.
+  const issues = added.issues.map(({ column: _column, find: _find, ...issue }) => issue);
+  printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
+  if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
+  else terminal.line(terminal.advised(savedText(added)));
+  if (added.state === 'queued') adviseSending(context);
+  terminal.value(savedValue(terminal, added.state === null ? added : { ...added, issues }));
+  return added.asWished ? 'done' : 'dataRefused';
+}
+
+/** What became of it, in a line. */
+function savedText({ find: { localId }, state }: Saved): string {
+  const word = shellWord(localId);
+  if (state === 'uncertain')
+    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: pas reconcile`;
+  return state === 'queued'
+    ? t`${localId} is saved, ready to be sent.`
+    : t`${localId} is kept as a draft. To finish it: pas add --resume ${word}`;
+}
+
+function savedValue(terminal: Terminal, { id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+  return {
+    find: id,
+    local_id: find.localId,
+    state,
+    elements: find.elements,
+    photos: photosAdded,
+    issues: issueValues(terminal, issues),
+  };
+}

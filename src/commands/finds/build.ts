@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openValidation } from '../../context/validation.ts';
+import { documentOfFind } from '../../flows/queue/known-finds.ts';
+import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'build <find>',
+    summary: t`Print the import document of a find: the one that was sent or will be, byte for byte.`,
+    examples: ['pas build K-017', 'pas build K-017 > K-017.xml'],
+  }).action((find: string, options: GlobalOptions) => run(options, (context) => build(context, find)));
+}
+
+async function build(context: Context, name: string): Promise<ExitReason> {
+  const { terminal, streams } = context;
+  const outbox = await context.outbox();
+  const [stored] = findsNamed(outbox, [name]);
+  if (stored === undefined) return 'done';
+  const { document, contentDigest, issues } = await documentOfFind(outbox, stored, () => openValidation(context));
+  if (!terminal.json) streams.stdout.write(document);
+  printIssues(terminal, issues, terminal.warn);
+  terminal.value({
+    find: stored.localId,
+    document: document.toString('utf8'),
+    content_digest: contentDigest,
+    issues: issueValues(terminal, issues),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

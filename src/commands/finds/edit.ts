@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { editFile } from '../../context/edit-file.ts';
+import { addingSources, offerSources, openValidationContext } from '../../context/validation.ts';
+import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { findLine } from '../../flows/finds/find-texts.ts';
+import { questionsOf } from '../../flows/interview/add-find.ts';
+import { openAdding } from '../../flows/interview/adding.ts';
+import { askChanges, type CellChange, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
+import type { Interviewed } from '../../flows/interview/interview-world.ts';
+import { findsToCopy } from '../../flows/queue/copy-finds.ts';
+import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { findsNamed } from '../../flows/queue/named-finds.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { printable } from '../../text/printable.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import { copyFromOthers } from './copy-from-others.ts';
+
+type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'edit <find>',
+    summary: t`Mend a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
+    examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
+  })
+    .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option('--ask', t`ask the questions of pas add, with what the find says now as answers`)
+    .option('--discard', t`start anew where an earlier edit was left unfinished`)
+    .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
+}
+
+async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
+  const outbox = await context.outbox();
+  const [stored] = findsNamed(outbox, [name]);
+  if (stored === undefined) return 'done';
+  const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);
+  if (options.ask === true && options.set === undefined) {
+    const answered = await askForChanges(context, opened);
+    // Nothing is copied or stored before the last answer.
+    await copyPhotographsToo(context, outbox, stored);
+    return finish(context, stored, opened.byAnswers(answered));
+  }
+  await copyPhotographsToo(context, outbox, stored);
+  if (options.set !== undefined) return finish(context, stored, opened.bySettings(options.set));
+  return editInEditor(context, opened, stored, options.discard === true);
+}
+
+/** With its photographs and its number, which an edit alone would leave behind. */
+async function copyPhotographsToo(context: Context, outbox: ServiceOutbox, stored: StoredFind): Promise<void> {
+  await copyFromOthers(context, findsToCopy(outbox, [stored]), { alsoToProduction: true, dryRun: false });
+}
+
+/** The questions of `pas add`, with what the find says today as answers. */
+async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
+  const { terminal } = context;
+  if (!terminal.interactive)
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
+  const say = (text: string): void => terminal.note(printable(text));
+  const adding = openAdding(await addingSources(context), {});
+  const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
+  say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
+  say(findLine(find));
+  try {
+    return await askChanges(find, questionsOf(adding, asking));
+  } catch (thrown) {
+    throw thrown instanceof InterruptedError ? new InterruptedError(t`Interrupted. Nothing was changed.`) : thrown;
+  }
+}
+
+async function editInEditor(context: Context, opened: FindEdit, stored: StoredFind, discard: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  const file = editFile(context, stored);
+  const find = shellWord(stored.localId);
+  if (file.left === undefined || discard) file.write(opened.text());
+  else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
+  for (;;) {
+    const edited = opened.byText(file.open());
+    const reason = finish(context, stored, edited);
+    if (edited.kind !== 'unreadable') {
+      file.remove();
+      return reason;
+    }
+    if (!terminal.interactive || !(await (await context.prompt()).confirm(t`Open the editor again?`))) {
+      terminal.warn(t`What you wrote is in ${file.path}. Run the command again to go on with it.`);
+      return 'dataRefused';
+    }
+    if (edited.again !== undefined) file.write(edited.again);
+  }
+}
+
+/** Says what became of it. */
+function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
+  const { terminal } = context;
+  const find = stored.localId;
+  const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
+  if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
+  printIssues(terminal, issues.map(withoutPlace));
+  const shown = printable(find);
+  if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
+  if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
+  if (edited.kind === 'stored') {
+    const state = STATE_WORDS[edited.state];
+    const text = {
+      queued: t`${shown} is queued. Send it: pas push`,
+      draft: t`${shown} is a draft until what is marked ✗ is mended.`,
+      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile`,
+    };
+    terminal.line(edited.state in text ? terminal.advised(text[edited.state as keyof typeof text]) : `${shown}: ${state}`);
+  }
+  terminal.value({
+    find,
+    changed: edited.kind === 'stored' ? edited.changed : [],
+    state: edited.kind === 'stored' ? edited.state : null,
+    issues: issueValues(terminal, issues),
+  });
+  return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function withoutPlace({ file: _file, row: _row, column: _column, find: _find, ...issue }: Issue): Issue {
+  return issue;
+}
+
+function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
+  terminal.line(terminal.color.bold(printable(stored.localId)));
+  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
+}

@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { documentProfileOf } from '../../context/own-schema.ts';
+import { EXPORT_FORMATS, EXPORT_STATES, exportFinds } from '../../flows/finds/export-finds.ts';
+import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount } from '../counted.ts';
+
+type Format = (typeof EXPORT_FORMATS)[number];
+
+type ExportOptions = GlobalOptions & {
+  readonly format?: Format;
+  readonly out?: string;
+  readonly state?: readonly (typeof EXPORT_STATES)[number][];
+  readonly project?: string;
+  readonly separator: 'semicolon' | 'comma' | 'tab';
+  readonly force?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'export [find...]',
+    summary: t`Write finds to a table, a map layer or XML. Importing it again changes nothing.`,
+    examples: [
+      'pas export --out season.csv',
+      'pas export --state draft refused --out to-mend.xlsx',
+      'pas export --format geojson > finds.geojson',
+    ],
+  })
+    .addOption(
+      new Option('--format <format>', t`format of the file (default: by the name of the file, else csv)`).choices(EXPORT_FORMATS),
+    )
+    .option('--out <file>', t`file to write, or - for standard output (default)`)
+    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(EXPORT_STATES))
+    .option('--project <id>', t`only finds of this project`)
+    .addOption(
+      new Option('--separator <name>', t`what stands between the cells of CSV`)
+        .choices(['semicolon', 'comma', 'tab'])
+        .default('semicolon'),
+    )
+    .option('--force', t`replace a file that is there already`)
+    .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
+}
+
+async function exportCommand(context: Context, names: readonly string[], options: ExportOptions): Promise<ExitReason> {
+  const { terminal, streams } = context;
+  const toStdout = options.out === undefined || options.out === '-';
+  if (terminal.json && toStdout) {
+    throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
+  }
+  const format = options.format ?? formatNamed(options.out);
+  const outbox = await context.outboxToRead();
+  const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
+  const progress = terminal.progress(t`Exporting`);
+  const documents = documentProfileOf(context.profile());
+  const request = { ...options, format, documents, finds, nowMs: context.clock.now(), onProgress: progress.update };
+  const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
+  const count = await exportFinds(outbox, request, destination).finally(progress.end);
+  if (count === undefined) return 'done';
+  const said = findCount(count);
+  terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
+  terminal.value({ format, file: toStdout ? null : options.out, finds: count });
+  return 'done';
+}
+
+function formatNamed(out: string | undefined): Format {
+  const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
+  const format = EXPORT_FORMATS.find((each) => each === extension || (each === 'geojson' && extension === 'json'));
+  if (format !== undefined) return format;
+  if (extension === undefined || ['txt', 'tsv'].includes(extension)) return 'csv';
+  const known = EXPORT_FORMATS.join(', ');
+  throw new UsageError(t`The name ${out} does not say in what format.`, { hint: t`Give --format: ${known}.` });
+}

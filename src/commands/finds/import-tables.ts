@@ -1,0 +1,161 @@
+import { resolve } from 'node:path';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { ColumnMap } from '../../columns/column-rule.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { readFileOrInput, readMappingFile, readTableOrInput } from '../../context/own-files.ts';
+import { openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
+import type { LookupTerm } from '../../find/lookup.ts';
+import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
+import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
+import { readMap } from '../../flows/queue/table-columns.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { findCount, photographCount } from '../counted.ts';
+import { adviseSending, copyCommand, noteGap } from '../next-command.ts';
+
+export type ImportOptions = GlobalOptions & {
+  readonly dryRun?: boolean;
+  readonly link?: boolean;
+  readonly stripGps?: boolean;
+  readonly photos?: string;
+  readonly sheet?: string;
+  readonly layer?: string;
+  readonly set?: readonly string[];
+  readonly map?: string;
+  readonly wizard?: boolean;
+  readonly yes?: boolean;
+  readonly issuesTo?: string;
+  readonly onlyBad?: boolean;
+  readonly force?: boolean;
+};
+
+export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const copy = copyOf(files, options);
+  const known = await openValidationContext(context);
+  const request = {
+    ...photographKeeping(context, options),
+    outbox: await context.outbox(),
+    known,
+    dryRun: options.dryRun === true,
+    copyCommand: copyCommand(context.profile()),
+    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
+    set: options.set,
+    copy,
+  };
+  const issues: Issue[] = [...readMappingFile(context).issues];
+  const finds: Enqueued[] = [];
+  let [rows, unchecked] = [0, 0];
+  for (const file of files) {
+    const table = await readTableOrInput(context, file, options.sheet ?? options.layer);
+    if (table.sheet !== undefined) {
+      terminal.note(
+        table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
+      );
+    }
+    const progress = terminal.progress(t`Importing ${file}`);
+    const report = await importTable(table, {
+      ...request,
+      photoFolder: photoRootOf(file, options.photos),
+      onProgress: (done) => progress.update(done, table.rowCount),
+    }).finally(progress.end);
+    for (const issue of report.issues) issues.push(issue);
+    for (const find of report.finds) finds.push(find);
+    rows += report.rows;
+    unchecked += report.unchecked;
+    if (report.copied !== undefined) printCopied(context, file, report.copied);
+  }
+  if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
+    terminal.note(t`To say what the columns are without renaming them: pas import TABLE --wizard`);
+  }
+  printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), request.dryRun);
+  if (!request.dryRun) noteGap(context, request.outbox);
+  return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+}
+
+/** @throws UsageError where flags contradict one another, or the copy could not be written later */
+function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
+  if (file === undefined) {
+    if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
+    return undefined;
+  }
+  if (file === '-') throw new UsageError(t`--issues-to needs the name of a file.`);
+  if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (files.some((table) => resolve(table) === resolve(file))) {
+    throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
+  }
+  return { file, rows: onlyBad === true ? 'bad' : 'all', overwrite: force === true } as const;
+}
+
+/** @throws UsageError where the map cannot be used; all that is wrong with it is printed before */
+async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+  const [file, bytes] = await readFileOrInput(context, given);
+  const { map, issues } = readMap(file, bytes, lookupTerm);
+  if (map !== undefined) return map;
+  printIssues(context.terminal, issues, context.terminal.warn);
+  const faults = issues.length;
+  throw new UsageError(
+    ngettext(
+      msgid`${file} has ${faults} fault. Nothing was imported.`,
+      `${file} has ${faults} faults. Nothing was imported.`,
+      faults,
+    ),
+    { hint: t`Mend the file, or make it anew: pas import TABLE --wizard` },
+  );
+}
+
+function printCopied({ terminal }: Context, table: string, { file, rows: count, left }: CopiedTable): void {
+  terminal.note(
+    ngettext(
+      msgid`${file} has ${count} row, with what is wrong in the column issues. Mend it and import it.`,
+      `${file} has ${count} rows, with what is wrong in the column issues. Mend them and import the file.`,
+      count,
+    ),
+  );
+  if (left.length === 0) return;
+  const rows = left.join(', ');
+  terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
+}
+
+type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number };
+
+function printSummary(context: Context, { finds, rows }: Imported, issues: readonly Issue[], dryRun: boolean): void {
+  const { terminal } = context;
+  printIssues(terminal, foldPlaces(issues));
+  const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
+  const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
+  const drafts = finds.filter((find) => !find.ready).length;
+  const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
+  const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
+  if (sent > 0) parts.push(t`${sent} already sent and left as they are`);
+  const invalid = rows - finds.length;
+  const leftOut = ngettext(msgid`${invalid} row left out`, `${invalid} rows left out`, invalid);
+  if (invalid > 0) parts.push(leftOut);
+  const [all, changes, photographs] = [findCount(finds.length), parts.join(', '), photographCount(photos)];
+  terminal.line(
+    dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
+  );
+  if (drafts > 0) {
+    terminal.line(
+      ngettext(
+        msgid`${drafts} of them is a draft until its errors are mended; mend the table and import it again.`,
+        `${drafts} of them are drafts until their errors are mended; mend the table and import it again.`,
+        drafts,
+      ),
+    );
+  }
+  if (!dryRun && drafts < finds.length) adviseSending(context);
+  terminal.value({
+    dry_run: dryRun,
+    added,
+    updated,
+    unchanged: kept,
+    already_sent: sent,
+    invalid,
+    drafts,
+    photos,
+    issues: issueValues(terminal, issues),
+  });
+}

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs';
+import { basename, extname, resolve } from 'node:path';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Preview, StrangeTerm } from '../../columns/preview.ts';
+import type { TableProposal } from '../../columns/propose-columns.ts';
+import type { Context } from '../../context/context.ts';
+import { readTableOrInput } from '../../context/own-files.ts';
+import { offerSources, openValidationContext, photoRootOf } from '../../context/validation.ts';
+import type { Decision } from '../../flows/interview/ask-about-table.ts';
+import { overviewLines, previewLines, strangeLines } from '../../flows/interview/table-texts.ts';
+import { lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts';
+import { printable } from '../../text/printable.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { wrapped } from '../../text/wrap.ts';
+import { issueValue } from '../../ui/issues.ts';
+import type { Terminal } from '../../ui/terminal.ts';
+import { type ImportOptions, importTables } from './import-tables.ts';
+
+/**
+ * Proposes what the columns of a table are, has a person decide where there is a terminal, and writes the column map.
+ * @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file is there already
+ */
+export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const [file, another] = files;
+  if (file === undefined || another !== undefined || file === '-') {
+    throw new UsageError(t`--wizard looks at one table, which is a file.`);
+  }
+  const asks = options.yes !== true && terminal.interactive && !terminal.json;
+  if (!asks && options.yes !== true) {
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Take the proposals as they are: --wizard --yes` });
+  }
+  const stem = file.slice(0, file.length - extname(file).length);
+  const mapFile = options.map ?? `${stem}.map.toml`;
+  if (mapFile === '-') throw new UsageError(t`--wizard writes the map to a file. Name it: --map FILE`);
+  if (existsSync(mapFile) && options.force !== true) {
+    throw new UsageError(t`There is a file ${mapFile} already.`, {
+      hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
+    });
+  }
+  const termsFile = `${stem}.terms.csv`;
+  terminal.note(t`Looking at ${file} …`);
+  const say = sayerOf(context);
+  const look = await openLook(context, file, mapFile, options);
+  const { proposed } = look;
+  const [name, rows] = [basename(file), look.table.rowCount];
+  say([
+    ngettext(
+      msgid`${name}: ${rows} row. This is what the columns seem to be:`,
+      `${name}: ${rows} rows. This is what the columns seem to be:`,
+      rows,
+    ),
+    '',
+    ...overviewLines(proposed),
+  ]);
+  const { proposal, importNow } = asks ? await ask(context, look, say) : { proposal: proposed, importNow: false };
+  const preview = look.preview(proposal);
+  if (!asks) say(['', ...previewLines(preview)]);
+  const { strange, termsKept, problems } = await look.write(proposal, termsFile, options.force === true);
+  if (strange.length > 0) say(strangeLines(strange, termsFile));
+  if (termsKept) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
+  for (const { message } of problems) terminal.warn(message);
+  for (const element of proposal.undecided) {
+    terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
+  }
+  terminal.line(t`Written: ${mapFile}`);
+  terminal.value(wizardValue(terminal, mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
+  if (importNow) return importTables(context, [file], { ...options, map: mapFile });
+  const [shownFile, shownMap] = [shellWord(file), shellWord(mapFile)];
+  terminal.note(t`Next: pas import ${shownFile} --map ${shownMap} --dry-run`);
+  return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
+}
+
+async function openLook(context: Context, file: string, mapFile: string, { sheet, layer, set = [], photos }: ImportOptions) {
+  const table = await readTableOrInput(context, file, sheet ?? layer);
+  const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
+  return lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) });
+}
+
+async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {
+  const { askAboutTable } = await import('../../flows/interview/ask-about-table.ts');
+  const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
+  const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
+  return askAboutTable(look.proposed, { ...look, prompt: await context.prompt(), say, offerTerms });
+}
+
+/** Says lines broken to the width of the terminal; what goes on in the next line begins below the text. */
+function sayerOf({ terminal, streams }: Context): (lines: readonly string[]) => void {
+  const columns = streams.stderr.columns ?? 100;
+  const indented = (line: string): string => {
+    const [blanks = ''] = /^ */.exec(line) ?? [];
+    return blanks + wrapped(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
+  };
+  return (lines) => terminal.note(lines.map((line) => indented(printable(line))).join('\n'));
+}
+
+function wizardValue(
+  terminal: Terminal,
+  mapFile: string,
+  termsFile: string | undefined,
+  { columns, fixed, undecided }: TableProposal,
+  preview: Preview,
+  strange: readonly StrangeTerm[],
+): Record<string, unknown> {
+  return {
+    map: mapFile,
+    terms: termsFile ?? null,
+    columns: columns.map(({ profile, rule, reasons, doubt }) => {
+      const { kind, ...said } = rule;
+      return {
+        column: profile.key,
+        ...(kind === 'ignored' ? { element: null } : said),
+        filled: profile.filled,
+        examples: profile.examples,
+        reasons,
+        doubt: doubt ?? null,
+      };
+    }),
+    fixed: Object.fromEntries(fixed.map(({ element, text }) => [element, text])),
+    undecided,
+    rows: preview.rows,
+    left_out: preview.leftOut,
+    drafts: preview.drafts,
+    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(terminal, issue) })),
+    strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
+  };
+}

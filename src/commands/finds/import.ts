@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context } from '../../context/context.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import { type ImportOptions, importTables } from './import-tables.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'import <file...>',
+    summary: t`Read tables of finds, check every row and queue the finds. Importing the same table again changes nothing.`,
+    examples: [
+      'pas import season.csv',
+      'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
+      'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
+      'pas import museum.xlsx --wizard',
+      'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx --only-bad',
+    ],
+  })
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
+    .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
+    .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, collect)
+    .option('--map <file>', t`what the columns of a strange table are; the file that --wizard writes`)
+    .option('--wizard', t`propose what the columns are, let a person decide, and write it to a file for --map`)
+    .option('--yes', t`with --wizard: take the proposals without asking`)
+    .option('--issues-to <file>', t`copy the table to this CSV or XLSX file, with a column of what is wrong with each row`)
+    .option('--only-bad', t`with --issues-to: copy only rows that something is wrong with`)
+    .option('--force', t`replace a file that is there already`)
+    .action((files: string[], options: ImportOptions) => run(options, (context) => start(context, files, options)));
+}
+
+async function start(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+  if (options.wizard === true) return (await import('./import-wizard.ts')).runWizard(context, files, options);
+  return importTables(context, files, options);
+}

@@ -1,0 +1,161 @@
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
+import { questionsAbout } from '../../flows/interview/ask-about-matches.ts';
+import { rowOf } from '../../flows/interview/match-texts.ts';
+import { foldPlaces } from '../../flows/queue/fold-issues.ts';
+import {
+  type FileFate,
+  findOf,
+  type MatchedFile,
+  type MatchedFolder,
+  matchFolder,
+  type Queued,
+  queueMatches,
+} from '../../flows/queue/match-folder.ts';
+import type { Confidence } from '../../photo/match-photographs.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { table } from '../../ui/print-table.ts';
+import { printable } from '../../ui/terminal.ts';
+import { strippedText } from '../counted.ts';
+import { adviseSending } from '../next-command.ts';
+
+export type MatchFlags = GlobalOptions &
+  KeepingFlags & {
+    readonly recursive?: boolean;
+    readonly within?: number;
+    readonly yes?: boolean;
+    readonly likely?: boolean;
+    readonly dryRun?: boolean;
+  };
+
+/** What GPS in a telephone is off by, and a few steps. */
+const WITHIN_M = 25;
+
+export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outbox();
+  const { inspectPhotograph, keepPhotograph } = photographKeeping(context, options);
+  const progress = terminal.progress(t`Looking at the photographs`);
+  const found = await matchFolder(folder, {
+    outbox,
+    inspectPhotograph,
+    recursive: options.recursive === true,
+    withinM: options.within ?? WITHIN_M,
+    onProgress: progress.update,
+  }).finally(progress.end);
+  printFound(context, found);
+  const dryRun = options.dryRun === true;
+  const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
+  const questions = asks ? questionsAbout(outbox, await context.prompt()) : undefined;
+  const takesLikely = options.likely === true;
+  const queued = await queueMatches(found.fates, { outbox, keepPhotograph, dryRun, takesLikely, questions });
+  printEnd(context, found, queued, options);
+  return hasErrors(found.issues) ? 'dataRefused' : 'done';
+}
+
+function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): void {
+  if (fates.length === 0) terminal.line(t`There are no files in this folder. To look into the folders in it: --recursive`);
+  else for (const line of table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
+  printIssues(terminal, foldPlaces(issues));
+}
+
+function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, stripped }: Queued, options: MatchFlags): void {
+  const { terminal } = context;
+  const isDry = options.dryRun === true;
+  const done = queued.size;
+  terminal.line(endText(fates, queued, isDry));
+  if (stripped > 0) terminal.line(strippedText(stripped));
+  printLeft(context, fates, queued, options);
+  if (done > 0 && !isDry) adviseSending(context);
+  terminal.value({
+    dry_run: isDry,
+    queued: done,
+    gps_stripped: stripped,
+    files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
+    issues: issueValues(terminal, issues),
+  });
+}
+
+function endText(fates: readonly FileFate[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
+  const [done, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
+  const known = fates.filter(({ kind }) => kind === 'known').length;
+  if (known > 0 && !fates.some(({ kind }) => kind === 'matched')) {
+    return ngettext(
+      msgid`Nothing to queue: ${known} photograph was queued before; the list says what became of it.`,
+      `Nothing to queue: ${known} photographs were queued before; the list says what became of them.`,
+      known,
+    );
+  }
+  return isDry
+    ? ngettext(
+        msgid`Would queue ${done} of ${all} files, for ${finds} find.`,
+        `Would queue ${done} of ${all} files, for ${finds} finds.`,
+        finds,
+      )
+    : ngettext(
+        msgid`Queued ${done} of ${all} files, for ${finds} find.`,
+        `Queued ${done} of ${all} files, for ${finds} finds.`,
+        finds,
+      );
+}
+
+function printLeft(
+  { terminal }: Context,
+  fates: readonly FileFate[],
+  queued: ReadonlyMap<string, string>,
+  { likely }: MatchFlags,
+): void {
+  const left = fates.filter((fate) => fate.kind === 'matched' && !queued.has(fate.file)) as MatchedFile[];
+  const count = (confidence: Confidence): number => left.filter(({ match }) => match.confidence === confidence).length;
+  const [likelyLeft, doubtful, none] = [count('likely'), count('doubtful'), count('none')];
+  if (likelyLeft > 0 && likely !== true) {
+    terminal.line(
+      ngettext(
+        msgid`${likelyLeft} likely match was left: --likely takes it too.`,
+        `${likelyLeft} likely matches were left: --likely takes them too.`,
+        likelyLeft,
+      ),
+    );
+  }
+  const advise = (text: string): void => terminal.line(terminal.advised(text));
+  if (doubtful > 0) {
+    advise(
+      ngettext(
+        msgid`${doubtful} doubtful match was left: pas photo add FIND FILE, or answer on a terminal.`,
+        `${doubtful} doubtful matches were left: pas photo add FIND FILE, or answer on a terminal.`,
+        doubtful,
+      ),
+    );
+  }
+  if (none > 0) {
+    advise(
+      ngettext(
+        msgid`Nothing says which find ${none} photograph shows: pas photo add FIND FILE`,
+        `Nothing says which find ${none} photographs show: pas photo add FIND FILE`,
+        none,
+      ),
+    );
+  }
+}
+
+function fateValue(fate: FileFate, queuedFor: string | undefined): Record<string, unknown> {
+  const nothing = { find: null, confidence: null, reasons: [], candidates: [], known: [], copy_of: null };
+  switch (fate.kind) {
+    case 'matched': {
+      const { find = null, confidence, reasons, candidates } = fate.match;
+      const action = queuedFor === undefined ? 'left' : 'queued';
+      return { file: fate.file, action, ...nothing, find: queuedFor ?? find, confidence, reasons, candidates };
+    }
+    case 'known': {
+      const known = fate.entries.map((entry) => ({ find: findOf(entry), state: entry.state }));
+      return { file: fate.file, action: 'known', ...nothing, known };
+    }
+    case 'copy':
+      return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };
+    case 'refused':
+      return { file: fate.file, action: 'refused', ...nothing, reasons: fate.rules.map((kind) => ({ kind })) };
+  }
+}

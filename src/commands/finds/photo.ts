@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { announceInstance } from '../../context/open-service.ts';
+import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
+import { addPhotograph } from '../../flows/queue/enqueue-change.ts';
+import { foldPlaces } from '../../flows/queue/fold-issues.ts';
+import { targetForChange } from '../../flows/queue/issued-elsewhere.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { strippedText } from '../counted.ts';
+import { noteGap } from '../next-command.ts';
+import { wholeNumber } from './list.ts';
+import type { MatchFlags } from './photo-match.ts';
+
+type PhotoOptions = GlobalOptions & KeepingFlags;
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('photo').description(t`Queue photographs of finds.`);
+  defineCommand(parent, {
+    name: 'add <find> <file...>',
+    summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
+    examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
+  })
+    .option('--link', t`keep a reference instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .action((find: string, files: string[], options: PhotoOptions) =>
+      run(options, (context) => add(context, find, files, options)),
+    );
+  defineCommand(parent, {
+    name: 'match <folder>',
+    summary: t`Find out which finds the photographs of a folder show, by name, place and time, and queue them: the sure ones at once, the others when asked.`,
+    examples: [
+      'pas photo match /media/card/DCIM --recursive --dry-run',
+      'pas photo match ./photos --strip-gps',
+      'pas photo match ./photos --yes --likely --within 10',
+    ],
+  })
+    .option('--recursive', t`look into the folders in it, too`)
+    .option('--within <metres>', t`how far from a find's point a photograph may be taken (default: 25)`, wholeNumber)
+    .option('--yes', t`ask nothing: queue the sure matches`)
+    .option('--likely', t`queue the likely matches as well`)
+    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--link', t`keep a reference instead of a copy`)
+    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .action((folder: string, options: MatchFlags) =>
+      run(options, async (context) => {
+        const { matchPhotos } = await import('./photo-match.ts');
+        return matchPhotos(context, folder, options);
+      }),
+    );
+}
+
+async function add(context: Context, find: string, files: readonly string[], options: PhotoOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  if (files.includes('-')) {
+    throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
+      hint: t`Save it to a file, and name that one.`,
+    });
+  }
+  const outbox = await context.outbox();
+  const target = targetForChange(outbox, find);
+  const keeping = photographKeeping(context, options);
+  const issues: Issue[] = [];
+  let queued = 0;
+  let stripped = 0;
+  const progress = terminal.progress(t`Looking at the photographs`);
+  for (const [index, file] of files.entries()) {
+    progress.update(index, files.length);
+    const added = await addPhotograph(outbox, target, file, keeping);
+    issues.push(...added.issues);
+    if (added.change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
+    if (added.change === undefined || added.change === 'kept') continue;
+    if (queued === 0) announceInstance(context);
+    queued += 1;
+    if (added.isStripped) stripped += 1;
+  }
+  progress.end();
+  printIssues(terminal, foldPlaces(issues));
+  const all = files.length;
+  terminal.line(
+    ngettext(
+      msgid`${queued} of ${all} photograph queued for ${find}.`,
+      `${queued} of ${all} photographs queued for ${find}.`,
+      all,
+    ),
+  );
+  if (stripped > 0) terminal.line(strippedText(stripped));
+  if (queued > 0) noteGap(context, outbox);
+  terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(terminal, issues) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

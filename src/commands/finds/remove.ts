@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { type Doomed, planRemoval, removeFind } from '../../flows/queue/remove-finds.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { printable } from '../../text/printable.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { numberCount, photographCount } from '../counted.ts';
+
+type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'remove <find...>',
+    summary: t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
+    examples: ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
+  })
+    .option('--yes', t`do not ask`)
+    .action((finds: string[], options: RemoveOptions) => run(options, (context) => remove(context, finds, options)));
+}
+
+async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
+  const { places, terminal } = context;
+  const outbox = await context.outbox();
+  const doomed = planRemoval(outbox, names);
+  if (yes !== true) await confirm(context, doomed);
+
+  const removed: string[] = [];
+  const kept: { readonly name: string; readonly because: Entry }[] = [];
+  for (const each of doomed) {
+    const removal = removeFind(outbox, each, places.photosFolder);
+    if (removal.kind === 'kept') {
+      kept.push({ name: each.name, because: removal.because });
+      continue;
+    }
+    removed.push(each.name);
+    const [find, parts, { address }] = [printable(each.name), partsText(removal.entries), outbox];
+    terminal.line(
+      removal.staysElsewhere
+        ? t`${find} is removed for ${address}, with ${parts}. It stays for other services.`
+        : t`${find} is removed, with ${parts}.`,
+    );
+  }
+  for (const { name, because } of kept) {
+    const find = printable(name);
+    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, shellWord(name))}`);
+  }
+  terminal.value({
+    removed,
+    kept: kept.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
+  });
+  return kept.length > 0 ? 'dataRefused' : 'done';
+}
+
+/** @throws UsageError when nobody can be asked, or the answer is no */
+async function confirm(context: Context, doomed: readonly Doomed[]): Promise<void> {
+  const [finds, names] = [doomed.length, doomed.map(({ name }) => printable(name)).join(', ')];
+  const what = partsText(doomed.flatMap(({ entries }) => entries));
+  if (!context.terminal.interactive) {
+    throw new UsageError(t`What is removed cannot be brought back: ${names} (${what}).`, { hint: t`Add --yes to remove it.` });
+  }
+  const question = ngettext(
+    msgid`Remove ${finds} find for good: ${names} (${what})?`,
+    `Remove ${finds} finds for good: ${names} (${what})?`,
+    finds,
+  );
+  if (!(await (await context.prompt()).confirm(question))) throw new UsageError(t`Nothing was removed.`);
+}
+
+function partsText(entries: readonly Entry[]): string {
+  const count = (kind: Entry['kind']): number => entries.filter((entry) => entry.kind === kind).length;
+  return `${photographCount(count('photo'))}, ${numberCount(count('number'))}`;
+}
+
+function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): string {
+  const ident = identCely ?? '';
+  switch (state) {
+    case 'accepted':
+      return kind === 'import'
+        ? t`The service has it as ${ident}. What is still queued for it can be given up: pas resolve ${find} --drop`
+        : t`Something of it was accepted as part of ${ident}.`;
+    case 'sending':
+      return t`It is being sent: wait for the push to end. If none is running, pas doctor says what to do.`;
+    default:
+      return localId === null || kind === 'import'
+        ? t`The service may have it. Find out first: pas reconcile ${find}`
+        : t`The service may have a part of it. Find out first: pas reconcile ${find}, or pas resolve ${find} --entry ${id} --drop`;
+  }
+}

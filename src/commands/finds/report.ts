@@ -1,0 +1,125 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
+import { sizeText, t } from '../../base/language.ts';
+import { profileFlag } from '../../context/advice.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { ownHarvestBase } from '../../context/harvesting.ts';
+import { watchInterrupts } from '../../context/interrupts.ts';
+import { findsNamed } from '../../flows/queue/named-finds.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount, photographCount } from '../counted.ts';
+
+type ReportOptions = GlobalOptions & {
+  readonly force?: boolean;
+  readonly photos?: boolean;
+  readonly photoSize: number;
+  readonly withoutPlaces?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'report <file> [find...]',
+    summary: t`Make one page to look at and print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
+  })
+    .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
+    .option('--no-photos', t`leave out photographs`)
+    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, pixels, 320)
+    .option('--force', t`replace a file that is no report`)
+    .addHelpText(
+      'after',
+      `\n${t`Findspots are looted: a page with places is for those who may see them, and only you can read its file. To hand a page on, use --without-places. It needs no network and asks for nothing when it is opened.`}`,
+    )
+    .action((file: string, finds: string[], options: ReportOptions) =>
+      run(options, (context) => report(context, file, finds, options)),
+    );
+}
+
+function pixels(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (value < 80 || value > 1600) throw new InvalidArgumentError(t`Give a number from 80 to 1600.`);
+  return value;
+}
+
+async function report(context: Context, file: string, names: readonly string[], options: ReportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const toStdout = file === '-';
+  if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Name a file.`);
+  const target = resolve(context.cwd, file);
+  if (!toStdout) refuseOwnFile(context, target);
+  const request = await requestOf(context, names, options);
+  const progress = terminal.progress(t`Finds`);
+  const { writeReport } = await import('../../flows/finds/write-report.ts');
+  const write = (to: Parameters<typeof writeReport>[1]) =>
+    writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
+  if (toStdout) {
+    await write({ stream: context.streams.stdout });
+    return 'done';
+  }
+  const {
+    report: told,
+    missing,
+    sizeBytes,
+  } = await interruptible(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
+  const size = sizeText(sizeBytes);
+  const shown = options.photos === false ? 0 : told.photographs - missing;
+  const counted = findCount(told.finds);
+  const photographs = photographCount(shown);
+  const path = printable(target);
+  terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);
+  if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why at each.`);
+  if (told.places === 'shown' && told.finds > 0)
+    terminal.note(t`It gives away exact findspots. For a page to hand on: --without-places`);
+  if (sizeBytes > LARGE_BYTES)
+    terminal.note(t`A telephone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
+  terminal.value({
+    file: target,
+    size_bytes: sizeBytes,
+    finds: told.finds,
+    photos: shown,
+    photos_missing: missing,
+    maps: told.maps.length,
+    places: told.places === 'shown',
+  });
+  return 'done';
+}
+
+const LARGE_BYTES = 25e6;
+
+async function requestOf(context: Context, names: readonly string[], options: ReportOptions) {
+  const profile = context.profile();
+  const outbox = await context.outboxToRead();
+  const recordBase = ownHarvestBase(context);
+  return {
+    outbox,
+    vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
+    profileFlag: profileFlag(context),
+    recordBase,
+    finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
+    places: options.withoutPlaces === true ? 'left-out' : 'shown',
+    pictures: options.photos === false ? 'left-out' : 'shown',
+    photosFolder: context.places.photosFolder,
+    photoPx: options.photoSize,
+    madeMs: context.clock.now(),
+    profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
+  } as const;
+}
+
+/** No page takes the place of what pas lives on. */
+function refuseOwnFile({ places }: Context, target: string): void {
+  const isThere = [target, ...Object.values(places)].filter((path) => existsSync(path));
+  const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
+  if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
+}
+
+async function interruptible<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { stop } = watchInterrupts(context);
+  try {
+    return await write(stop);
+  } catch (thrown) {
+    throw stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
+  }
+}

@@ -1,0 +1,158 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { profileFlag } from '../../context/advice.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
+import { doubtText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import { type Elsewhere, knownFind, type Story } from '../../flows/queue/known-finds.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { printable, type Terminal } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { commandFor } from '../next-command.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'show <find>',
+    summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
+    examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
+  }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
+}
+
+async function show(context: Context, name: string): Promise<ExitReason> {
+  const { terminal } = context;
+  const { find, texts, stories, atService, elsewhere } = knownFind(await context.outboxToRead(), name);
+  terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
+  if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
+  else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
+  for (const [element, text] of texts)
+    terminal.line(`  ${element.padEnd(20)} ${printable(text).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
+  if (atService !== undefined) printAtService(context, atService);
+  for (const story of stories) printStory(context, story);
+  for (const other of elsewhere) printOther(context, other);
+  terminal.value({
+    find: find?.id ?? null,
+    local_id: find?.localId ?? null,
+    ...(find === undefined ? { ident_cely: name } : {}),
+    source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
+    elements: find?.elements ?? {},
+    at_service: atService === undefined ? null : atServiceValue(atService),
+    entries: stories.map((story) => storyValue(terminal, story)),
+    other_profiles: elsewhere.map(({ profile, service, entry }) => ({
+      profile,
+      service,
+      state: entry.state,
+      ident_cely: entry.identCely,
+    })),
+  });
+  return 'done';
+}
+
+function printOther({ terminal }: Context, { entry: { state, identCely }, service }: Elsewhere): void {
+  const word = STATE_WORDS[state];
+  terminal.line();
+  terminal.line(identCely === null ? t`for ${service}: ${word}` : t`for ${service}: ${word} as ${identCely}`);
+}
+
+function originText(file: string, row: number | null): string {
+  return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
+}
+
+function printAtService({ terminal }: Context, { pulled, record, changes }: AtService): void {
+  terminal.line();
+  const [standing, seen] = [terminal.color.bold(standingText(pulled)), new Date(pulled.seenMs).toISOString()];
+  terminal.line(t`at the service: ${standing}, as of ${seen}`);
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    [t`number`, record?.elements.evidencni_cislo?.toString()],
+    [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
+    [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld from this account` : undefined)],
+    [t`district`, record?.district?.text],
+  ];
+  for (const [name, text] of facts) {
+    if (text !== undefined && text !== '') terminal.line(`  ${name.padEnd(20)} ${printable(text)}`);
+  }
+  for (const change of changes) {
+    const what = printable(changeText(change));
+    terminal.line(`  ${t`changed since it was sent: ${what}`}`);
+  }
+}
+
+function printStory(context: Context, { entry, attempts, evidence }: Story): void {
+  const { terminal } = context;
+  terminal.line();
+  terminal.line(
+    `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
+  );
+  for (const line of aboutEntry(entry, profileFlag(context), terminal.advised)) terminal.line(`  ${line}`);
+  printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
+  for (const attempt of attempts) {
+    const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
+    terminal.line(
+      `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
+    );
+    if (attempt.reason !== null && attempt.reason !== entry.reason)
+      terminal.line(`    ${printable(terminal.advised(attempt.reason))}`);
+  }
+  for (const { foundAt, verdict, reason, candidates } of evidence) {
+    const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
+    const [found, why] = [VERDICT_WORDS[verdict], printable(reason)];
+    terminal.line(`  ${new Date(foundAt).toISOString()}  ${t`evidence: ${found}; ${why}`}${named}`);
+  }
+}
+
+function aboutEntry(entry: Entry, flag: string, advised: Terminal['advised']): string[] {
+  const lines: string[] = [];
+  // What the service found stands beside its elements below.
+  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
+    lines.push(printable(advised(entry.reason)));
+  if (entry.doubt !== null) lines.push(doubtText(entry.doubt));
+  if (entry.kind === 'import' && entry.document !== null) {
+    const sizeBytes = entry.document.length;
+    const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
+    const find = `${shellWord(entry.localId ?? '')}${flag}`;
+    lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: pas build ${find}`);
+  }
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry, flag) : undefined;
+  if (next !== undefined) lines.push(t`next: ${next}`);
+  return lines;
+}
+
+function entryTitle(entry: Entry): string {
+  switch (entry.kind) {
+    case 'import':
+      return KIND_WORDS.import;
+    case 'number': {
+      const value = printable(entry.value);
+      return t`number ${value}`;
+    }
+    case 'photo': {
+      const name = printable(entry.photograph.name);
+      const { sizeBytes } = entry.photograph;
+      return ngettext(msgid`photograph ${name} (${sizeBytes} byte)`, `photograph ${name} (${sizeBytes} bytes)`, sizeBytes);
+    }
+  }
+}
+
+function storyValue(terminal: Terminal, { entry, attempts, evidence }: Story): Record<string, unknown> {
+  return {
+    entry: entry.id,
+    kind: entry.kind,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason === null ? null : terminal.advised(entry.reason),
+    ...(entry.kind === 'import'
+      ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
+      : {}),
+    ...(entry.kind === 'number' ? { value: entry.value } : {}),
+    ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
+    issues: issueValues(terminal, entry.issues),
+    evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
+    attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
+      started_at: new Date(startedAt).toISOString(),
+      ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+      ...{ method, path, status, outcome, reason },
+    })),
+  };
+}

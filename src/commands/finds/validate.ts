@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { readFileOrInput, readMappingFile } from '../../context/own-files.ts';
+import { openLookups, openValidationContext } from '../../context/validation.ts';
+import { validateAll } from '../../flows/queue/validate-finds.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'validate [find-or-file...]',
+    summary: t`Check finds of the outbox, or XML documents, against everything that the service would refuse.`,
+    examples: ['pas validate', 'pas validate K-017 document.xml --json'],
+  }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
+}
+
+export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const { terminal } = context;
+  const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
+  const documents = await Promise.all(files.map((file) => readFileOrInput(context, file)));
+  const isAll = names.length === 0;
+  const { lookupTerm } = await openLookups(context);
+  const known = await openValidationContext(context);
+  const progress = terminal.progress(t`Checking`);
+  const { valid, invalid, issues } = validateAll(await context.outbox(), known, {
+    finds: isAll ? undefined : names.filter((name) => !files.includes(name)),
+    documents,
+    terms: isAll ? { mapping: readMappingFile(context), lookupTerm } : undefined,
+    onProgress: progress.update,
+  });
+  progress.end();
+  printIssues(terminal, issues);
+  terminal.line(t`${valid} valid, ${invalid} not.`);
+  terminal.value({ valid, invalid, issues: issueValues(terminal, issues) });
+  return invalid > 0 ? 'dataRefused' : 'done';
+}

@@ -1,0 +1,162 @@
+import { setFlagsFromString } from 'node:v8';
+import { type Command, Option } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openOutput } from '../../context/harvest-output.ts';
+import { accountOf, harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
+import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import {
+  harvestRecords,
+  listName,
+  RECORD_FORMS,
+  type RecordHarvest,
+  type SetFigures,
+} from '../../flows/harvest/harvest-records.ts';
+import type { OutputForm, Subject } from '../../ledger/subject.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { recordCount } from '../counted.ts';
+import { leftOutText, progressPerSet } from './harvest-progress.ts';
+
+type HarvestOptions = GlobalOptions & {
+  readonly format?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly out: string;
+  readonly to?: OutputForm;
+  readonly schemaVersion?: string;
+  readonly skipBroken?: boolean;
+  readonly full?: boolean;
+  readonly verify?: boolean;
+  readonly all?: boolean;
+  readonly identifiers?: boolean;
+  readonly deadline?: string;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'harvest [set...]',
+    summary: t`Harvest the records of sets into a file: all the first time, then what changed. Goes on where it was cut off.`,
+    examples: [
+      'pas harvest samostatny_nalez --out finds.jsonl',
+      'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.sqlite',
+    ],
+  })
+    .option('--all', t`without a set: all that the service has`)
+    .option('--format <prefix>', t`oai_dc, or the native format (default)`)
+    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed then or earlier`)
+    .option('--out <file>', t`where to: a file or a folder; - is stdout, and cannot be resumed`, '-')
+    .addOption(
+      new Option('--to <form>', t`what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)`).choices(
+        RECORD_FORMS,
+      ),
+    )
+    .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
+    .option('--full', t`read everything again, and mark the records that are no longer there`)
+    .option('--verify', t`read everything again, compare it with the output, and mend what differs`)
+    .addOption(new Option('--identifiers', t`identifiers, times and sets alone (ListIdentifiers)`).conflicts('skipBroken'))
+    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
+    .action((sets: string[], options: HarvestOptions) => run(options, (context) => harvest(context, sets, options)));
+}
+
+export async function harvest(context: Context, given: readonly string[], options: HarvestOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  // A harvest makes much that lives for one page only. Left to itself, the heap grows to more than is needed.
+  setFlagsFromString('--heap-growing-percent=200');
+  const sets = setsFrom(given, options.all === true);
+  const subject = subjectFrom(context, sets, options);
+  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
+  const show = progressPerSet(terminal);
+  const result = await harvestRecords({
+    client: await openHarvestClient(context, subject.version),
+    verb: subject.verb,
+    clock,
+    openOutput: (opening) => openOutput(context, options.out, subject, opening),
+    sets,
+    metadataPrefix: subject.format,
+    from: options.from,
+    until: options.until,
+    skipBroken: options.skipBroken === true,
+    full: options.full === true,
+    verify: options.verify === true,
+    indexAllowanceMs: context.profile().indexAllowanceMs,
+    onNote: (text) => terminal.note(printable(text)),
+    onProgress: show.update,
+    signal: stopWithin(context, interrupts, options.deadline),
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(show.end);
+  return report(context, subject, options, result);
+}
+
+/** In order and each once, so that the same sets are the same harvest; none: all that the service has. */
+function setsFrom(given: readonly string[], all: boolean): string[] {
+  const hint = t`Name sets, or give --all; see \`pas oai sets\`.`;
+  if (all && given.length > 0) throw new UsageError(t`--all goes without a set.`, { hint });
+  if (!all && given.length === 0) throw new UsageError(t`No set is named.`, { hint });
+  return [...new Set(given)].sort();
+}
+
+function subjectFrom(context: Context, sets: readonly string[], options: HarvestOptions): Subject {
+  const profile = context.profile();
+  return {
+    oaiBase: harvestBaseOf(profile),
+    version: options.schemaVersion ?? profile.schemaVersion,
+    sets: sets.join(' '),
+    verb: options.identifiers === true ? 'ListIdentifiers' : 'ListRecords',
+    format: options.format ?? `oai_${profile.prefix}`,
+    fromBound: options.from ?? '',
+    untilBound: options.until ?? '',
+    account: accountOf(profile),
+    form: formFrom(options),
+  };
+}
+
+function formFrom({ to, out, identifiers }: HarvestOptions): OutputForm {
+  const form = to ?? formOf(out);
+  if (form === 'files' && identifiers === true) {
+    throw new UsageError(t`A folder of files takes whole records, not identifiers alone.`, { hint: t`Give another --out.` });
+  }
+  return form;
+}
+
+function formOf(out: string): OutputForm {
+  if (out === '-' || /\.(jsonl|ndjson)$/i.test(out)) return 'jsonl';
+  if (/\.xml$/i.test(out)) return 'xml';
+  if (/\.(sqlite3?|db)$/i.test(out)) return 'sqlite';
+  if (/\.[A-Za-z0-9]{1,5}$/.test(out)) {
+    const forms = RECORD_FORMS.join(', ');
+    throw new UsageError(t`The ending of ${out} does not say what to write.`, { hint: t`Add --to with one of ${forms}.` });
+  }
+  return 'files';
+}
+
+/** The result goes to stdout, unless that holds the records. */
+function report({ terminal }: Context, subject: Subject, { out, verify }: HarvestOptions, result: RecordHarvest): ExitReason {
+  const { sets, held, broken, elapsedMs, ...sum } = result;
+  const { mended } = sum;
+  for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
+  const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
+  const compared = verify === true ? t`${mended} mended; ` : '';
+  const lines = sets.map((figures) => figuresText(figures));
+  lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in all (${perSecond}/s).`}`);
+  for (const line of lines) {
+    if (out === '-') terminal.note(line);
+    else terminal.line(line);
+  }
+  const { format, version, form, verb } = subject;
+  const each = sets.map(({ setSpec, broken: left, ...figures }) => ({ set: setSpec || null, ...figures, broken: left }));
+  const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
+  if (out !== '-') terminal.value({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
+  return broken.length > 0 ? 'dataRefused' : 'done';
+}
+
+function figuresText({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
+  const met = recordCount(records);
+  const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
+  return `${listName({ setSpec })}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+}

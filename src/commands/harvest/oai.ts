@@ -1,0 +1,216 @@
+import { type Command, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
+import { watchInterrupts } from '../../context/interrupts.ts';
+import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import {
+  type Asking,
+  askFormats,
+  askIdentifiers,
+  askIdentify,
+  askRecord,
+  askRecords,
+  askSets,
+  identifierGiven,
+  type Paging,
+} from '../../flows/harvest/ask-verb.ts';
+import type { OaiArguments, Verb } from '../../oai/protocol.ts';
+import type { Json } from '../../oai/record-json.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type VerbOptions = GlobalOptions & { readonly xml?: boolean; readonly schemaVersion?: string };
+type IdentifierOptions = VerbOptions & { readonly identifier?: string; readonly metadataPrefix?: string };
+type ListOptions = VerbOptions & {
+  readonly metadataPrefix?: string;
+  readonly set?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly resumptionToken?: string;
+};
+
+/** The six verbs of OAI-PMH 2.0, section 4, one to one: one request, one answer. */
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('oai').description(t`Ask the harvesting interface, verb by verb.`);
+  const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
+    defineCommand(parent, { name, summary, examples })
+      .addOption(new Option('--xml', t`print the answer as it came`).conflicts('json'))
+      .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`);
+
+  verb('identify', t`Identify: what the service says of itself.`, ['pas oai identify', 'pas oai identify --xml']).action(
+    (options: VerbOptions) => run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
+  );
+  verb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
+    'pas oai formats',
+    'pas oai formats --identifier C-202400101-N00001',
+  ])
+    .option('--identifier <identifier>', t`of this record; the bare identifier will do`)
+    .action((options: IdentifierOptions) =>
+      run(options, (context) => ask(context, options, 'ListMetadataFormats', named(context, options), askFormats, showFormats)),
+    );
+  verb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
+    .option('--resumption-token <token>', t`the page that this token leads to`)
+    .action((options: ListOptions) =>
+      run(options, (context) => ask(context, options, 'ListSets', listArguments(options), askSets, showSets)),
+    );
+  asList(
+    verb('identifiers', t`ListIdentifiers: a page of headers.`, [
+      'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
+      'pas oai identifiers --resumption-token 59A3C1',
+    ]),
+  ).action((options: ListOptions) =>
+    run(options, (context) =>
+      ask(context, options, 'ListIdentifiers', ofAList(context, listArguments(options)), askIdentifiers, showHeaders),
+    ),
+  );
+  asList(
+    verb('records', t`ListRecords: a page of records.`, [
+      'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
+      'pas oai records --set projekt --until 2024-12-31 --xml',
+    ]),
+  ).action((options: ListOptions) =>
+    run(options, (context) =>
+      ask(context, options, 'ListRecords', ofAList(context, listArguments(options)), askRecords, showRecords),
+    ),
+  );
+  verb('get', t`GetRecord: one record.`, [
+    'pas oai get --identifier C-202400101-N00001',
+    'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
+  ])
+    .requiredOption('--identifier <identifier>', t`the bare identifier will do`)
+    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
+    .action((options: IdentifierOptions) =>
+      run(options, (context) =>
+        ask(
+          context,
+          options,
+          'GetRecord',
+          named(context, { metadataPrefix: nativeFormat(context), ...options }),
+          askRecord,
+          showRecord,
+        ),
+      ),
+    );
+}
+
+function asList(command: Command): Command {
+  return command
+    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
+    .option('--set <set>', t`only of this set`)
+    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed then or earlier`)
+    .option('--resumption-token <token>', t`the page that this token leads to; goes alone`);
+}
+
+/** One request. Under `--xml` the answer is printed as it came, else by `show`. */
+async function ask<Answer extends object>(
+  context: Context,
+  { xml, schemaVersion }: VerbOptions,
+  verb: Verb,
+  given: OaiArguments,
+  read: (asking: Asking) => Promise<Answer>,
+  show: (context: Context, answer: Answer) => void,
+): Promise<ExitReason> {
+  const signal = watchInterrupts(context).stop;
+  const version = schemaVersion ?? context.profile().schemaVersion;
+  const client = await openHarvestClient(context, version);
+  try {
+    if (xml === true) context.streams.stdout.write((await client.ask(verb, given, signal)).body);
+    else {
+      const answer = await read({ client, version, given, signal });
+      show(context, answer);
+      context.terminal.value(answer);
+    }
+  } catch (thrown) {
+    keepMalformedAnswer(context, thrown);
+  }
+  return 'done';
+}
+
+function listArguments(options: ListOptions): OaiArguments {
+  const { metadataPrefix, set, from, until, resumptionToken } = options;
+  const named = { metadataPrefix, set, from, until, resumptionToken };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+function named(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
+  return {
+    ...(identifier === undefined ? {} : { identifier: identifierGiven(harvestBaseOf(context.profile()), identifier) }),
+    ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
+  };
+}
+
+/** In the native format where none is named; a resumption token knows its own. */
+function ofAList(context: Context, given: OaiArguments): OaiArguments {
+  return given.resumptionToken === undefined ? { metadataPrefix: nativeFormat(context), ...given } : given;
+}
+
+function nativeFormat(context: Context): string {
+  return `oai_${context.profile().prefix}`;
+}
+
+/** Answers of the harvesting interface, for people. */
+
+type Answer<Ask extends (asking: never) => Promise<unknown>> = Awaited<ReturnType<Ask>>;
+
+function showTree({ terminal }: Context, value: { readonly [name: string]: Json }): void {
+  for (const line of treeLines(value)) terminal.line(line);
+}
+
+function showFormats({ terminal }: Context, { formats }: Answer<typeof askFormats>): void {
+  const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
+  terminal.table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
+}
+
+function showSets(context: Context, answer: Answer<typeof askSets>): void {
+  const rows = answer.sets.map(({ set, name }) => [set, name].map(printable));
+  context.terminal.table([t`SET`, t`NAME`], rows);
+  noteRest(context, answer, answer.sets, 'sets');
+}
+
+function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): void {
+  const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) =>
+    [identifier, datestamp, sets.join(' '), deleted === true ? t`deleted` : ''].map(printable),
+  );
+  context.terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
+  noteRest(context, answer, answer.headers, 'identifiers');
+}
+
+function showRecords(context: Context, answer: Answer<typeof askRecords>): void {
+  for (const record of answer.records) showRecord(context, record);
+  noteRest(context, answer, answer.records, 'records');
+}
+
+function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [name: string]: Json }): void {
+  terminal.line(terminal.color.bold(printable(String(identifier))));
+  for (const line of treeLines(rest)) terminal.line(`  ${line}`);
+  terminal.line();
+}
+
+function noteRest({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
+  if (items.length === 0) terminal.note(t`Nothing here.`);
+  if (paging.resumption_token === null) return;
+  const reached = (paging.cursor ?? 0) + items.length;
+  const token = printable(paging.resumption_token);
+  const size = paging.complete_list_size;
+  const first = size === null ? t`There are more.` : t`${reached} of ${size}.`;
+  terminal.note(t`${first} Next page: pas oai ${command} --resumption-token '${token}'`);
+}
+
+/** "name: value" a line, children indented, a list as its name repeated. */
+function treeLines(value: { readonly [name: string]: Json }): string[] {
+  return Object.entries(value).flatMap(([name, child]) =>
+    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) => branchLines(printable(name), one)),
+  );
+}
+
+function branchLines(name: string, value: Json): string[] {
+  if (value === null || typeof value !== 'object') return [`${name}: ${value === null ? '' : printable(String(value))}`];
+  if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
+  const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as { readonly [name: string]: Json };
+  const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${printable(String(mark))})`);
+  const own = text === undefined ? '' : ` ${printable(String(text))}`;
+  return [`${name}:${own}${marks.join('')}`, ...treeLines(rest).map((line) => `  ${line}`)];
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Profile } from '../../context/config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openHarvestClient } from '../../context/harvesting.ts';
+import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
+import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
+import type { Standing } from '../../outbox/pulled.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount } from '../counted.ts';
+
+type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'pull',
+    summary: t`Bring the state, number, photographs, area and district of your sent finds up to date by harvest.`,
+    examples: ['pas pull', 'pas pull --full --json'],
+  })
+    .option('--full', t`look at everything again, not only at what changed since the last pull`)
+    .option('--deadline <time>', t`give up after this time, such as 30m or 2h`)
+    .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
+}
+
+async function pullCommand(context: Context, options: PullOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const profile = context.profile();
+  refuseWithoutHarvesting(profile);
+  const outbox = await context.outbox();
+  const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
+  const progress = terminal.progress(t`Pulling`);
+  const { finds, fromMs } = await pull({
+    outbox,
+    client: await openHarvestClient(context),
+    format: `oai_${profile.prefix}`,
+    clock,
+    indexAllowanceMs: profile.indexAllowanceMs,
+    training: profile.kind === 'training',
+    full: options.full === true,
+    onProgress: progress.update,
+    onNote: (text) => terminal.note(printable(text)),
+    signal: stopWithin(context, interrupts, options.deadline),
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(progress.end);
+  print(context, finds);
+  terminal.value({
+    from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
+    finds: finds.map((each) => ({
+      find: each.sent.find,
+      ident_cely: each.sent.identCely,
+      news: each.isNews,
+      ...atServiceValue(each),
+    })),
+  });
+  return 'done';
+}
+
+/** @throws ConfigError where there is nothing to pull from */
+function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
+  if (oaiBase !== undefined || kind !== 'training') return;
+  throw new ConfigError(
+    t`Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
+    {
+      hint: t`Look at it in the training instance’s own pages.`,
+    },
+  );
+}
+
+function print(context: Context, finds: readonly PulledFind[]): void {
+  const { terminal } = context;
+  if (finds.length === 0) {
+    terminal.line(t`Nothing was sent with this profile yet.`);
+    return;
+  }
+  const news = finds.filter(({ isNews }) => isNews);
+  const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
+  if (news.length > 0) terminal.table(header, news.map(rowOf));
+  const [sent, changed] = [finds.length, news.length];
+  terminal.line(ngettext(msgid`${sent} sent find, ${changed} with news.`, `${sent} sent finds, ${changed} with news.`, sent));
+  sayWhatIsAmiss(context, finds);
+}
+
+function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
+  return [
+    sent.find,
+    sent.identCely,
+    standingText(pulled),
+    record?.elements.evidencni_cislo?.toString() ?? '',
+    record === undefined ? '' : String(record.files.length),
+    record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld` : ''),
+    record?.district?.text ?? '',
+    changes.map(changeText).join('; '),
+  ];
+}
+
+function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
+  const named = (standing: Standing): string =>
+    finds
+      .filter(({ pulled }) => pulled.standing === standing)
+      .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
+      .join(', ');
+  const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing')];
+  const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
+  if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
+  if (withheld !== '') {
+    const why = t`The service has them, and does not show them to this account in their state: ${withheld}.`;
+    const anonymous = t`oai_auth of the profile is none: without signing in, only archived finds are shown.`;
+    terminal.warn(profile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
+  }
+  if (guarded > 0) {
+    const guardedFinds = findCount(guarded);
+    terminal.warn(t`The place is withheld from this account, and was not compared: ${guardedFinds}.`);
+  }
+  if (missing !== '') terminal.warn(t`Not in the harvest, whose index may lag behind by minutes: ${missing}.`);
+}

@@ -1,0 +1,120 @@
+import { t } from '../../base/language.ts';
+import type { Context } from '../../context/context.ts';
+import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import type { PushEvent } from '../../flows/push/push-run.ts';
+import type { PushToEnd } from '../../flows/push/push-to-end.ts';
+import type { Rest } from '../../flows/push/push-watching.ts';
+import type { WatchEvent } from '../../flows/push/watch.ts';
+import type { Progress } from '../../ui/progress.ts';
+import { printable } from '../../ui/terminal.ts';
+
+type PushProgress = Required<Pick<PushToEnd, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
+  end(): void;
+};
+
+/** Shows a push as it goes: one bar at a time, and what became of entries above it. */
+export function showPush({ terminal }: Context): PushProgress {
+  let bar: Progress | undefined;
+  let isLooking = false;
+  let [done, total] = [0, 0];
+  const end = (): void => {
+    bar?.end();
+    bar = undefined;
+    isLooking = false;
+  };
+  return {
+    end,
+    onRound: (queued) => {
+      end();
+      bar = terminal.progress(t`Sending`);
+      [done, total] = [0, queued];
+    },
+    report: (event) => {
+      terminal.value(event);
+      if (event.type === 'settled' && event.state !== 'queued') {
+        done += 1;
+        bar?.update(done, total);
+      }
+      sayEvent(terminal, event);
+    },
+    onLook: (looked, all) => {
+      if (!isLooking) {
+        end();
+        bar = terminal.progress(t`Looking at the service`);
+        isLooking = true;
+      }
+      bar?.update(looked, all);
+    },
+    onReconciled: (settled) => {
+      end();
+      for (const { entry, verdict } of settled) {
+        const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+        terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
+      }
+    },
+    onLookFailed: ({ message }) => {
+      end();
+      const why = printable(message);
+      terminal.note(t`What is uncertain could not be looked up: ${why}`);
+    },
+  };
+}
+
+function sayEvent(terminal: Context['terminal'], event: PushEvent): void {
+  if (event.type === 'left_out') {
+    terminal.warn(leftOutText(event));
+    return;
+  }
+  const what = entryText(event.kind, event.find);
+  if (event.type === 'attempt') {
+    const answer = event.status ?? t`no answer`;
+    terminal.detail(t`${what}: ${answer} after ${event.ms} ms, paced ${event.paced_ms} ms`);
+    return;
+  }
+  const reason = printable(event.reason ?? '');
+  const state = STATE_WORDS[event.state];
+  if (event.state === 'queued') terminal.detail(`${what}: ${reason}`);
+  else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
+}
+
+function leftOutText({ kind, project, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
+  const [word, said] = [KIND_WORDS[kind], printable(reason)];
+  const answer = status === null ? said : t`${said} (status ${status})`;
+  return project === null
+    ? t`Left out and kept queued: ${word}, ${count} in all. One after another was answered the same: ${answer}`
+    : t`Left out and kept queued: ${word} of project ${project}, ${count} in all. One after another was answered the same: ${answer}`;
+}
+
+/** Programs are told of each wait, people only of a new one. */
+export function showWaits({ terminal, clock }: Context): (event: WatchEvent, rest: () => Rest) => void {
+  let said = '';
+  return (event, rest) => {
+    const { untilMs, reason, ...what } = event;
+    terminal.value({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
+    const isResting = event.for === 'entries';
+    const text = isResting ? RESTING_WORDS[rest()] : waitingText(event.for, event, clock.now());
+    const topic = isResting ? text : event.for;
+    if (topic === said) terminal.detail(text);
+    else terminal.note(text);
+    said = topic;
+  };
+}
+
+const RESTING_WORDS: Readonly<Record<Rest, string>> = {
+  sent: t`All that can be sent is sent. Waiting for more.`,
+  empty: t`Nothing is queued. Waiting for what is queued later.`,
+  held: t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`,
+};
+
+function waitingText(what: 'service' | 'outbox' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
+  const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
+  const why = printable(reason ?? '');
+  switch (what) {
+    case 'service':
+      return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
+    case 'outbox':
+      return t`Waiting until the outbox is free. ${why}`;
+    case 'time':
+      return t`Waiting ${seconds} s for what may not be sent sooner.`;
+  }
+}

@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { profileFlag } from '../../context/advice.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { sharedPause } from '../../context/pacing.ts';
+import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { outboxStatus } from '../../flows/finds/outbox-status.ts';
+import type { Waiting } from '../../outbox/counts.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import type { Delay } from '../../outbox/overview.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount } from '../counted.ts';
+import { commandFor, copyCommand, noteOtherAccounts } from '../next-command.ts';
+import { INSTANCE_WORDS } from '../service/instance-words.ts';
+
+const MOST_SHOWN = 10;
+
+type StatusOptions = GlobalOptions & { readonly recount?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'status',
+    summary: t`Show what is queued, what waits for what, and what needs a person.`,
+    examples: ['pas status', 'pas status --json'],
+  })
+    .option('--recount', t`count everything anew first, where pas doctor says that the counts are wrong`)
+    .action((options: StatusOptions) => run(options, (context) => status(context, options)));
+}
+
+async function status(context: Context, options: StatusOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await (options.recount === true ? context.outbox() : context.outboxToRead());
+  const profile = context.profile();
+  const { finds, entries, table, queued, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
+    outbox,
+    options.recount,
+  );
+  const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
+  terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
+  terminal.line();
+  terminal.table(
+    ['', ...table.states.map((state) => STATE_WORDS[state])],
+    table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
+  );
+  printWaiting(context, waiting);
+  printDelays(context, delayed);
+  const pause = await sharedPause(context, profile);
+  if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: pas pace --clear`}`);
+  const flag = profileFlag(context);
+  for (const step of STEPS) printStep(context, step, needsPerson, flag);
+  printGivenUp(context, givenUp, flag);
+  printElsewhere(context, elsewhere);
+  noteOtherAccounts(context, otherAccounts);
+  if (queued > 0) {
+    terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
+    terminal.line(`  pas push${flag}`);
+  }
+  terminal.value({
+    finds,
+    entries,
+    waiting: {
+      for_import: waiting.forImport,
+      for_given_up: waiting.forGivenUp,
+      for_time: waiting.forTime,
+      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({ ...delay, not_before: new Date(notBeforeAt).toISOString() })),
+    },
+    ...pause.value,
+    elsewhere,
+    other_accounts: Object.fromEntries(otherAccounts),
+    needs_person: needsPerson.map((entry) => ({
+      entry: entry.id,
+      kind: entry.kind,
+      find: entry.localId ?? entry.identCely,
+      state: entry.state,
+      reason: terminal.advised(entry.reason ?? entry.issues[0]?.message ?? '') || null,
+      command: commandFor(entry, flag),
+    })),
+  });
+  return 'done';
+}
+
+function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
+  if (forImport > 0) {
+    terminal.line();
+    terminal.line(
+      ngettext(
+        msgid`${forImport} number or photograph waits for its find to be imported.`,
+        `${forImport} numbers and photographs wait for their find to be imported.`,
+        forImport,
+      ),
+    );
+  }
+  if (forTime > 0) {
+    terminal.line(
+      ngettext(
+        msgid`${forTime} entry waits before it is tried again.`,
+        `${forTime} entries wait before they are tried again.`,
+        forTime,
+      ),
+    );
+  }
+}
+
+/** What was tried in vain is named here, or nobody would look for it. */
+function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
+  if (delayed.length === 0) return;
+  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`pas push FIND\` tries one at once:`)}`);
+  for (const { kind, reason, count, find, notBeforeAt } of delayed) {
+    const [word, why] = [KIND_WORDS[kind], printable(terminal.advised(reason))];
+    const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
+    const at = new Date(notBeforeAt).toISOString();
+    terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
+  }
+}
+
+/** What is to be done about entries that nothing but a person, or evidence, takes on. */
+type Step = { readonly title: string; readonly takes: (entry: Entry) => boolean; readonly command: string | undefined };
+
+const STEPS: readonly Step[] = [
+  { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
+  {
+    title: t`Mend them; the service refused them:`,
+    takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
+    command: undefined,
+  },
+  {
+    title: t`Send them again with another value or file, or give them up; the service refused them:`,
+    takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
+    command: undefined,
+  },
+  {
+    title: t`Find out whether the service has them; what a harvest cannot tell, you decide:`,
+    takes: ({ state }) => state === 'uncertain',
+    command: 'pas reconcile',
+  },
+];
+
+function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], flag: string): void {
+  const group = person.filter(takes);
+  if (group.length === 0) return;
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  if (command !== undefined) terminal.line(`  ${command}${flag}`);
+  for (const entry of group.slice(0, MOST_SHOWN)) {
+    terminal.line(
+      `  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(terminal.advised(whyText(entry)))}`,
+    );
+    terminal.line(`    ${printable(commandFor(entry, flag))}`);
+  }
+  const more = group.length - MOST_SHOWN;
+  if (more > 0) {
+    terminal.line(`  ${t`… and ${more} more (pas status --json)`}`);
+  }
+}
+
+/** The first thing that is wrong, beside its element. */
+function whyText({ state, reason, issues }: Entry): string {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (state === 'uncertain' || first === undefined) return reason ?? '';
+  const said = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
+  const more = errors.length - 1;
+  return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+}
+
+/** Nothing tells of photographs that wait for ever, unless this does. */
+function printGivenUp({ terminal }: Context, finds: readonly string[], flag: string): void {
+  if (finds.length === 0) return;
+  const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  for (const find of finds.slice(0, MOST_SHOWN)) {
+    const word = printable(`${shellWord(find)}${flag}`);
+    terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
+  }
+}
+
+/** Finds that this service knows nothing of are easily taken for sent. */
+function printElsewhere({ terminal, profile }: Context, count: number): void {
+  if (count === 0) return;
+  const title = ngettext(
+    msgid`${count} find is queued for, or was sent to, other services only; send it to this service, too:`,
+    `${count} finds are queued for, or were sent to, other services only; send them to this service, too:`,
+    count,
+  );
+  terminal.line(`\n${terminal.color.bold(title)}`);
+  terminal.line(`  ${copyCommand(profile())}`);
+}

@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { backUp, backUpPhotographs } from '../../flows/checks/back-up.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'backup <file>',
+    summary: t`Copy the outbox as it is now, also while a push runs, and check the copy.`,
+    examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
+  })
+    .option('--force', t`replace a file that is there`)
+    .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
+    .action((file: string, options: BackupOptions) => run(options, (context) => backup(context, file, options)));
+}
+
+async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
+  const { places, terminal } = context;
+  if (file === '-')
+    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, { hint: t`Name the file to make.` });
+  const target = resolve(context.cwd, file);
+  const { sizeBytes, copies, linked } = await backUp({
+    outboxFile: places.outboxFile,
+    open: context.wholeOutboxToRead,
+    target,
+    replace: options.force === true,
+  });
+  const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
+  terminal.line(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
+  const count = options.photos === true ? copies.length : 0;
+  if (options.photos === true) {
+    const progress = terminal.progress(t`Copying photographs`);
+    await backUpPhotographs(places.photosFolder, `${target}.photos`, copies, progress.update).finally(progress.end);
+    terminal.line(
+      ngettext(
+        msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
+        `${count} photographs that are not sent yet are in ${copy}.photos.`,
+        count,
+      ),
+    );
+  }
+  const left = copies.length - count + linked;
+  if (left > 0) {
+    const absent = ngettext(
+      msgid`Not in it: ${left} photograph that is not sent yet`,
+      `Not in it: ${left} photographs that are not sent yet`,
+      left,
+    );
+    terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
+  }
+  terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
+  terminal.note(t`Put it back with pas restore ${file}: it then looks for what was sent meanwhile.`);
+  terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });
+  return 'done';
+}

@@ -1,0 +1,202 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { decimal, t } from '../../base/language.ts';
+import { packageRoot } from '../../base/package-root.ts';
+import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
+import { openHarvestClient } from '../../context/harvesting.ts';
+import { outboxStatus } from '../../flows/finds/outbox-status.ts';
+import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount, numberCount, photographCount } from '../counted.ts';
+import { importTables } from '../finds/import-tables.ts';
+import { importNumbers } from '../finds/number.ts';
+import { validate } from '../finds/validate.ts';
+import { pushCommand } from '../sending/push.ts';
+import { init } from '../setup/init.ts';
+import { login } from '../setup/login.ts';
+import { harvestVocab } from '../vocabulary/harvest-vocab.ts';
+
+type DemoOptions = GlobalOptions & { readonly keep?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'demo',
+    summary: t`Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.`,
+    examples: ['pas demo', 'pas demo --keep --json'],
+  })
+    .option('--keep', t`keep the temporary data home to look at`)
+    .action((options: DemoOptions) => run(options, (context) => demo(context, options)));
+}
+
+const ACCOUNT = 'archaeologist';
+const PROFILE = 'demo';
+
+export async function demo(context: Context, options: DemoOptions): Promise<ExitReason> {
+  const startedMs = context.clock.monotonicMs();
+  const { startMockServer } = await import('../../../mock-server/server.ts');
+  const server = await startMockServer({ port: 0 });
+  const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
+  const inner = demoContext(context, folder);
+  try {
+    const figures = await tell(inner, stepper(context), server);
+    const counts = await serverCounts(inner, server.control_url, figures.before);
+    const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
+    const agrees = conclude(context, { ...figures, elapsedMs }, counts);
+    return agrees ? 'done' : 'outsideContract';
+  } finally {
+    await inner.close();
+    await server.close();
+    if (options.keep === true) sayKept(context, join(folder, 'home'));
+    else await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function sayKept({ terminal }: Context, home: string): void {
+  terminal.line();
+  terminal.line(t`The data home is kept: PAS_HOME=${home} pas list`);
+}
+
+/** A context with a home of its own, that tells its story indented under the steps. */
+function demoContext(context: Context, folder: string): Context {
+  const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
+  const world = {
+    ...context,
+    environment: { ...environment, PAS_HOME: join(folder, 'home'), XDG_STATE_HOME: join(folder, 'state'), PAS_PASSWORD: ACCOUNT },
+  };
+  const inner = makeContext(world, {});
+  return {
+    ...inner,
+    terminal: {
+      ...context.terminal,
+      json: false,
+      line: (text = '') => context.terminal.line(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
+      value: () => {},
+      note: () => {},
+    },
+  };
+}
+
+type Figures = { finds: number; accepted: number; photos: number; numbers: number; harvestedBack: number; before: ServerCounts };
+
+async function tell(
+  context: Context,
+  step: (text: string) => void,
+  server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
+): Promise<Figures> {
+  const before = await stateOf(context, server.control_url);
+  step(t`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
+  await init(context, {
+    name: PROFILE,
+    baseUrl: server.base_url,
+    oaiBase: server.oai_base,
+    schemaBase: server.schema_base,
+    kind: 'training',
+    username: ACCOUNT,
+    oaiAuth: 'basic',
+  });
+  await login(context, {});
+  step(t`Harvest the vocabularies, so that everything can be checked without a network:`);
+  await harvestVocab(context, [], {});
+  step(t`Import a season: a table of finds with their photographs (examples/finds.csv):`);
+  await importTables(context, [join(packageRoot, 'examples', 'finds.csv')], {});
+  step(t`Check every find against all that the service would refuse:`);
+  await validate(context, []);
+  step(t`Send them, one request every 100 ms, many under way at once:`);
+  await pushCommand(context, [], {});
+  step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
+  await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
+  const { queued: numbers } = outboxStatus(await context.outbox()).entries.number;
+  await pushCommand(context, [], {});
+  step(t`Read every find back by harvest and compare it with what was sent:`);
+  const harvestedBack = await compare(context);
+  const { finds, entries } = outboxStatus(await context.outbox());
+  const settledNumbers = entries.number.accepted;
+  if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
+  return {
+    finds,
+    accepted: entries.import.accepted,
+    photos: entries.photo.accepted,
+    numbers: settledNumbers,
+    harvestedBack,
+    before,
+  };
+}
+
+function stepper(context: Context): (text: string) => void {
+  let number = 0;
+  const { line, color } = context.terminal;
+  return (text) => {
+    number += 1;
+    line();
+    line(color.bold(`${number}. ${text}`));
+  };
+}
+
+async function compare(context: Context): Promise<number> {
+  const { finds } = await pull({
+    outbox: await context.outbox(),
+    client: await openHarvestClient(context),
+    format: `oai_${context.profile().prefix}`,
+    clock: context.clock,
+    training: true,
+    full: true,
+    indexAllowanceMs: context.profile().indexAllowanceMs,
+  });
+  const isSame = ({ record, changes }: PulledFind): boolean => record !== undefined && changes.length === 0;
+  for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {
+    const { find, identCely } = sent;
+    const elements = changes.map(({ element }) => element).join(', ');
+    context.terminal.line(
+      record === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
+    );
+  }
+  const [all, same] = [findCount(finds.length), finds.filter(isSame).length];
+  context.terminal.line(t`${all} sent, ${same} came back the same.`);
+  return same;
+}
+
+type ServerCounts = { readonly finds: number; readonly photos: number };
+
+async function stateOf(context: Context, controlUrl: string): Promise<ServerCounts> {
+  const { send } = await context.connections();
+  const answer = await send({ method: 'GET', url: `${controlUrl}/state` });
+  const { counts } = JSON.parse(answer.body.toString('utf8')) as { counts: ServerCounts };
+  return { finds: counts.finds, photos: counts.photos };
+}
+
+async function serverCounts(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
+  const after = await stateOf(context, controlUrl);
+  return { finds: after.finds - before.finds, photos: after.photos - before.photos };
+}
+
+/** Says whether every figure agrees with the server's own. */
+function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number }, server: ServerCounts): boolean {
+  const agrees =
+    figures.finds === figures.accepted &&
+    figures.accepted === server.finds &&
+    figures.photos === server.photos &&
+    figures.harvestedBack === figures.accepted;
+  const [finds, photographs, numbers] = [findCount(figures.finds), photographCount(figures.photos), numberCount(figures.numbers)];
+  const [serverFinds, serverPhotographs] = [findCount(server.finds), photographCount(server.photos)];
+  const seconds = decimal(figures.elapsedMs / 1000, 1);
+  terminal.line();
+  terminal.line(
+    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back the same.`,
+  );
+  terminal.line(t`The server counts ${serverFinds} and ${serverPhotographs} more. ${seconds} s.`);
+  terminal.line(
+    agrees ? terminal.color.green(t`Every figure agrees with the server.`) : terminal.color.red(t`The figures do not agree.`),
+  );
+  terminal.value({
+    finds: figures.finds,
+    accepted: figures.accepted,
+    photos: figures.photos,
+    numbers: figures.numbers,
+    harvested_back: figures.harvestedBack,
+    elapsed_ms: figures.elapsedMs,
+  });
+  return agrees;
+}

@@ -1,0 +1,223 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { isProtected, type Profile } from '../../context/config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openHarvestClient } from '../../context/harvesting.ts';
+import { openService, placeOfSecrets, SECRETS_ARE } from '../../context/open-service.ts';
+import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
+import {
+  type Check,
+  checkDatabase,
+  checkHome,
+  checkNode,
+  checkPermissions,
+  checkSpace,
+  failed,
+  ok,
+  problem,
+  unchecked,
+  warning,
+} from '../../flows/checks/check-machine.ts';
+import { checkCounts, checkLease, checkPhotographs } from '../../flows/checks/check-outbox.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { INSTANCE_WORDS } from './instance-words.ts';
+
+type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'doctor',
+    summary: t`Check everything that a push needs, and say what to do about what is wrong. Changes nothing.`,
+    examples: ['pas doctor', 'pas doctor --offline --json'],
+  })
+    .option('--offline', t`check only what needs no network`)
+    .action((options: DoctorOptions) => run(options, (context) => doctor(context, options)));
+}
+
+async function doctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
+  const checks: Check[] = [];
+  const add = (...more: readonly Check[]): void => {
+    printChecks(context, more);
+    checks.push(...more);
+  };
+  for (const check of machineChecks(context)) add(check);
+  const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
+  let profile: Profile | undefined;
+  try {
+    profile = context.profile();
+  } catch (thrown) {
+    add(failed('profile', thrown));
+  }
+  if (profile !== undefined) {
+    add(...(await profileChecks(context, profile)));
+    // What is not there is not made.
+    const hasOutbox = sound && existsSync(context.places.outboxFile);
+    if (hasOutbox) {
+      add(await attemptCheck('counts', async () => checkCounts(await context.outbox())));
+      add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
+    }
+    if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
+    add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
+    if (options.offline !== true || profile.pacing === 'local') add(...(await pauseChecks(context, profile)));
+    if (options.offline === true) {
+      if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+      const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
+      add(...unchecked(names, t`it needs a network`, t`Run \`pas doctor\` without --offline once there is one.`));
+    } else {
+      add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+      add(...(await serviceChecks(context, profile, hasOutbox)));
+    }
+  } else {
+    const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
+    add(...unchecked(names, t`there is no profile to check with`, t`Make one, and run \`pas doctor\` again: pas init`));
+  }
+  return conclude(context, checks);
+}
+
+/** Checks that nobody can make without a network. */
+const NEEDS_NETWORK: readonly string[] = ['service', 'clock', 'account', 'writing', 'schema', 'harvesting'];
+
+/** Where several things are wrong, what stops a push soonest says how the command ends. */
+const GRAVEST_FIRST: readonly ExitReason[] = [
+  'databaseTooNew',
+  'config',
+  'notAllowed',
+  'unavailable',
+  'oaiProtocol',
+  'outsideContract',
+];
+
+function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
+  const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
+  const good = reasons.length === 0;
+  const all = checks.every(({ level }) => level !== 'unchecked');
+  terminal.line();
+  terminal.line(
+    good
+      ? all
+        ? t`Ready to push.`
+        : t`Ready, as far as could be checked: see what is marked –.`
+      : t`Not ready: see what is marked ✗.`,
+  );
+  terminal.value({
+    ok: good,
+    checks: checks.map(({ name, level, message, todo }) => ({
+      name,
+      level,
+      message,
+      todo: todo === undefined ? null : terminal.advised(todo),
+    })),
+  });
+  return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
+}
+
+/** One after the other, since a large database takes its time. */
+function* machineChecks({ places }: Context): Generator<Check> {
+  yield checkNode(process.versions.node);
+  yield checkHome(places.home);
+  yield checkSpace(places.home);
+  yield checkPermissions([places.home, places.paceFile]);
+  yield checkDatabase(
+    'outbox',
+    places.outboxFile,
+    t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+  );
+  yield checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`);
+  yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
+}
+
+async function profileChecks(context: Context, profile: Profile): Promise<Check[]> {
+  const said = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
+  const named = `${profile.name}: ${said}`;
+  const secrets = await attemptCheck('secrets', async () => {
+    const place = placeOfSecrets(context);
+    const message = SECRETS_ARE[place](context.places.secretsFile);
+    return place === 'nowhere' ? warning('secrets', message, t`Run \`pas login\`.`) : ok('secrets', message);
+  });
+  const open = !isProtected(profile.baseUrl, false);
+  return [
+    open
+      ? warning('profile', t`${named}; the password travels in the open.`, t`Use an https:// address if there is one.`)
+      : ok('profile', named),
+    secrets,
+  ];
+}
+
+async function photographsCheck(context: Context, hasOutbox: boolean): Promise<Check> {
+  const progress = context.terminal.progress(t`Looking at the photographs`);
+  try {
+    const outbox = hasOutbox ? await context.outbox() : undefined;
+    return checkPhotographs(outbox, context.places.photosFolder, progress.update);
+  } finally {
+    progress.end();
+  }
+}
+
+async function vocabularyCheck(context: Context, profile: Profile): Promise<Check> {
+  const { checkVocabulary } = await import('../../flows/checks/check-service.ts');
+  const isThere = existsSync(context.places.vocabularyFile);
+  const vocabulary = isThere ? (await context.vocabulary()).source(profile.oaiBase ?? '') : undefined;
+  return checkVocabulary(vocabulary, context.clock.now());
+}
+
+async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
+  const { text } = await sharedPause(context, profile);
+  return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: pas pace --clear`)];
+}
+
+/** Whatever a service does with its answers, a check is over after this. */
+const MOST_CHECKING_MS = 60_000;
+
+async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
+  const { checkHarvesting, checkSchema, checkService } = await import('../../flows/checks/check-service.ts');
+  const connections = await context.connections();
+  const stop = AbortSignal.timeout(MOST_CHECKING_MS);
+  const send: Exchange = (request) => connections.send({ ...request, signal: stop });
+  const checks: Check[] = [];
+  try {
+    const { session } = await openService(context);
+    const pace = await openPace(context, profile, { tolerant: true });
+    const outbox = hasOutbox ? await context.outbox() : undefined;
+    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
+    checks.push(...(await checkService(service)), await checkSchema(service));
+  } catch (thrown) {
+    const seconds = MOST_CHECKING_MS / 1000;
+    const late = t`The service took longer than ${seconds} seconds to be looked at.`;
+    const todo = t`Check the network. The queue is kept.`;
+    checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
+  }
+  if (profile.oaiBase !== undefined)
+    return [...checks, await checkHarvesting(() => openHarvestClient(context), AbortSignal.timeout(MOST_CHECKING_MS))];
+  const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
+  return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
+}
+
+/** A check that could not even begin is a problem, not the end of the others. */
+async function attemptCheck(name: string, work: () => Promise<Check>): Promise<Check> {
+  try {
+    return await work();
+  } catch (thrown) {
+    return failed(name, thrown);
+  }
+}
+
+/** What was left unchecked for one reason stands in one line. */
+function printChecks(context: Context, checks: readonly Check[]): void {
+  const left = checks.filter(({ level }) => level === 'unchecked');
+  for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
+  const [first] = left;
+  if (first === undefined) return;
+  const names = left.map(({ name }) => name).join(', ');
+  printCheck(context, { ...first, name: '', message: t`not checked, since ${first.message}: ${names}` });
+}
+
+function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
+  const { color } = terminal;
+  const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
+  terminal.line(`${mark} ${name.padEnd(16)} ${printable(message)}`);
+  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(terminal.advised(todo))}`);
+}

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/options.ts';
+import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+export function register(program: Command, run: Runner): void {
+  const command = defineCommand(program, {
+    name: 'mock-server',
+    summary: t`Run a mock of the whole finds service on this machine.`,
+    examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
+  });
+  inOurWords(addMockServerOptions(command)).action((flags: GlobalOptions & MockServerFlags) =>
+    run(flags, (context) => serve(context, flags)),
+  );
+}
+
+/** The mock shares no code with us, and so no translations: its flags are described here once more. */
+const FLAG_TEXTS: Readonly<Record<string, string>> = {
+  '--port': t`port to listen on; 0 takes a free one`,
+  '--host': t`address to listen on`,
+  '--data': t`SQLite file that keeps the state between runs (default: memory)`,
+  '--seed': t`start state: demo, empty, or a folder of JSON files`,
+  '--training': t`write interface only, as on the training instance`,
+  '--deployed': t`behave as the deployed service where it departs from the contract`,
+  '--latency': t`delay before each write is handled`,
+  '--min-interval': t`minimum interval per user and per address (default: 100)`,
+  '--page-size': t`records per page of harvested lists (default: 100)`,
+  '--records': t`synthetic archived finds to add`,
+  '--faults': t`JSON file with fault rules`,
+  '--schema-versions': t`schema versions that imports are accepted in, separated by commas`,
+  '--prefix': t`prefix of XML names, of the schema and of the native format (default: svc)`,
+  '--seed-number': t`vary what the contract leaves open: page size, wording, identifiers`,
+};
+
+function inOurWords(command: Command): Command {
+  for (const option of command.options) option.description = FLAG_TEXTS[option.long ?? ''] ?? option.description;
+  return command;
+}
+
+/** Serves until it is told to stop. The ready line is printed when connections are accepted. */
+async function serve(context: Context, flags: MockServerFlags): Promise<ExitReason> {
+  const { terminal } = context;
+  const server = await start(flags);
+  const { base_url, oai_base, schema_base, control_url, pid } = server;
+  terminal.line(t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`);
+  terminal.value({ base_url, oai_base, schema_base, control_url, pid });
+  await new Promise<void>((stop) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+  });
+  await server.close();
+  return 'done';
+}
+
+async function start(flags: MockServerFlags) {
+  const { startMockServer } = await import('../../../mock-server/server.ts');
+  try {
+    return await startMockServer(parseMockServerOptions(flags));
+  } catch (thrown) {
+    const why = messageOf(thrown);
+    throw new UsageError(t`The mock server cannot start: ${why}`, { cause: thrown });
+  }
+}

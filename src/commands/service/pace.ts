@@ -1,0 +1,39 @@
+import { type Command, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openPace, sayPause } from '../../context/pacing.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type PaceOptions = GlobalOptions & { readonly clear?: boolean; readonly keep?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'pace',
+    summary: t`Show whether everybody pauses because the service asked for it, and end that pause or keep all of it.`,
+    examples: ['pas pace', 'pas pace --clear', 'pas pace --keep'],
+  })
+    .option('--clear', t`end the pause, for everybody who shares the pace`)
+    .addOption(
+      new Option(
+        '--keep',
+        t`keep all of the pause that the service asked for, also where that is more than an hour (a day at most)`,
+      ).conflicts('clear'),
+    )
+    .action((options: PaceOptions) => run(options, (context) => pace(context, options)));
+}
+
+async function pace(context: Context, { clear, keep }: PaceOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const profile = context.profile();
+  const shared = await openPace(context, profile);
+  const { keptMs, askedMs } = await shared.pause();
+  const cleared = clear === true && keptMs + askedMs > 0;
+  const kept = keep === true && askedMs > keptMs;
+  if (cleared || kept) await shared.setPause(cleared ? 'ended' : 'whole');
+  const { text, value } = sayPause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
+  terminal.line(text ?? t`No pause is kept: a request may leave every ${profile.minIntervalMs} ms.`);
+  if (cleared) terminal.line(t`It is ended. If the service still wants it, it will ask again.`);
+  terminal.value({ service: profile.baseUrl, ...(cleared ? { paused_until: null, asked_until: null } : value), cleared, kept });
+  return 'done';
+}

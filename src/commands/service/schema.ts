@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { isProtected } from '../../context/config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { documentProfileOf, ownSchemaFolder } from '../../context/own-schema.ts';
+import {
+  forgetSchema,
+  type SchemaChange,
+  type SchemaInUse,
+  schemaInUse,
+  updateSchema,
+} from '../../flows/harvest/update-schema.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('schema').description(t`The schema that documents are validated with.`);
+  defineCommand(parent, {
+    name: 'show',
+    summary: t`Say which schema is in use, since when, and whether it is the one that comes with pas.`,
+    examples: ['pas schema show', 'pas schema show --json'],
+  }).action((options: GlobalOptions) => run(options, show));
+  defineCommand(parent, {
+    name: 'update',
+    summary: t`Fetch the deployment’s own schema and validate with it from then on, also without a network.`,
+    examples: ['pas schema update', 'pas schema update --bundled'],
+  })
+    .option('--bundled', t`go back to the schema that comes with pas`)
+    .action((options: UpdateOptions) => run(options, (context) => update(context, options)));
+}
+
+async function show(context: Context): Promise<ExitReason> {
+  const profile = documentProfileOf(context.profile());
+  print(context, profile.schemaVersion, await schemaInUse(profile, ownSchemaFolder(context, profile)));
+  return 'done';
+}
+
+async function update(context: Context, { bundled }: UpdateOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const profile = documentProfileOf(context.profile());
+  const folder = ownSchemaFolder(context, profile);
+  const change = bundled === true ? forgetSchema(folder) : await fetchInto(context, folder);
+  if (bundled === true) {
+    terminal.note(
+      change === 'forgotten' ? t`The schema that was fetched is forgotten.` : t`No schema was fetched; nothing is changed.`,
+    );
+  }
+  print(context, profile.schemaVersion, await schemaInUse(profile, folder), change);
+  if (change === 'fetched' || change === 'updated') terminal.note(t`Hold what is queued against it: \`pas validate\`.`);
+  return 'done';
+}
+
+async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
+  const { answerTimeoutMs, allowHttp } = context.profile();
+  const { send } = await context.connections();
+  return updateSchema({
+    profile: documentProfileOf(context.profile()),
+    folder,
+    send,
+    clock: context.clock,
+    random: Math.random,
+    onWait: (waitMs, reason) => {
+      const seconds = Math.ceil(waitMs / 1000);
+      context.terminal.note(t`No answer yet (${reason}); next try in ${seconds} s.`);
+    },
+    answerTimeoutMs,
+    isProtected: (url) => isProtected(url, allowHttp),
+  });
+}
+
+function print({ terminal }: Context, version: string, inUse: SchemaInUse, change?: SchemaChange): void {
+  const { url, namespace, kept, sha512Hex, sameAsBundled } = inUse;
+  if (change !== undefined) terminal.line(`${SAID[change]} ${url}`);
+  terminal.line(t`Schema ${version} for ${namespace}`);
+  for (const [name, text] of factsOf(inUse)) terminal.line(`${`${name}:`.padEnd(11)}${text}`);
+  terminal.value({
+    ...(change === undefined ? {} : { change }),
+    schema_version: version,
+    namespace,
+    in_use: kept === undefined ? 'bundled' : 'own',
+    url,
+    file: kept?.path ?? null,
+    sha512: sha512Hex,
+    fetched_at: kept === undefined ? null : iso(kept.fetchedAtMs),
+    checked_at: kept === undefined ? null : iso(kept.checkedAtMs),
+    same_as_bundled: sameAsBundled,
+  });
+}
+
+function factsOf({ kept, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
+  const digest = ['sha-512', sha512Hex] as const;
+  if (kept === undefined) return [[t`in use`, t`the one that comes with pas`], digest];
+  const [fetched, asked] = [iso(kept.fetchedAtMs), iso(kept.checkedAtMs)];
+  return [
+    [t`in use`, t`the deployment’s own, fetched ${fetched}, last asked for ${asked}`],
+    [t`says`, sameAsBundled ? t`the same as the one that comes with pas` : t`something else than the one that comes with pas`],
+    [t`file`, kept.path],
+    digest,
+  ];
+}
+
+const SAID: Readonly<Record<SchemaChange, string>> = {
+  fetched: t`Fetched`,
+  updated: t`A new one was fetched:`,
+  unchanged: t`Nothing is new:`,
+  forgotten: t`No longer in use:`,
+};
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { writeConfigFile } from '../../context/config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
+import { keepPacingPassword } from '../../context/pacing.ts';
+import { identifyAccount, signIn } from '../../flows/push/identify-account.ts';
+import { ROLE_WORDS } from '../../flows/push/read-account.ts';
+import type { Account } from '../../pas-api/account.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean; readonly pacingPassword?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'login',
+    summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
+    examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
+  })
+    .option('--password-stdin', t`read the password from standard input`)
+    .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
+    .action((options: LoginOptions) =>
+      run(options, (context) => (options.pacingPassword === true ? loginToPacing(context, options) : login(context, options))),
+    );
+  defineCommand(program, {
+    name: 'logout',
+    summary: t`Forget the token and the password of a profile.`,
+    examples: ['pas logout', 'pas logout --profile training'],
+  }).action((options: GlobalOptions) => run(options, logout));
+  defineCommand(program, {
+    name: 'whoami',
+    summary: t`Ask the service who the account is and what role it has.`,
+    examples: ['pas whoami', 'pas whoami --json'],
+  }).action((options: GlobalOptions) => run(options, whoami));
+}
+
+export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const profile = context.profile();
+  const username =
+    profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
+  const password = await askPassword(context, options.passwordStdin === true);
+  const { send } = await context.connections();
+  const owner = secretsOwner({ ...profile, username });
+  const account = await signIn(
+    { ...profile, username, password, send: keepingQuiet(send, password) },
+    context.outbox,
+    (token) => {
+      // The password too, because a token may run out in the middle of a push.
+      context.secrets.set(owner, { password, token });
+      if (profile.username === undefined) keepUsername(context, profile.name, username);
+    },
+  );
+  const who = accountText(account);
+  context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  report(context, account, context.secrets.placeOf(owner));
+  return 'done';
+}
+
+/** Keeps the password of the Redis that machines share their pace by; the service is not asked. */
+async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const { terminal, environment } = context;
+  const { name, pacing } = context.profile();
+  if (pacing === 'local') {
+    throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
+      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/scale.md.`,
+    });
+  }
+  const password =
+    options.passwordStdin === true
+      ? await firstLine(context.streams.stdin)
+      : (environment['PAS_PACING_PASSWORD'] ??
+        (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
+  const checked = await keepPacingPassword(context, password);
+  terminal.line(t`The password of ${pacing} is kept.`);
+  if (!checked) terminal.warn(t`Nothing answered there, so nobody knows whether it is right.`);
+  terminal.note(SECRETS_ARE[context.secrets.placeOf(pacing)](context.places.secretsFile));
+  terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
+  return 'done';
+}
+
+/** Without it the token could not be renewed when it runs out. */
+function keepUsername({ config, places }: Context, name: string, username: string): void {
+  const file = config();
+  writeConfigFile(places.configFile, {
+    ...file,
+    profiles: new Map([...file.profiles, [name, { ...file.profiles.get(name), username }]]),
+  });
+}
+
+async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
+  if (fromStdin) return firstLine(context.streams.stdin);
+  return (
+    context.environment['PAS_PASSWORD'] ??
+    (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password:`)))
+  );
+}
+
+async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stdin) text += String(chunk);
+  const [line = ''] = text.split(/\r?\n/);
+  if (line === '') throw new UsageError(t`Standard input holds no password.`);
+  return line;
+}
+
+async function askOrRefuse(
+  context: Context,
+  refusal: string,
+  ask: (prompt: Awaited<ReturnType<Context['prompt']>>) => Promise<string>,
+): Promise<string> {
+  if (!context.terminal.interactive) {
+    throw new AuthError(refusal, {
+      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`pas login\` on a terminal.`,
+    });
+  }
+  return ask(await context.prompt());
+}
+
+async function logout(context: Context): Promise<ExitReason> {
+  const profile = context.profile();
+  const { name } = profile;
+  context.secrets.remove(secretsOwner(profile));
+  context.terminal.line(t`Signed out of ${name}.`);
+  context.terminal.value({ profile: name, signed_in: false });
+  return 'done';
+}
+
+async function whoami(context: Context): Promise<ExitReason> {
+  const profile = context.profile();
+  const { account } = await identifyAccount(await context.outbox(), await openService(context));
+  const who = accountText(account);
+  context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
+  report(context, account, placeOfSecrets(context));
+  return 'done';
+}
+
+/** "Eva Nováková (OS-000123), archaeologist, Museum" */
+function accountText({ name, identCely, role, organisation }: Account): string {
+  return [`${printable(name)} (${identCely})`, ROLE_WORDS[role], printable(organisation)]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRETS_ARE): void {
+  terminal.note(SECRETS_ARE[secretsPlace](places.secretsFile));
+  if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
+  terminal.value({
+    ident_cely: account.identCely,
+    name: account.name,
+    email: account.email,
+    organisation: account.organisation,
+    role: account.role,
+    secrets: secretsPlace,
+  });
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { writeConfigFile } from '../../context/config.ts';
+import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
+import { entryTotals } from '../../flows/finds/outbox-status.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { INSTANCE_WORDS } from '../service/instance-words.ts';
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('profile').description(t`Manage profiles.`);
+  defineCommand(parent, {
+    name: 'list',
+    summary: t`List the profiles.`,
+    examples: ['pas profile list', 'pas profile list --json'],
+  }).action((options: GlobalOptions) => run(options, list));
+  defineCommand(parent, {
+    name: 'show [name]',
+    summary: t`Show what a profile says, without its secrets.`,
+    examples: ['pas profile show', 'pas profile show training --json'],
+  }).action((name: string | undefined, options: GlobalOptions) =>
+    run(name === undefined ? options : { ...options, profile: name }, show),
+  );
+  defineCommand(parent, {
+    name: 'use <name>',
+    summary: t`Make a profile the default.`,
+    examples: ['pas profile use training', 'pas profile use museum'],
+  }).action((name: string, options: GlobalOptions) => run(options, (context) => use(context, name)));
+  defineCommand(parent, {
+    name: 'remove <name>',
+    summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
+    examples: ['pas profile remove old', 'pas profile remove old --json'],
+  })
+    .option('--yes', t`do not ask, also where something of the profile is not sent yet`)
+    .action((name: string, options: RemoveOptions) =>
+      run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
+    );
+}
+
+type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
+
+async function list({ config, terminal }: Context): Promise<ExitReason> {
+  const { profiles, defaultProfile } = config();
+  const rows = [...profiles].map(([name, settings]) => [
+    name === defaultProfile ? '*' : '',
+    name,
+    kindWord(settings.kind),
+    String(settings.username ?? ''),
+    String(settings.base_url ?? ''),
+  ]);
+  terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
+  terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
+  return 'done';
+}
+
+/** What stands in the file is checked when it is read. */
+function kindWord(kind: unknown): string {
+  return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
+}
+
+async function show({ profile, terminal }: Context): Promise<ExitReason> {
+  const settings = profile();
+  // As config.toml writes them, so that what is read here can be written there.
+  const written = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const [key, value] of Object.entries(settings)) terminal.line(`${written(key)}: ${value ?? ''}`);
+  terminal.value(settings);
+  return 'done';
+}
+
+async function use({ config, places, terminal }: Context, name: string): Promise<ExitReason> {
+  const file = config();
+  if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
+  writeConfigFile(places.configFile, { ...file, defaultProfile: name });
+  terminal.line(t`${name} is the default now.`);
+  terminal.value({ default: name });
+  return 'done';
+}
+
+async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
+  const { config, places, secrets, terminal } = context;
+  const file = config();
+  if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
+  const { base_url: address } = file.profiles.get(name) ?? {};
+  const isOnly = [...file.profiles].every(([other, { base_url: there }]) => other === name || there !== address);
+  const unsent = isOnly ? await countUnsentOf(context) : 0;
+  if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
+  const profiles = new Map(file.profiles);
+  profiles.delete(name);
+  const shared = [...profiles.keys()].flatMap((other) => secretOwnersOf(file, other));
+  for (const owner of secretOwnersOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
+  writeConfigFile(places.configFile, {
+    ...file,
+    defaultProfile: file.defaultProfile === name ? undefined : file.defaultProfile,
+    profiles,
+  });
+  terminal.line(t`Profile ${name} is removed.`);
+  terminal.value({ removed: name });
+  return 'done';
+}
+
+/** Entries of the profile's service that no push could send any more. None are counted for a profile that cannot be used anyway. */
+async function countUnsentOf(context: Context): Promise<number> {
+  if (!existsSync(context.places.outboxFile)) return 0;
+  try {
+    const { accepted: _sent, dropped: _givenUp, ...unsent } = entryTotals(await context.outbox());
+    return Object.values(unsent).reduce((sum, count) => sum + count, 0);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return 0;
+    throw thrown;
+  }
+}
+
+/** @throws UsageError when nobody can be asked, or the answer is no */
+async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent: number): Promise<void> {
+  const what = ngettext(
+    msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,
+    `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
+    unsent,
+  );
+  const hint = t`Send them first: pas push --profile ${name}. To remove it all the same, add --yes; the entries stay, and pas init --name ${name} brings it back.`;
+  if (!terminal.interactive) throw new UsageError(what, { hint });
+  terminal.warn(what);
+  if (!(await (await prompt()).confirm(t`Remove the profile ${name} all the same?`)))
+    throw new UsageError(t`Nothing was removed.`);
+}
+
+function unknownProfile(name: string, known: readonly string[]): ConfigError {
+  const names = known.join(', ');
+  return new ConfigError(t`There is no profile ${name}.`, {
+    hint: names === '' ? t`Make one with \`pas init\`.` : t`There is ${names}.`,
+  });
+}

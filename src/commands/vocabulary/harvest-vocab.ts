@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { accountOf, harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
+import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { leftOutText, progressPerSet } from '../harvest/harvest-progress.ts';
+
+type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean; readonly deadline?: string };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'harvest-vocab [set...]',
+    summary: t`Harvest the vocabularies: everything the first time, then what changed. Goes on where it was cut off.`,
+    examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
+  })
+    .option('--full', t`read everything again, and mark the entries that are no longer there`)
+    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
+    .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
+}
+
+export async function harvestVocab(context: Context, sets: readonly string[], options: HarvestVocabOptions): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const profile = context.profile();
+  const store = await context.vocabulary();
+  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
+  const show = progressPerSet(terminal);
+  const results = await harvestVocabulary({
+    client: await openHarvestClient(context),
+    vocabulary: store.source(harvestBaseOf(profile)),
+    clock,
+    sets: sets.length === 0 ? DEFAULT_SETS : sets,
+    metadataPrefix: `oai_${profile.prefix}`,
+    full: options.full === true,
+    skipBroken: options.skipBroken === true,
+    subject: `${profile.schemaVersion} ${accountOf(profile)}`,
+    indexAllowanceMs: profile.indexAllowanceMs,
+    onNote: (text) => terminal.note(printable(text)),
+    onProgress: show.update,
+    signal: stopWithin(context, interrupts, options.deadline),
+  })
+    .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
+    .finally(show.end);
+  terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
+  terminal.value({ sets: results.map(asJson) });
+  return warnOfLosses(context, results) ? 'dataRefused' : 'done';
+}
+
+function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
+  const unreadable = results.flatMap((result) => result.unreadable);
+  const broken = results.flatMap((result) => result.broken);
+  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.join(', '))));
+  for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
+  return unreadable.length + broken.length > 0;
+}
+
+function unreadableText(identifiers: string): string {
+  return t`Left out, as they are no terms that pas can read: ${identifiers}.`;
+}
+
+const PASS_WORDS: Readonly<Record<SetHarvest['pass'], string>> = { full: t`full`, changes: t`changes` };
+
+function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): string[] {
+  return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
+}
+
+function asJson({ setSpec, pass, records, deleted, vanished, unreadable, broken, elapsedMs }: SetHarvest): object {
+  return { set: setSpec, pass, records, deleted, vanished, unreadable, broken, elapsed_ms: Math.round(elapsedMs) };
+}

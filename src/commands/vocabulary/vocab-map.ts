@@ -1,0 +1,251 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { MappingRow } from '../../columns/mapping.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openHarvested } from '../../context/harvesting.ts';
+import {
+  readMappingFile,
+  readMappingToChange,
+  readTableOrInput,
+  writeMappingFile,
+  writeMappingTo,
+  writeResult,
+} from '../../context/own-files.ts';
+import { openLookups } from '../../context/validation.ts';
+import { checkedMapping, mapTerm, mergeMapping, setOfName, unmapTerm } from '../../flows/vocabulary/map-terms.ts';
+import { type Proposal, type Proposals, suggestMapping } from '../../flows/vocabulary/suggest-mapping.ts';
+import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { printable } from '../../ui/terminal.ts';
+import type { Suggestion } from '../../vocabulary/suggest.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type ImportOptions = GlobalOptions & { readonly confirmed?: boolean };
+type SetOptions = GlobalOptions & { readonly note?: string };
+type ListOptions = GlobalOptions & { readonly set?: string };
+type ExportOptions = GlobalOptions & { readonly out?: string; readonly force?: boolean };
+
+export function registerMap(vocab: Command, run: Runner): void {
+  const parent = vocab
+    .command('map')
+    .description(t`Map your own terms to entries of the vocabularies: a table, mapping.csv in the data home, that you may edit.`);
+  registerSuggest(parent, run);
+  defineCommand(parent, {
+    name: 'import <file>',
+    summary: t`Take reviewed proposals, or a table of your own, into the mapping: the rows that are confirmed, and no others.`,
+    examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
+  })
+    .option('--confirmed', t`every row of the file has been checked by a person`)
+    .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
+  defineCommand(parent, {
+    name: 'set <set> <term> <entry>',
+    summary: t`Map one of your own terms to an entry, named by its identifier or its label. This is your word for it.`,
+    examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
+  })
+    .option('--note <text>', t`a note to go with it`)
+    .action((of: string, term: string, entry: string, options: SetOptions) =>
+      run(options, (context) => set(context, of, term, entry, options)),
+    );
+  defineCommand(parent, {
+    name: 'remove <set> <term>',
+    summary: t`Take one of your own terms out of the mapping.`,
+    examples: ['pas vocab map remove obdobi laten', 'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json'],
+  }).action((of: string, term: string, options: GlobalOptions) => run(options, (context) => remove(context, of, term)));
+  defineCommand(parent, {
+    name: 'list',
+    summary: t`List your own terms and what they are mapped to.`,
+    examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
+  })
+    .option('--set <set>', t`only of this set or element of a find`)
+    .action((options: ListOptions) => run(options, (context) => list(context, options)));
+  defineCommand(parent, {
+    name: 'check',
+    summary: t`Look whether the entries that your terms are mapped to are still there, and still in their sets.`,
+    examples: ['pas vocab map check', 'pas vocab map check --json'],
+  }).action((options: GlobalOptions) => run(options, check));
+  defineCommand(parent, {
+    name: 'export',
+    summary: t`Write the mapping as a table, to edit, review or hand on.`,
+    examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
+  })
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
+    .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
+}
+
+async function list(context: Context, options: ListOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const { rows, issues } = readMappingFile(context);
+  const set = options.set === undefined ? undefined : setOfName(options.set);
+  const shown = rows.filter((row) => set === undefined || row.set === set);
+  const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
+  terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
+  printIssues(terminal, issues, terminal.warn);
+  if (rows.length === 0 && issues.length === 0) {
+    terminal.note(t`Nothing is mapped yet. Begin with \`pas vocab map suggest TERMS.csv\`.`);
+  }
+  terminal.value(shown.map(rowValue));
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function rowValue({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
+  return { set, term, id, label, note, confirmed };
+}
+
+async function importMapping(context: Context, file: string, { confirmed }: ImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const table = await readTableOrInput(context, file);
+  const { lookupTerm } = await openLookups(context);
+  const { rows, issues, ...tally } = mergeMapping(readMappingToChange(context), table, confirmed === true, lookupTerm);
+  const { added, changed, unchanged, unconfirmed } = tally;
+  if (added + changed > 0) writeMappingFile(context, rows);
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
+  terminal.line(
+    ngettext(
+      msgid`${added} term added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      `${added} terms added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      added,
+    ),
+  );
+  terminal.value({ ...tally, issues: issueValues(terminal, issues) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+async function set(context: Context, of: string, own: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
+  const { lookupTerm } = await openLookups(context);
+  const mapped = mapTerm(readMappingToChange(context), { set: of, term: own, entry, note }, lookupTerm);
+  writeMappingFile(context, mapped.rows);
+  const { set, term, id, label } = mapped.row;
+  context.terminal.line(printable(t`"${term}" in ${set} means ${id} (${label}).`));
+  context.terminal.value({ set, term, id, label, replaced: mapped.replaced });
+  return 'done';
+}
+
+async function remove(context: Context, of: string, own: string): Promise<ExitReason> {
+  const { rows, ...gone } = unmapTerm(readMappingToChange(context), of, own);
+  writeMappingFile(context, rows);
+  context.terminal.line(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
+  context.terminal.value(gone);
+  return 'done';
+}
+
+async function check(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const { lookupTerm } = await openLookups(context);
+  const { issues, ...counts } = checkedMapping(readMappingFile(context), lookupTerm);
+  const { confirmed, unconfirmed, problems: astray } = counts;
+  printIssues(terminal, issues, terminal.line);
+  const problems = ngettext(msgid`${astray} problem`, `${astray} problems`, astray);
+  terminal.line(
+    ngettext(
+      msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,
+      `${confirmed} terms are mapped, ${unconfirmed} not confirmed; ${problems}.`,
+      confirmed,
+    ),
+  );
+  terminal.value({ ...counts, issues: issueValues(terminal, issues) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
+  const { rows, issues } = readMappingFile(context);
+  printIssues(context.terminal, issues, context.terminal.warn);
+  if (!context.terminal.json) await writeMappingTo(context, options, rows);
+  context.terminal.value(rows.map(rowValue));
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+type SuggestOptions = GlobalOptions & { readonly set?: string; readonly out?: string; readonly force?: boolean };
+
+const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confirmed', 'note'] as const;
+
+function registerSuggest(parent: Command, run: Runner): void {
+  defineCommand(parent, {
+    name: 'suggest <terms>',
+    summary: t`Propose an entry for each term of a list (a column "term", if wanted one "set" or "element"), with a score and why. Nothing is taken until a person confirms it.`,
+    examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
+  })
+    .option('--set <set>', t`the set, or element of a find, of all terms that name none`)
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
+    .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));
+}
+
+async function suggest(context: Context, file: string, options: SuggestOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const list = await readTableOrInput(context, file);
+  const progress = terminal.progress(t`Comparing`);
+  let found: Proposals;
+  try {
+    const sources = { vocabulary: await openHarvested(context), mapping: readMappingFile(context), set: options.set };
+    found = suggestMapping(list, { ...sources, onProgress: progress.update });
+  } finally {
+    progress.end();
+  }
+  printIssues(terminal, found.issues, terminal.warn);
+  if (!terminal.json) await writeResult(context, options, [proposalsText(found.proposals)]);
+  report(context, found);
+  return hasErrors(found.issues) ? 'dataRefused' : 'done';
+}
+
+function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested, issues }: Proposals): void {
+  const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
+  const [all, sets] = [proposals.length, notHarvested.join(', ')];
+  if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
+  terminal.note(ngettext(msgid`${proposed} of ${all} term has a proposal.`, `${proposed} of ${all} terms have a proposal.`, all));
+  if (alreadyMapped > 0) {
+    terminal.note(
+      ngettext(
+        msgid`${alreadyMapped} term more is mapped already.`,
+        `${alreadyMapped} terms more are mapped already.`,
+        alreadyMapped,
+      ),
+    );
+  }
+  if (proposed > 0) {
+    terminal.note(t`Review them: write yes under "confirmed" where the entry is right, then \`pas vocab map import FILE\`.`);
+  }
+  terminal.value({
+    terms: proposals.length + alreadyMapped,
+    proposed,
+    already_mapped: alreadyMapped,
+    not_harvested: notHarvested,
+    proposals: proposals.map(proposalValue),
+    issues: issueValues(terminal, issues),
+  });
+}
+
+/** The same columns as the mapping has, so that the reviewed file can be imported. */
+function proposalsText(proposals: readonly Proposal[]): string {
+  const lines = proposals.map(({ set, term, candidates: [best, ...others] }) => {
+    const cells = [
+      best?.term.setSpec ?? set ?? '',
+      term,
+      best?.term.ident ?? '',
+      best?.term.label ?? '',
+      best === undefined ? '' : best.score.toFixed(2),
+      best === undefined ? t`nothing resembles it` : best.why.join('; '),
+      others.map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`).join(', '),
+      '',
+      '',
+    ];
+    return cells.map((cell) => csvCell(printable(cell), ';')).join(';');
+  });
+  return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
+}
+
+function proposalValue({ row, set, term, candidates: [best, ...others] }: Proposal): Record<string, unknown> {
+  return {
+    row,
+    set: best?.term.setSpec ?? set ?? null,
+    term,
+    ...(best === undefined ? { id: null, label: null, score: null, why: [] } : candidateValue(best)),
+    others: others.map(candidateValue),
+  };
+}
+
+function candidateValue({ term, score, why }: Suggestion): Record<string, unknown> {
+  return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000, why };
+}

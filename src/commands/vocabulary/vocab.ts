@@ -1,0 +1,197 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openHarvested } from '../../context/harvesting.ts';
+import { writeResult } from '../../context/own-files.ts';
+import {
+  EXPORT_FORMS,
+  exportTerms,
+  harvestedSets,
+  listTerms,
+  searchVocabulary,
+  type TermInPlace,
+  termInPlace,
+  termJson,
+} from '../../flows/vocabulary/browse-vocabulary.ts';
+import { printable } from '../../ui/terminal.ts';
+import type { Dating, Term } from '../../vocabulary/term.ts';
+import type { Neighbour } from '../../vocabulary/terms.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { registerMap } from './vocab-map.ts';
+
+type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
+type ListOptions = GlobalOptions & { readonly gone?: boolean };
+type ExportOptions = ListOptions & {
+  readonly format: (typeof EXPORT_FORMS)[number];
+  readonly out?: string;
+  readonly force?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('vocab').description(t`Use the harvested vocabularies, without a network.`);
+  defineCommand(parent, {
+    name: 'search <term>',
+    summary: t`Find entries by Czech or English name, without accents, begun only or mistyped.`,
+    examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
+  })
+    .option('--set <set>', t`only in this set or family of sets`)
+    .option('--limit <n>', t`at most this many`, positiveNumber, 20)
+    .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
+  defineCommand(parent, {
+    name: 'show <id>',
+    summary: t`Show one entry with its place in the hierarchy.`,
+    examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
+  }).action((ident: string, options: GlobalOptions) => run(options, (context) => show(context, ident)));
+  defineCommand(parent, {
+    name: 'list <set>',
+    summary: t`List the entries of a set in its own order.`,
+    examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
+  })
+    .option('--gone', t`also those that were deleted or have vanished`)
+    .action((set: string, options: ListOptions) => run(options, (context) => list(context, set, options)));
+  defineCommand(parent, {
+    name: 'sets',
+    summary: t`List the sets that were harvested, and when.`,
+    examples: ['pas vocab sets', 'pas vocab sets --json'],
+  }).action((options: GlobalOptions) => run(options, sets));
+  defineCommand(parent, {
+    name: 'export [set...]',
+    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies where no set is named.`,
+    examples: ['pas vocab export heslo:obdobi --out periods.csv', 'pas vocab export --format turtle --out vocabularies.ttl'],
+  })
+    .addOption(new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'))
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace a file that is there already`)
+    .option('--gone', t`also entries that were deleted or have vanished`)
+    .action((sets: string[], options: ExportOptions) => run(options, (context) => writeTerms(context, sets, options)));
+  registerMap(parent, run);
+}
+
+function positiveNumber(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number, 1 or more.`);
+  return Number(text);
+}
+
+async function search(context: Context, typed: string, { set, limit }: SearchOptions): Promise<ExitReason> {
+  const vocabulary = await openHarvested(context);
+  const hits = searchVocabulary(vocabulary, typed, { limit, ...(set === undefined ? {} : { setSpec: set }) });
+  if (hits.length === 0) {
+    const sought = printable(typed);
+    context.terminal.note(t`Nothing resembles "${sought}".`);
+  }
+  print(
+    context,
+    hits.map(({ term }) => term),
+  );
+  context.terminal.value(hits.map(({ term, score }) => ({ ...termJson(term), score: Math.round(score * 1000) / 1000 })));
+  return 'done';
+}
+
+async function list(context: Context, set: string, { gone }: ListOptions): Promise<ExitReason> {
+  const terms = listTerms(await openHarvested(context), set, gone === true);
+  print(context, terms);
+  context.terminal.value(terms.map(termJson));
+  return 'done';
+}
+
+function print({ terminal }: Context, terms: readonly Term[]): void {
+  const rows = terms.map(({ ident, setSpec, label, labelEn, gone }) => {
+    return [ident, setSpec, label, labelEn ?? '', gone === null ? '' : GONE_WORDS[gone]];
+  });
+  if (rows.length > 0) terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
+}
+
+/** What became of an entry that is no longer there. */
+const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, string>> = { deleted: t`deleted`, vanished: t`vanished` };
+
+async function sets(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const { counts, harvests } = harvestedSets(await openHarvested(context));
+  const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
+  terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
+  for (const harvest of harvests) {
+    const completed = isoOrNull(harvest.completedAtMs);
+    const when = completed === null ? t`never complete` : t`complete on ${completed}`;
+    terminal.line(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
+  }
+  if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`pas harvest-vocab\`.`);
+  terminal.value({
+    sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
+    harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
+      set: setSpec,
+      completed_at: isoOrNull(completedAtMs),
+      current_as_of: isoOrNull(watermarkMs),
+      unfinished,
+    })),
+  });
+  return 'done';
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+async function writeTerms(context: Context, sets: readonly string[], options: ExportOptions): Promise<ExitReason> {
+  const form = context.terminal.json ? 'json' : options.format;
+  await writeResult(context, options, exportTerms(await openHarvested(context), sets, { form, gone: options.gone === true }));
+  return 'done';
+}
+
+async function show(context: Context, ident: string): Promise<ExitReason> {
+  const { terminal } = context;
+  const shown = termInPlace(await openHarvested(context), ident);
+  for (const line of linesOf(shown)) terminal.line(printable(line));
+  const { term, path, above, below } = shown;
+  terminal.value({
+    ...termJson(term),
+    path: path.map(neighbourAsJson),
+    above: above.map(neighbourAsJson),
+    below: below.map(neighbourAsJson),
+  });
+  return 'done';
+}
+
+function linesOf({ term, path, above, below }: TermInPlace): string[] {
+  const { dating, links = [], facts = {} } = term.details;
+  const lines: [string, string | null][] = [
+    [t`id`, term.ident],
+    [t`set`, term.setSpec],
+    [t`Czech`, term.label],
+    [t`English`, term.labelEn],
+    [t`abbreviation`, term.abbreviation],
+    [t`description`, term.description],
+    [t`in English`, term.descriptionEn],
+    [t`dating`, dating === undefined ? null : datingText(dating)],
+    ...Object.entries(facts),
+    [t`place`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
+    ...above.map((one): [string, string] => [t`above`, neighbourText(one)]),
+    ...below.map((one): [string, string] => [t`below`, neighbourText(one)]),
+    ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
+    [t`changed`, new Date(term.datestampMs).toISOString()],
+    [
+      t`gone`,
+      term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${new Date(term.goneAtMs).toISOString()}`,
+    ],
+  ];
+  return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
+}
+
+function neighbourAsJson({ ident, label, kind }: Neighbour): object {
+  return { id: ident, label, kind };
+}
+
+function neighbourText({ ident, label, kind }: Neighbour): string {
+  return `${ident} ${label} (${kind})`;
+}
+
+function datingText({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
+  const [from, until] = [rangeText(fromMin, fromMax), rangeText(toMin, toMax)];
+  const span = t`from ${from} until ${until}`;
+  return note === null ? span : `${span} (${note})`;
+}
+
+function rangeText(first: number | null, last: number | null): string {
+  const [earliest, latest] = [first ?? '?', last ?? '?'];
+  return first === last ? String(earliest) : t`${earliest} to ${latest}`;
+}

@@ -1,0 +1,82 @@
+import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { OpenService } from '../flows/push/identify-account.ts';
+import { type Exchange, within } from '../http/exchange.ts';
+import { discreet } from '../http/without-secrets.ts';
+import { openSession } from '../pas-api/session.ts';
+import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import type { Profile } from './config.ts';
+import type { Context } from './context.ts';
+
+/** The write interface, open for the account that the environment or the profile names. */
+export async function openService(context: Context): Promise<OpenService> {
+  const profile = context.profile();
+  const { baseUrl, username, answerTimeoutMs } = profile;
+  const password = passwordOf(context, profile);
+  const send = within(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
+  const lent = context.environment['PAS_TOKEN'];
+  const keeper =
+    lent === undefined
+      ? {
+          read: () => context.secrets.get(secretsOwner(profile)).token,
+          write: (token: string) =>
+            context.secrets.set(secretsOwner(profile), { ...context.secrets.get(secretsOwner(profile)), token }),
+        }
+      : { read: () => lent, write: () => {} };
+  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+}
+
+/** No answer that says that something failed tells the password back. */
+export function keepingQuiet(send: Exchange, password: string | undefined): Exchange {
+  return discreet([], send, password === undefined ? [] : [password]);
+}
+
+export function passwordOf(context: Context, profile: Profile): string | undefined {
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(secretsOwner(profile)).password;
+}
+
+/** What the secrets of a profile's account, or of another one, are kept under. */
+export function secretsOwner({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
+  return ownerOf({ baseUrl, username });
+}
+
+/** Where the secrets that a command uses come from. */
+export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
+  const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
+  return isGiven ? 'environment' : secrets.placeOf(secretsOwner(profile()));
+}
+
+export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
+  environment: () => t`Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).`,
+  keyring: () => t`Password and token are in the keyring of the system.`,
+  file: (file) => t`Password and token are in ${file}, which only you can read.`,
+  nowhere: () => t`No password or token is kept.`,
+};
+
+/** Which instance a command writes to, or queues for, so that nobody takes the one for the other. */
+export function announceInstance({ terminal, profile }: Context): void {
+  const { kind, baseUrl, username, name } = profile();
+  const account = username ?? t`no user name`;
+  if (kind === 'training') {
+    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Nothing of it is real.`));
+  } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
+}
+
+/**
+ * Records made in production are real: ask before the first write of a command.
+ * @throws UsageError when nobody can be asked and `--yes` is not given, or the answer is no
+ */
+export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
+  const profile = context.profile();
+  if (profile.kind !== 'production' || yes) return;
+  if (!context.terminal.interactive) {
+    throw new UsageError(t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
+      hint: t`Add --yes if the records are meant to be real.`,
+    });
+  }
+  const prompt = await context.prompt();
+  const account = profile.username ?? t`this account`;
+  if (!(await prompt.confirm(t`Write real records to ${profile.baseUrl} as ${account}?`))) {
+    throw new UsageError(t`Nothing was sent.`);
+  }
+}

@@ -1,0 +1,65 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseError, FileError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { backUpOutbox } from '../../outbox/backup-copy.ts';
+import type { Photograph } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { unsentPhotoEntries } from '../../outbox/photographs.ts';
+import { openContentStore } from '../../store/content-store.ts';
+
+type BackupOptions = {
+  readonly outboxFile: string;
+  /** Opens the outbox. @throws UsageError where there is none */
+  readonly open: () => Promise<Outbox>;
+  readonly target: string;
+  readonly replace: boolean;
+};
+
+/** Copies the outbox as it is now. @throws UsageError where there is none; FileError for a target that may not be written */
+export async function backUp(options: BackupOptions) {
+  const { open, target } = options;
+  const outbox = await open();
+  refuseTarget(options);
+  backUpOutbox(outbox.path, target, outbox.clock);
+  const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const copies = waiting.filter(({ link }) => link === undefined);
+  return {
+    sizeBytes: statSync(target).size,
+    /** Photographs that are not sent yet and are kept here: they can be backed up as well. */
+    copies,
+    /** How many of those that are not sent lie somewhere else. */
+    linked: waiting.length - copies.length,
+  };
+}
+
+function refuseTarget({ outboxFile, target, replace }: BackupOptions): void {
+  const folder = dirname(target);
+  if (!existsSync(folder)) throw new FileError(target, t`There is no folder ${folder}.`);
+  if (!existsSync(target)) return;
+  const found = statSync(target);
+  const own = statSync(outboxFile);
+  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, t`${target} is the outbox itself.`);
+  if (!found.isFile()) throw new FileError(target, t`${target} is not a file.`, { hint: t`Name the file to make.` });
+  if (!replace) throw new FileError(target, t`${target} is there already.`, { hint: t`Add --force to replace it.` });
+}
+
+/** @throws DatabaseError when a photograph here is no longer what was queued */
+export async function backUpPhotographs(
+  from: string,
+  to: string,
+  photographs: readonly Photograph[],
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  const source = openContentStore(from);
+  const copy = openContentStore(to);
+  for (const [index, { name, sha512 }] of photographs.entries()) {
+    onProgress(index, photographs.length);
+    const path = source.pathOf(sha512);
+    const copied = existsSync(path) ? await copy.add(path) : undefined;
+    if (copied?.sha512.equals(sha512) === true) continue;
+    throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
+      hint: t`Queue it again with \`pas photo add\`. The outbox itself was copied.`,
+    });
+  }
+}

@@ -1,0 +1,150 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type ExitReason, PasError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { toDatabaseError } from '../../store/database.ts';
+import { findDamage } from '../../store/database-file.ts';
+import { isOpenToOthers } from '../../store/folder.ts';
+import { alternatives } from '../../text/enumeration.ts';
+import { shellWord } from '../../text/shell-word.ts';
+
+/**
+ * One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long; of what is
+ * unchecked nobody knows.
+ */
+export type Check = {
+  /** Stable, kebab-case, for programs. */
+  readonly name: string;
+  readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
+  readonly message: string;
+  /** What to do about it; undefined when all is well. */
+  readonly todo?: string;
+  /** How a command ends that meets this problem. */
+  readonly reason?: ExitReason;
+};
+
+export const ok = (name: string, message: string): Check => ({ name, level: 'ok', message });
+export const warning = (name: string, message: string, todo: string): Check => ({ name, level: 'warning', message, todo });
+export const problem = (name: string, message: string, todo: string, reason: ExitReason = 'dataRefused'): Check => ({
+  name,
+  level: 'problem',
+  message,
+  todo,
+  reason,
+});
+
+/** @param message why these could not be looked at */
+export function unchecked(names: readonly string[], message: string, todo: string): Check[] {
+  return names.map((name) => ({ name, level: 'unchecked', message, todo }));
+}
+
+/** What stopped a check, as the check's result. */
+export function failed(name: string, thrown: unknown): Check {
+  const error = toDatabaseError(t`the data folder`, thrown);
+  if (!(error instanceof PasError)) throw error;
+  return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`, error.exitReason);
+}
+
+/** The oldest of each line that all dependencies take, as `engines` in package.json says. */
+const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
+  [20, 17],
+  [22, 13],
+  [24, 0],
+];
+const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
+const NO_SPACE_BYTES = 20 * 1024 * 1024;
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
+  const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
+  if (fits) return ok('node', `Node ${version}`);
+  const listed = alternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
+  return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later one of that line.`);
+}
+
+/** The data folder is there, is a folder, and can be written. */
+export function checkHome(home: string): Check {
+  if (!existsSync(home)) {
+    return warning('home', t`There is no ${home} yet.`, t`Run \`pas init\`; if it was there before, its drive is not connected.`);
+  }
+  try {
+    if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Point PAS_HOME at a folder.`);
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    const synchronised = synchronisedAbove(home);
+    if (synchronised !== undefined)
+      return warning(
+        'home',
+        t`${home} is in a folder that is synchronised: ${synchronised}. A copy of it elsewhere that is pushed as well puts its finds in doubt.`,
+        t`Move it out of there, and make copies with \`pas backup\`.`,
+      );
+    return ok('home', home);
+  } catch {
+    return problem('home', t`${home} cannot be written.`, t`Check its permissions and its drive, or point PAS_HOME at another.`);
+  }
+}
+
+const SYNCHRONISED =
+  /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
+const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
+
+/** The folder that some program copies to other machines, by its name or by what such a program keeps in it. */
+function synchronisedAbove(folder: string): string | undefined {
+  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name)))) return folder;
+  return dirname(folder) === folder ? undefined : synchronisedAbove(dirname(folder));
+}
+
+export function checkSpace(home: string): Check {
+  const place = nearestExisting(home);
+  const { bavail, bsize } = statfsSync(place);
+  const freeBytes = bavail * bsize;
+  const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
+  const message = t`${freeMebibytes} MiB free in ${place}`;
+  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, t`Free some space: the outbox could not grow.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, t`Free some space before photographs are queued.`);
+  return ok('disk', message);
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+/** Whatever holds finds or secrets is for its owner alone: folders 0700, files 0600. */
+export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
+  if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
+  const there = places.filter((path) => existsSync(path));
+  const command = `chmod -R u+rwX,go-rwx ${there.map(shellWord).join(' ')}`;
+  let open: readonly string[];
+  try {
+    open = there.flatMap(openToOthers);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
+    return problem('permissions', t`${thrown.path} cannot be read.`, command);
+  }
+  const [first] = open;
+  if (first === undefined) return ok('permissions', t`files and folders are readable by you alone`);
+  const more = open.length - 1;
+  const message = more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
+  return problem('permissions', message, command);
+}
+
+function openToOthers(path: string): string[] {
+  const self = isOpenToOthers(path) ? [path] : [];
+  if (!statSync(path).isDirectory()) return self;
+  const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
+  return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];
+}
+
+/** @param todo what to do when the file is damaged */
+export function checkDatabase(name: string, path: string, todo: string): Check {
+  if (!existsSync(path)) return ok(name, t`${path} is not made yet`);
+  try {
+    const damage = findDamage(path).join('; ');
+    const kibibytes = Math.ceil(statSync(path).size / 1024);
+    if (damage === '') return ok(name, t`${path} is sound (${kibibytes} KiB)`);
+    return problem(name, t`${path} is damaged: ${damage}.`, todo);
+  } catch (thrown) {
+    const { message } = failed(name, thrown);
+    return problem(name, message, todo);
+  }
+}

@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { packageRoot } from '../../base/package-root.ts';
+import { type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import type { OaiClient } from '../../oai/client.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { wasAcceptedNaming } from '../../outbox/overview.ts';
+import { readErrorBody } from '../../pas-api/error-body.ts';
+import { userInfoRequest } from '../../pas-api/requests.ts';
+import type { Session } from '../../pas-api/session.ts';
+import { allHarvests } from '../../vocabulary/harvests.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import { type Asker, askAccess } from '../push/ask-access.ts';
+import { ROLE_WORDS, readAccount } from '../push/read-account.ts';
+import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
+
+type ServiceToCheck = Asker & {
+  readonly schemaBase: string;
+  readonly schemaVersion: string;
+  readonly prefix: string;
+  readonly session: Session;
+  readonly clock: Clock;
+  /** Undefined where there is none, or none that is sound. */
+  readonly outbox: ServiceOutbox | undefined;
+};
+
+const MOST_CLOCK_ERROR_MS = 60_000;
+
+const WHEN_THERE_IS_A_NETWORK = t`Run \`pas doctor\` when the service can be reached.`;
+
+/** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
+export async function checkService(service: ServiceToCheck): Promise<Check[]> {
+  const { baseUrl, session, send, clock } = service;
+  let answer: HttpResponse;
+  try {
+    // Without a token, so that an answer comes whoever asks.
+    answer = await send(userInfoRequest(baseUrl));
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    const todo = t`Check the network. The queue is kept.`;
+    return [
+      problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
+      ...unchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
+    ];
+  }
+  const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
+  try {
+    const account = await readAccount({ baseUrl, session, send });
+    const limits = account.role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
+    const role = ROLE_WORDS[account.role];
+    const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
+    return [...reached, who, await checkAccess(service)];
+  } catch (thrown) {
+    const left = unchecked(['writing'], t`nobody is signed in`, t`Run \`pas login\`.`);
+    return [...reached, failed('account', thrown), ...left];
+  }
+}
+
+async function checkAccess(service: ServiceToCheck): Promise<Check> {
+  const answer = await askAccess(service, await service.session.token());
+  if (answer instanceof NoAnswerError)
+    return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
+  const body = readErrorBody(answer);
+  const said = body.kind === 'detail' ? `: ${body.detail}` : '';
+  switch (answer.status) {
+    case 405:
+    case 429:
+      return ok('writing', t`the write interface lets this account in`);
+    case 403:
+      return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`, 'notAllowed');
+    case 503:
+      return problem('writing', t`The write interface is closed${said}.`, t`Push later; the queue is kept.`, 'unavailable');
+    default:
+      return warning('writing', t`The write interface answered with status ${answer.status}.`, t`Check base_url in the profile.`);
+  }
+}
+
+/** Photographs and datestamps are compared by time, and a clock that is far off confuses people and TLS. */
+function checkClock(response: HttpResponse, atMs: number): Check {
+  const serverMs = Date.parse(response.headers['date'] ?? '');
+  if (Number.isNaN(serverMs)) return warning('clock', t`The service does not say what time it is.`, t`Check the clock yourself.`);
+  const errorMs = atMs - serverMs;
+  const seconds = Math.round(Math.abs(errorMs) / 1000);
+  const message =
+    errorMs > 0
+      ? t`This machine's clock is ${seconds} s ahead of the service's.`
+      : t`This machine's clock is ${seconds} s behind the service's.`;
+  if (Math.abs(errorMs) <= MOST_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service’s within a minute`);
+  return warning('clock', message, t`Set the clock.`);
+}
+
+/**
+ * Which schema a deployment accepts is known for sure only at the first import. But a version that pas cannot check
+ * offline, or that is not at the profile's schema location, is wrong already.
+ */
+export async function checkSchema(service: ServiceToCheck): Promise<Check> {
+  const { schemaBase, schemaVersion, prefix, send, outbox } = service;
+  if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
+    return problem(
+      'schema',
+      t`pas does not know schema version ${schemaVersion}.`,
+      t`Correct schema_version in the profile.`,
+      'config',
+    );
+  }
+  const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
+  const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
+  try {
+    const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
+    if (status !== 200) return warning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
+    const nameSpace = `${schemaBase}/${schemaVersion}/`;
+    if (!body.toString('utf8').includes(nameSpace)) {
+      return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
+    }
+    if (outbox !== undefined && wasAcceptedNaming(outbox, nameSpace))
+      return ok('schema', t`${schemaVersion}, found at its location; the service has accepted imports with it`);
+    return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    return warning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
+  }
+}
+
+/** @param stop ends it, however long the service would have it wait */
+export async function checkHarvesting(open: () => Promise<OaiClient>, stop: AbortSignal): Promise<Check> {
+  try {
+    const { repositoryName, baseUrl } = await (await open()).identify(stop);
+    return ok('harvesting', t`${repositoryName} at ${baseUrl}`);
+  } catch (thrown) {
+    if (!stop.aborted) return failed('harvesting', thrown);
+    return problem('harvesting', t`The harvesting interface took too long to answer.`, WHEN_THERE_IS_A_NETWORK, 'unavailable');
+  }
+}
+
+const OLD_VOCABULARY_DAYS = 90;
+
+/** @param vocabulary undefined where nothing was harvested yet */
+export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
+  const harvests = vocabulary === undefined ? [] : allHarvests(vocabulary);
+  const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
+  const todo = t`Run \`pas harvest-vocab\`.`;
+  if (complete.length === 0)
+    return warning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
+  const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
+  const sets = ngettext(msgid`${complete.length} set harvested`, `${complete.length} sets harvested`, complete.length);
+  const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
+  const message = `${sets}, ${age}`;
+  return days > OLD_VOCABULARY_DAYS ? warning('vocabulary-age', message, todo) : ok('vocabulary-age', message);
+}

@@ -1,0 +1,63 @@
+import { t } from '../../base/language.ts';
+import { type Change, changesSince, type HarvestedFind, stateText } from '../../find/harvested-find.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import type { SentFind } from './sent-finds.ts';
+
+/** How the service has a find, as the last pull met it. */
+export type AtService = {
+  readonly sent: SentFind;
+  readonly pulled: PulledRecord;
+  /** As it was last shown; undefined where it never was. */
+  readonly record: HarvestedFind | undefined;
+  readonly changes: readonly Change[];
+};
+
+/** Undefined where no pull has met the record. */
+export function atService(outbox: ServiceOutbox, sent: SentFind): AtService | undefined {
+  const pulled = pulledRecord(outbox, sent.identCely);
+  if (pulled === undefined) return undefined;
+  const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
+  return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+}
+
+/** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+export function standingText({ standing, stav }: PulledRecord): string {
+  const last = stav === null ? undefined : stateText(stav);
+  switch (standing) {
+    case 'shown':
+      return last ?? '';
+    case 'withheld':
+      return last === undefined ? t`not shown` : t`not shown (last ${last})`;
+    case 'deleted':
+      return last === undefined ? t`deleted` : t`deleted (last ${last})`;
+    case 'missing':
+      return last === undefined ? t`not listed` : t`not listed (last ${last})`;
+  }
+}
+
+export function changeText({ element, sent, now }: Change): string {
+  return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
+}
+
+/** For programs. */
+export function atServiceValue({ sent, pulled, record, changes }: AtService): Record<string, unknown> {
+  return {
+    standing: pulled.standing,
+    since: iso(pulled.sinceMs),
+    seen_at: iso(pulled.seenMs),
+    datestamp: pulled.datestampMs === null ? null : iso(pulled.datestampMs),
+    stav: pulled.stav,
+    evidencni_cislo: record?.elements.evidencni_cislo ?? null,
+    photos: record?.files.map(({ name }) => name) ?? null,
+    photos_sent: sent.photographs.length,
+    area: record?.area ?? null,
+    district: record?.district ?? null,
+    protected_withheld: record?.protectedWithheld ?? null,
+    changed: changes,
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,43 @@
+import { t } from '../../base/language.ts';
+import { type Doubt, type EntryKind, type EntryState, OPEN_END_MS } from '../../outbox/entry.ts';
+import type { EvidenceVerdict } from '../../outbox/evidence.ts';
+
+/** What people read where an entry's kind is meant; programs read the kind itself. */
+export const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  import: t`import`,
+  number: t`number`,
+  photo: t`photo`,
+};
+
+/** The same for its state. */
+export const STATE_WORDS: Readonly<Record<EntryState, string>> = {
+  draft: t`draft`,
+  queued: t`queued`,
+  sending: t`sending`,
+  accepted: t`accepted`,
+  refused: t`refused`,
+  uncertain: t`uncertain`,
+  dropped: t`dropped`,
+};
+
+/** What a look at the service says of an entry. */
+export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
+  found: t`found`,
+  absent: t`absent`,
+  undecided: t`undecided`,
+  person: t`decided by a person`,
+};
+
+/** `import of K-017`; a record that is no find here is called by its identifier. */
+export function entryText(kind: EntryKind, find: string | null): string {
+  const name = find ?? '?';
+  return { import: t`import of ${name}`, number: t`number of ${name}`, photo: t`photo of ${name}` }[kind];
+}
+
+/** When it may have been sent without this outbox knowing. */
+export function doubtText({ fromMs, untilMs }: Doubt): string {
+  const [from, until] = [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()];
+  return untilMs === OPEN_END_MS
+    ? t`a copy of this outbox may have sent it since ${from}, or may still send it`
+    : t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`;
+}

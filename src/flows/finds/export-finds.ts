@@ -1,0 +1,110 @@
+import type { KnownFind } from '../../columns/map-row.ts';
+import type { FindElements } from '../../find/fields.ts';
+import type { DocumentProfile } from '../../find/find.ts';
+import { countFinds } from '../../outbox/counts.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
+import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
+import { latestNumber } from '../../outbox/latest-number.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { databaseImage } from '../../store/database.ts';
+import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
+import type { ExportedFind } from '../../tables/exported-find.ts';
+
+export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
+/** Of the import, by which finds are chosen. */
+export const EXPORT_STATES = ENTRY_STATES;
+
+type ExportRequest = {
+  readonly format: (typeof EXPORT_FORMATS)[number];
+  /** Of CSV. */
+  readonly separator: 'semicolon' | 'comma' | 'tab';
+  /** Of XML. */
+  readonly documents: DocumentProfile;
+  /** Undefined for all of them. */
+  readonly finds: readonly StoredFind[] | undefined;
+  /** A find that is not queued for the service has none. */
+  readonly state?: readonly (typeof EXPORT_STATES)[number][];
+  readonly project?: string;
+  readonly nowMs: number;
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: string; readonly overwrite: boolean };
+
+/**
+ * Writes the finds of the outbox as they stand at its service: with its identifiers, numbers and photographs.
+ * @returns how many; undefined where the reader of a stream had enough before
+ */
+export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest, to: Destination): Promise<number | undefined> {
+  const total = request.finds?.length ?? countFinds(outbox);
+  let count = 0;
+  const counted = function* (): Generator<ExportedFind> {
+    for (const find of exportedFinds(outbox, request)) {
+      count += 1;
+      request.onProgress(count, total);
+      yield find;
+    }
+  };
+  const pieces = await render(counted(), request);
+  if ('file' in to) await writeOutputFile(to.file, pieces, to);
+  else if (!(await writeToReader(to.stream, pieces))) return undefined;
+  return count;
+}
+
+async function render(
+  finds: Iterable<ExportedFind>,
+  { format, separator, documents, nowMs }: ExportRequest,
+): Promise<Iterable<string | Buffer>> {
+  switch (format) {
+    case 'csv':
+      return (await import('../../tables/export-text.ts')).exportCsv(finds, separator);
+    case 'xlsx':
+      return [await (await import('../../tables/write-workbook.ts')).exportXlsx(finds)];
+    case 'geojson':
+      return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
+    case 'gpkg': {
+      const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
+      return [databaseImage((database) => exportGeoPackage(database, finds, new Date(nowMs).toISOString()))];
+    }
+    case 'xml':
+      return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
+  }
+}
+
+function* exportedFinds(outbox: ServiceOutbox, { finds, state, project }: ExportRequest): Generator<ExportedFind> {
+  for (const find of finds ?? allFinds(outbox)) {
+    const entries = entriesOfFind(outbox, find.id);
+    const sent = importOf(entries);
+    const elements = find.elements as FindElements;
+    if (state !== undefined && (sent === undefined || !state.includes(sent.state))) continue;
+    if (project !== undefined && elements.projekt?.id !== project) continue;
+    yield {
+      localId: find.localId,
+      ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
+      elements: withNumber(elements, latestNumber(entries)),
+      photos: photosOf(entries),
+    };
+  }
+}
+
+function withNumber(elements: FindElements, number: string | undefined): FindElements {
+  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
+}
+
+function photosOf(entries: readonly Entry[]): string[] {
+  const names = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : []));
+  return [...new Set(names)];
+}
+
+/** What an exported table may say of a find that is kept: its identifier, and photographs that do not lie beside the table. */
+export function knownFind(outbox: ServiceOutbox, localId: string): KnownFind | undefined {
+  const stored = findByLocalId(outbox, localId);
+  if (stored === undefined) return undefined;
+  const entries = entriesOfFind(outbox, stored.id);
+  return { identCely: importOf(entries)?.identCely ?? undefined, photos: photosOf(entries) };
+}
+
+function importOf(entries: readonly Entry[]): Entry | undefined {
+  return entries.find(({ kind, state }) => kind === 'import' && state !== 'dropped');
+}

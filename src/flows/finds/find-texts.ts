@@ -1,0 +1,62 @@
+import { msgid, ngettext, spokenLanguage, t } from '../../base/language.ts';
+import type { TargetState } from '../../find/field.ts';
+import { type ElementName, type Field, type FindElements, fieldOf, pointElement } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import { elementsOf, type Question } from '../../find/questions.ts';
+import { parsePoint } from '../../place/geometry.ts';
+import { positionText } from '../../place/read-position.ts';
+import { isReadable } from '../../text/reading.ts';
+
+/** What a find says, for people. */
+
+export function stateName(stav: TargetState): string {
+  const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
+  return names[stav];
+}
+
+/** The answer that a find has to a question; undefined where it has none. */
+export function answerText({ name }: Pick<Question, 'name'>, find: Find): string | undefined {
+  if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
+  if (name === 'photos')
+    return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
+  if (name === 'point') return pointText(find.elements);
+  const [element = 'poznamka'] = elementsOf(name);
+  return elementText(fieldOf(element), find.elements[element]);
+}
+
+/** What an element says, by its own words. */
+export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object') return value.text || value.id;
+  if (typeof value === 'boolean') return value ? t`yes` : t`no`;
+  if (kind === 'date') return dayText(String(value));
+  if (kind === 'state') return stateName(value as TargetState);
+  return unit === undefined ? String(value) : `${value} ${unit}`;
+}
+
+function pointText(elements: FindElements): string | undefined {
+  const { geom_system: system } = elements;
+  const wkt = system === undefined ? undefined : elements[pointElement(system)];
+  if (system === undefined || wkt === undefined) return undefined;
+  const point = parsePoint(wkt);
+  return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
+}
+
+/** One line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
+export function findLine(find: Find): string {
+  const what = [answerText({ name: 'druh_nalezu' }, find), answerText({ name: 'specifikace' }, find)].filter(isText).join(', ');
+  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => answerText({ name }, find));
+  const { length } = find.photos;
+  const photos = length === 0 ? undefined : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
+  return `${find.localId}  ${[what, ...rest, photos].filter(isText).join(' · ')}`;
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}
+
+/** A day as people of the language write it. */
+export function dayText(isoDate: string): string {
+  const [year, month, day] = isoDate.split('-').map(Number);
+  return spokenLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
+}

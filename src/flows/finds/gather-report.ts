@@ -1,0 +1,143 @@
+import { t } from '../../base/language.ts';
+import { packageVersion } from '../../base/package-root.ts';
+import { knownAccount } from '../../outbox/accounts.ts';
+import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { frameAround } from '../../report/map-frame.ts';
+import { type PlannedSheet, planSheets } from '../../report/map-sheets.ts';
+import {
+  type Count,
+  type MappedFind,
+  type MapSheet,
+  REPORT_STATES,
+  type Report,
+  type ReportFind,
+} from '../../report/report-model.ts';
+import { stateName } from '../../report/states.ts';
+import { makeAreaLookup, namedAreas } from '../../vocabulary/areas.ts';
+import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
+
+export type ReportRequest = Pick<FindSources, 'outbox' | 'profileFlag' | 'recordBase' | 'places'> &
+  Pick<Report, 'madeMs' | 'profile' | 'pictures'> & {
+    readonly vocabulary: Vocabulary;
+    /** Undefined for all of them. */
+    readonly finds: readonly StoredFind[] | undefined;
+  };
+
+type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
+
+/**
+ * Everything that the page says but the pictures, as it is at this moment: some kilobytes a find, while a picture has tens of
+ * them and is made when its turn comes.
+ */
+export function gatherReport(request: ReportRequest): GatheredReport {
+  const sources = findSources(request);
+  const finds: GatheredFind[] = [];
+  for (const stored of request.finds ?? allFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
+  const told = finds.map(({ find }) => find);
+  const mapped = told.flatMap(({ number, localId, state, place }): MappedFind[] =>
+    place === undefined ? [] : [{ number, localId, state, place }],
+  );
+  const { madeMs, profile, places, pictures, vocabulary } = request;
+  const account = knownAccount(request.outbox);
+  const report: Report = {
+    ...{ madeMs, profile, places, pictures },
+    version: packageVersion(),
+    account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
+    finds: told.length,
+    photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
+    withProblems: told.filter(needsSomebody).length,
+    withoutPlace: told.length - mapped.length,
+    byState: REPORT_STATES.flatMap((state) => {
+      const count = told.filter((find) => find.state === state).length;
+      return count === 0 ? [] : [{ key: state, label: stateName(state), count }];
+    }),
+    byPeriod: countBy(told, ({ period }) => period),
+    byObjectType: countBy(told, ({ objectType }) => objectType),
+    byAccessibility: countBy(told, ({ accessibility }) =>
+      accessibility === undefined
+        ? undefined
+        : {
+            id: accessibility.id,
+            text: [accessibility.letter, accessibility.text].filter((part) => part !== undefined).join(' '),
+          },
+    ),
+    maps: drawnSheets(vocabulary, planSheets(mapped), told),
+  };
+  return { report, finds };
+}
+
+/** Terms repeat from find to find, so they are looked up once. */
+function findSources({ outbox, profileFlag, recordBase, places, vocabulary }: ReportRequest): FindSources {
+  const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
+    const known = new Map<string, { readonly value: T }>();
+    return (ident) => {
+      const found = known.get(ident) ?? { value: look(ident) };
+      known.set(ident, found);
+      return found.value;
+    };
+  };
+  return {
+    ...{ outbox, profileFlag, recordBase, places },
+    termOf: remembered((ident) => termByIdent(vocabulary, ident)),
+    districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
+    lookupArea: makeAreaLookup(vocabulary),
+  };
+}
+
+function needsSomebody({ state, problems }: ReportFind): boolean {
+  return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
+}
+
+/** The most frequent first; what has none is counted as such, and last. */
+function countBy(
+  finds: readonly ReportFind[],
+  labelOf: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
+): Count[] {
+  const counts = new Map<string, { key: string; label: string; count: number }>();
+  for (const find of finds) {
+    const label = labelOf(find);
+    const key = label?.id ?? '';
+    const entry = counts.get(key) ?? { key, label: label?.text ?? t`not given`, count: 0 };
+    entry.count += 1;
+    counts.set(key, entry);
+  }
+  return [...counts.values()].sort(
+    (a, b) => Number(a.key === '') - Number(b.key === '') || b.count - a.count || (a.label < b.label ? -1 : 1),
+  );
+}
+
+/** Cadastral areas are drawn where a unit of the drawing, about a millimetre and a half of paper, shows no more than this. */
+const AREAS_BELOW_METRES = 60;
+const TITLE_AREAS = 3;
+
+function drawnSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
+  const areaOf = new Map(finds.map(({ number, area }) => [number, area]));
+  return planned.map(({ kind, finds: members, box }, index) => {
+    const { box: framed, metresPerUnit } = frameAround(box, kind);
+    const around = (set: string): MapSheet['areas'] =>
+      namedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
+    return {
+      kind,
+      title: kind === 'overview' ? t`Overview` : titleOf(members, areaOf, index),
+      box,
+      finds: members,
+      districts: around('ruian_okres'),
+      areas: metresPerUnit <= AREAS_BELOW_METRES ? around('ruian_katastr') : [],
+    };
+  });
+}
+
+/** The areas that most of the finds lie in. */
+function titleOf(members: readonly MappedFind[], areaOf: ReadonlyMap<number, string | undefined>, index: number): string {
+  const counts = new Map<string, number>();
+  for (const { number } of members) {
+    const area = areaOf.get(number);
+    if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
+  }
+  const names = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const sheet = index + 1;
+  if (names.length === 0) return t`Map ${sheet}`;
+  return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');
+}

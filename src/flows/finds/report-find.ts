@@ -1,0 +1,196 @@
+import { spokenLanguage, t } from '../../base/language.ts';
+import type { Reference } from '../../find/field.ts';
+import { FIELDS, type Field, type FindElements, tellsPlace } from '../../find/fields.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
+import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { findRangeProblem, pointNumbers } from '../../place/geometry.ts';
+import { toSJtsk, toWgs84 } from '../../place/project.ts';
+import { dayText } from '../../report/format.ts';
+import { nextSteps } from '../../report/next-step.ts';
+import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
+import type { LookupArea } from '../../vocabulary/areas.ts';
+import type { Term } from '../../vocabulary/term.ts';
+import { elementText } from './find-texts.ts';
+
+export type FindSources = {
+  readonly outbox: ServiceOutbox;
+  /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
+  readonly profileFlag: string;
+  /** Where the service shows its records; undefined where it is not known. */
+  readonly recordBase: string | undefined;
+  readonly termOf: (ident: string) => Term | undefined;
+  /** The district that a cadastral area lies in. */
+  readonly districtOf: (area: string) => string | undefined;
+  readonly lookupArea: LookupArea;
+  /** Whether what the service guards of a find (contract, `chranene_udaje`) may be told, and what might tell it by the way. */
+  readonly places: 'shown' | 'left-out';
+};
+
+export type GatheredFind = { readonly find: ReportFind; readonly photographs: readonly Photograph[] };
+
+/** All that the report says of one find. What may not be told is left out here, so that no page can tell it by mistake. */
+export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
+  const { outbox, recordBase } = sources;
+  const entries = entriesOfFind(outbox, stored.id);
+  const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
+  const identCely = imported?.identCely ?? undefined;
+  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
+  const elements = stored.elements as FindElements;
+  const state = stateOf(entries, imported, elements, pulled);
+  const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
+  const numbered = entries.filter((entry) => entry.kind === 'number' && entry.state === 'accepted').at(-1);
+  const changes = entries.filter((entry) => entry.kind !== 'import');
+  const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
+  const find: ReportFind = {
+    number,
+    localId: stored.localId,
+    identCely,
+    recordUrl:
+      identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
+    state,
+    stateNote: stateNote(imported, pulled),
+    period: labelOf(sources, elements.obdobi),
+    objectType: labelOf(sources, elements.druh_nalezu),
+    facts: factsOf(sources, { ...elements, ...(numbered?.kind === 'number' ? { evidencni_cislo: numbered.value } : {}) }),
+    acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
+    accessibility: accessibilityOf(sources, elements.pristupnost),
+    ...guarded(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
+    problems: entries.flatMap((entry) => problemsOf(entry, sources.places)),
+    next: nextSteps({
+      localId: stored.localId,
+      state,
+      photographsSent: photos.filter((entry) => entry.state === 'accepted').length,
+      changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
+      profileFlag: sources.profileFlag,
+      pulled: pulled !== undefined,
+    }),
+  };
+  return { find, photographs: photos.map(({ photograph }) => photograph) };
+}
+
+const AT_SERVICE: Readonly<Record<number, ReportState>> = { 1: 'registered', 2: 'submitted', 3: 'confirmed', 4: 'archived' };
+
+function stateOf(
+  entries: readonly Entry[],
+  imported: ImportEntry | undefined,
+  elements: FindElements,
+  pulled: PulledRecord | undefined,
+): ReportState {
+  switch (imported?.state) {
+    case undefined:
+      return entries.some((entry) => entry.kind === 'import') ? 'dropped' : 'unsent';
+    case 'draft':
+    case 'refused':
+    case 'uncertain':
+    case 'queued':
+    case 'dropped':
+      return imported.state;
+    case 'sending':
+      return 'queued';
+    case 'accepted':
+      if (pulled?.standing === 'deleted' || pulled?.standing === 'missing') return 'gone';
+      return AT_SERVICE[pulled?.stav ?? elements.stav ?? 1] ?? 'registered';
+  }
+}
+
+function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | undefined): string | undefined {
+  if (imported?.state === 'sending') return t`is being sent`;
+  if (imported?.state !== 'accepted') return undefined;
+  switch (pulled?.standing) {
+    case undefined:
+      return t`as sent`;
+    case 'shown':
+      return undefined;
+    case 'withheld':
+      return t`not shown to this account by now`;
+    case 'deleted':
+      return t`deleted there`;
+    case 'missing':
+      return t`not listed there`;
+  }
+}
+
+function labelOf(sources: FindSources, reference: Reference | undefined): Label | undefined {
+  if (reference === undefined) return undefined;
+  const term = sources.termOf(reference.id);
+  const english = spokenLanguage() === 'en' ? term?.labelEn : undefined;
+  return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
+}
+
+/** What the elements say, in the order of the report. */
+function factsOf(sources: FindSources, elements: FindElements): Fact[] {
+  const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !tellsPlace(name));
+  return told.flatMap((field): Fact[] => {
+    const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
+    if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
+    const beside = told.filter(({ report: own }) => own !== undefined && 'with' in own && own.with === name);
+    const text = [field, ...beside].map((each) => textOf(sources, each, elements)).filter((each) => each !== '');
+    const { at, label, shape } = report;
+    return [{ at, label: label(), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
+  });
+}
+
+function textOf(sources: FindSources, field: Field, elements: FindElements): string {
+  const value = elements[field.name];
+  if (field.kind === 'date' && typeof value === 'string') return dayText(value);
+  if (typeof value !== 'object') return elementText(field, value) ?? '';
+  return field.set === undefined ? value.id : (labelOf(sources, value)?.text ?? '');
+}
+
+function accessibilityOf(sources: FindSources, reference: Reference | undefined): ReportFind['accessibility'] {
+  const label = labelOf(sources, reference);
+  if (label === undefined) return undefined;
+  const letter = sources.termOf(label.id)?.abbreviation ?? undefined;
+  return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
+}
+
+type Guarded = Pick<ReportFind, 'place' | 'area' | 'district'>;
+
+/** The place and what may name it. The district alone is nothing that the service guards. */
+function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Guarded {
+  const place = placeOf(elements);
+  const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
+  const inside = answer?.kind === 'inside' ? answer.area : undefined;
+  const district = record?.district?.text ?? (inside === undefined ? undefined : sources.districtOf(inside.id));
+  if (sources.places === 'left-out') {
+    return { place: undefined, area: undefined, district };
+  }
+  return { place, area: record?.area?.text ?? inside?.label, district };
+}
+
+/** Undefined where there is no point, or none that both systems can express. */
+export function placeOf(elements: FindElements): Place | undefined {
+  const measuredIn = elements.geom_system;
+  if (measuredIn === undefined) return undefined;
+  const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+  const point = wkt === undefined ? undefined : pointNumbers(wkt);
+  if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
+  return measuredIn === '4326'
+    ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
+    : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
+}
+
+function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
+  if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
+  const problems = entry.issues.map(({ severity, element, message }): Problem => {
+    // An issue without an element may be the service's own words, with anything in them.
+    const told = places === 'shown' || (element !== undefined && !tellsPlace(element));
+    return {
+      severity,
+      ...(element === undefined ? {} : { element }),
+      message: told ? message : t`What is wrong is left out here: it might tell the place.`,
+    };
+  });
+  const said = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
+  if (!said || entry.reason === null) return problems;
+  return [
+    {
+      severity: 'error',
+      message: places === 'shown' ? entry.reason : t`What is wrong is left out here: it might tell the place.`,
+    },
+  ];
+}

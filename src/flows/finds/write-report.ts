@@ -1,0 +1,106 @@
+import { FileError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { Photograph } from '../../outbox/entry.ts';
+import { loadImageLibrary, makeThumbnails } from '../../photo/thumbnail.ts';
+import { readAssets } from '../../report/assets.ts';
+import { type FindWithPictures, GENERATOR, renderPage } from '../../report/page.ts';
+import type { Picture } from '../../report/report-model.ts';
+import { openContentStore } from '../../store/content-store.ts';
+import { beginningOf, writeOutputFile, writeToReader } from '../../store/output-file.ts';
+import { gatherReport, type ReportRequest } from './gather-report.ts';
+import type { GatheredFind } from './report-find.ts';
+
+type PageRequest = ReportRequest & {
+  /** Where the copies of queued photographs lie. */
+  readonly photosFolder: string;
+  /** The longer side of a picture. */
+  readonly photoPx: number;
+  readonly onFind: (done: number, total: number) => void;
+};
+
+type Destination =
+  | { readonly stream: NodeJS.WriteStream }
+  | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
+
+/**
+ * Writes the page, a find at a time, and says how many photographs have no picture on it.
+ * @throws FileError where there is a file that is no report, unless it is to be overwritten
+ */
+export async function writeReport(request: PageRequest, to: Destination) {
+  if ('file' in to) refuseOtherFile(to);
+  const { report, finds } = gatherReport(request);
+  let missing = 0;
+  const pictured = pictureFinds(finds, request, await openPictures(request), () => {
+    missing += 1;
+  });
+  const pieces = renderPage(report, pictured, readAssets());
+  // Findspots are for whoever made the page, until that person hands it on.
+  const mode = report.places === 'shown' ? 0o600 : 0o644;
+  let sizeBytes = 0;
+  if ('stream' in to) await writeToReader(to.stream, pieces);
+  else sizeBytes = await writeOutputFile(to.file, pieces, { overwrite: true, mode, signal: to.signal });
+  return { report, missing, sizeBytes };
+}
+
+/** A report may take the place of an older one, but never of anything else by mistake. */
+function refuseOtherFile({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
+  const beginning = beginningOf(file, Buffer.byteLength(GENERATOR));
+  if (beginning === undefined || beginning === GENERATOR || overwrite) return;
+  throw new FileError(file, t`${file} is there already, and is no report of pas.`, { hint: t`Add --force to replace it.` });
+}
+
+type PictureOf = (photograph: Photograph) => Promise<Picture>;
+
+/** Undefined where no pictures are wanted. */
+async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): Promise<PictureOf | undefined> {
+  if (pictures === 'left-out') return undefined;
+  const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
+  const { pathOf } = openContentStore(photosFolder);
+  return async ({ link, sha512, sizeBytes }) => {
+    const picture = await make(link ?? pathOf(sha512), sizeBytes);
+    // Of a page one megabyte long for one picture nobody has anything: a camera's own small picture may be any size.
+    const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
+    return isHuge ? { kind: 'none', why: t`No picture: the one in the photograph is too large.` } : picture;
+  };
+}
+
+const LARGEST_BYTES = 600_000;
+
+/** So many finds' pictures are made ahead of the one that is being written: the processors are busy, the memory stays small. */
+const AHEAD = 6;
+
+/** Each find with its pictures, in order. */
+async function* pictureFinds(
+  finds: readonly GatheredFind[],
+  { places, onFind }: PageRequest,
+  pictureOf: PictureOf | undefined,
+  onMissing: () => void,
+): AsyncGenerator<FindWithPictures> {
+  const withPictures = async ({ find, photographs }: GatheredFind): Promise<FindWithPictures> => {
+    if (pictureOf === undefined) return { find, photographs: [] };
+    const pictures: FindWithPictures['photographs'][number][] = [];
+    for (const photograph of photographs) {
+      const picture = await pictureOf(photograph);
+      if (picture.kind === 'none') onMissing();
+      // A file's name may tell its place.
+      pictures.push({ name: places === 'shown' ? photograph.name : undefined, picture });
+    }
+    return { find, photographs: pictures };
+  };
+  const coming: Promise<FindWithPictures>[] = [];
+  let next = 0;
+  const begin = (): void => {
+    const gathered = finds[next++];
+    if (gathered === undefined) return;
+    const pictured = withPictures(gathered);
+    // A failure is thrown when its turn comes, not before.
+    pictured.catch(() => {});
+    coming.push(pictured);
+  };
+  for (let count = 0; count < AHEAD; count++) begin();
+  for (let done = 1, first = coming.shift(); first !== undefined; done++, first = coming.shift()) {
+    yield await first;
+    onFind(done, finds.length);
+    begin();
+  }
+}

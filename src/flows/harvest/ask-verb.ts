@@ -1,0 +1,84 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { fullIdentifier, type ListPage, type OaiClient } from '../../oai/client.ts';
+import type { OaiArguments } from '../../oai/protocol.ts';
+import { elementJson, headerJson, type Json, recordJson } from '../../oai/record-json.ts';
+import { repeatedElementsOf } from '../../oai/repeated-elements.ts';
+import type { XmlElement } from '../../xml/element.ts';
+
+/** One verb of OAI-PMH: one request, and its answer as JSON. */
+
+export type Asking = {
+  readonly client: OaiClient;
+  /** Schema version of the records. */
+  readonly version: string;
+  readonly given: OaiArguments;
+  readonly signal: AbortSignal;
+};
+
+/** @throws UsageError where it is empty */
+export function identifierGiven(oaiBase: string, identifier: string): string {
+  if (identifier.trim() === '') throw new UsageError(t`The identifier is empty.`);
+  return fullIdentifier(oaiBase, identifier);
+}
+
+export async function askIdentify({ client, signal }: Asking) {
+  const identity = await client.identify(signal);
+  return {
+    repository_name: identity.repositoryName,
+    base_url: identity.baseUrl,
+    protocol_version: identity.protocolVersion,
+    admin_emails: identity.adminEmails,
+    earliest_datestamp: identity.earliestDatestamp,
+    deleted_record: identity.deletedRecord,
+    granularity: identity.granularity,
+    compressions: identity.compressions,
+    descriptions: descriptionsJson(identity),
+  };
+}
+
+export async function askFormats({ client, given, signal }: Asking) {
+  return { formats: await client.listMetadataFormats(given.identifier, signal) };
+}
+
+export async function askSets({ client, given, signal }: Asking) {
+  const page = await client.listSets(given, signal);
+  const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: descriptionsJson(set) }));
+  return { sets, ...paging(page) };
+}
+
+export async function askIdentifiers({ client, given, signal }: Asking) {
+  const page = await client.listHeaders(given, signal);
+  return { headers: page.items.map(headerJson), ...paging(page) };
+}
+
+export async function askRecords({ client, version, given, signal }: Asking) {
+  const page = await client.listRecords(given, signal);
+  const repeated = repeatedElementsOf(version);
+  return { records: page.items.map((record) => recordJson(record, repeated)), ...paging(page) };
+}
+
+export async function askRecord({ client, version, given, signal }: Asking) {
+  const { identifier = '', metadataPrefix = '' } = given;
+  return recordJson(await client.getRecord(identifier, metadataPrefix, signal), repeatedElementsOf(version));
+}
+
+export type Paging = ReturnType<typeof paging>;
+
+function paging({ next, completeListSize, cursor, tokenExpiresMs, responseDateMs }: ListPage<unknown>) {
+  return {
+    resumption_token: next ?? null,
+    complete_list_size: completeListSize ?? null,
+    cursor: cursor ?? null,
+    token_expires: tokenExpiresMs === undefined ? null : new Date(tokenExpiresMs).toISOString(),
+    response_date: new Date(responseDateMs).toISOString(),
+  };
+}
+
+function descriptionsJson({
+  descriptions,
+}: {
+  readonly descriptions: readonly XmlElement[];
+}): { readonly [name: string]: Json }[] {
+  return descriptions.map((element) => ({ [element.name]: elementJson(element) }));
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../../base/clock.ts';
+import { type HarvestedFind, readHarvestedFind } from '../../find/harvested-find.ts';
+import type { OaiClient } from '../../oai/client.ts';
+import { harvest } from '../../oai/harvest-engine.ts';
+import { memoryState } from '../../oai/harvest-state.ts';
+import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
+import { clockOfService, overlapMs } from './service-lists.ts';
+
+export type FindHarvest = {
+  readonly client: OaiClient;
+  /** The service's native format, such as `oai_svc`. */
+  readonly format: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+  /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
+  readonly onProgress?: (done: number, total: number | undefined) => void;
+  /** Told what a person should know though it is no failure. */
+  readonly onNote?: (text: string) => void;
+};
+
+/** What the service calls them. */
+export const FIND_SET = 'samostatny_nalez';
+
+/** A record of a find as the harvest has it now. */
+export type ListedSight =
+  | { readonly kind: 'shown'; readonly datestampMs: number; readonly record: HarvestedFind }
+  | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number };
+
+export type HarvestedFinds = {
+  /** Every find that is listed, by identifier; what is no find that can be read is left out. */
+  readonly sights: ReadonlyMap<string, ListedSight>;
+  /** The server's clock when it began to answer: what changes from then on is for the next time. */
+  readonly beganMs: number;
+};
+
+/**
+ * The finds that the account may see listed.
+ * @param fromMs only what changed since, by the server's clock; null for all
+ * @throws OaiError, `incomplete` where the service sends fewer records than it counts; UnavailableError, AuthError,
+ * InterruptedError
+ */
+export async function harvestFinds(options: FindHarvest, fromMs: number | null): Promise<HarvestedFinds> {
+  const { format, onProgress, ...service } = options;
+  const sights = new Map<string, ListedSight>();
+  let waiting: readonly OaiRecord[] = [];
+  const state = memoryState();
+  let listed = new Set<string>();
+  const { pass } = await harvest(
+    {
+      ...{ ...service, state, setSpec: FIND_SET, metadataPrefix: format },
+      ...(await clockOfService(options)),
+      overlapMs: overlapMs(options.indexAllowanceMs),
+      window: { fromMs, untilMs: null },
+      sink: {
+        write: async ({ records }) => {
+          waiting = records;
+        },
+        commit: () => {
+          for (const record of waiting) {
+            const sight = sightOf(record);
+            if (sight !== undefined) sights.set(identOf(record.header.identifier), sight);
+          }
+        },
+      },
+      onPage: (_, { look, listSize }) => onProgress?.(look.met, listSize ?? undefined),
+    },
+    ({ look }) => {
+      listed = new Set([...state.metIn(look.number)].map(identOf));
+    },
+  );
+  // One that an earlier look met may be gone since.
+  return { sights: new Map([...sights].filter(([ident]) => listed.has(ident))), beganMs: pass?.beganMs ?? 0 };
+}
+
+/** Undefined where the record is there but no find that can be read. */
+export function sightOf(record: OaiRecord): ListedSight | undefined {
+  const { datestampMs, deleted } = record.header;
+  if (deleted) return { kind: 'deleted', datestampMs };
+  if (record.refused) return { kind: 'withheld', datestampMs };
+  const entity = entityOf(record);
+  const find = entity === undefined ? undefined : readHarvestedFind(entity);
+  return find === undefined ? undefined : { kind: 'shown', datestampMs, record: find };
+}

@@ -1,0 +1,182 @@
+import { setVerifying } from '../../ledger/standing.ts';
+import { countHeld } from '../../ledger/stored-records.ts';
+import { harvestOf, OUTPUT_FORMS, type Subject } from '../../ledger/subject.ts';
+import { headersOnly } from '../../oai/client.ts';
+import { granularityOf } from '../../oai/datestamp.ts';
+import { harvest } from '../../oai/harvest-engine.ts';
+import { boundMs, type Pass } from '../../oai/pass.ts';
+import { checkArguments } from '../../oai/protocol.ts';
+import { readHeaderAlone } from '../../oai/record.ts';
+import type { BrokenRecord } from '../../oai/salvage.ts';
+import type { RecordSink, TakenPage } from '../../oai/take-page.ts';
+import { provesAbsence } from '../../oai/vanished.ts';
+import { listName } from '../../oai/walk.ts';
+import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
+import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
+import { setState } from './set-state.ts';
+
+/** What records can be written as. */
+export const RECORD_FORMS = OUTPUT_FORMS;
+
+export { listName };
+
+/** In place of a set, where none is asked for. */
+const ALL_SETS = '';
+
+export type RecordProgress = {
+  readonly setSpec: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly perSecond: number;
+};
+
+type HarvestRecordsOptions = ListedService & {
+  /** Called when the service is known to have the sets, so that a mistyped one leaves nothing behind. */
+  readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
+  /** None: all that the service has, in one list. */
+  readonly sets: readonly string[];
+  /** `oai_dc`, or the native format such as `oai_svc`. */
+  readonly metadataPrefix: string;
+  /** Whole records, or their headers alone. */
+  readonly verb?: Subject['verb'];
+  /** Bounds as the user gave them, UTC dates or times; both inclusive. */
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  readonly skipBroken: boolean;
+  /** Read everything, not only what changed since the last time. */
+  readonly full?: boolean;
+  /** Read everything, compare it with what the output holds, and mend that. */
+  readonly verify?: boolean;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+  readonly onNote?: (text: string) => void;
+  readonly onProgress?: (progress: RecordProgress) => void;
+};
+
+type Figures = {
+  readonly pass: Pass['kind'];
+  /** Records that the service lists, those of an earlier interrupted run included. */
+  readonly records: number;
+  /** New or changed records that went into the output in this run; deleted, masked and vanished ones among them. */
+  readonly written: number;
+  readonly deleted: number;
+  /** Records that the service no longer lists, written as deleted by a full pass. */
+  readonly vanished: number;
+  /** Records of which the service shows nothing to this account. */
+  readonly masked: number;
+  /** Records that the output should have had as they were written now, for they did not change since the last harvest. */
+  readonly mended: number;
+  /** Records that were left out, in this run or before, and cannot be read yet. */
+  readonly broken: readonly BrokenRecord[];
+};
+
+export type SetFigures = Figures & { readonly setSpec: string };
+
+/** The figures of all sets; a record of several counts in each. */
+export type RecordHarvest = Figures & {
+  readonly sets: readonly SetFigures[];
+  /** Different records in the output now. */
+  readonly held: number;
+  readonly elapsedMs: number;
+};
+
+/**
+ * Brings an output up to date with one set or several; see {@link harvest}.
+ * @throws what that throws; UsageError for an unknown set, or a window that is none; FileError where another program changed
+ * the output; DatabaseError
+ */
+export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
+  const { clock, metadataPrefix, verb = 'ListRecords', from, until, verify = false, onNote = () => {} } = options;
+  const window = { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+  const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
+  for (const set of sets) checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
+  if (options.sets.length > 0) await refuseUnknownSets(options, sets);
+  const service = await clockOfService(options);
+  const startedMs = clock.monotonicMs();
+  const { ledger, output } = await options.openOutput({ verify, onNote });
+  ledger.change(() => {
+    for (const setSpec of sets) harvestOf(ledger, setSpec);
+    setVerifying(ledger, verify);
+  });
+  const results: SetFigures[] = [];
+  for (const setSpec of sets) results.push(await harvestSet(options, service, { ledger, output }, setSpec));
+  await output.settle();
+  ledger.refuseOther();
+  return { ...sumOf(results), sets: results, held: countHeld(ledger), elapsedMs: clock.monotonicMs() - startedMs };
+}
+
+async function harvestSet(
+  options: HarvestRecordsOptions,
+  service: ServiceClock,
+  { ledger, output }: OpenedOutput,
+  setSpec: string,
+): Promise<SetFigures> {
+  const { clock, from, until, onProgress } = options;
+  const verify = options.verify === true;
+  const state = setState(ledger, setSpec, () => clock.now());
+  const settledMs = state.settledMs();
+  const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
+  const [startedMs, metBefore] = [clock.monotonicMs(), state.pass()?.look.met ?? 0];
+  const sink = sinkOf(options, output, (count) => {
+    tally.mended += count;
+  });
+  const settings = {
+    ...{ ...options, ...service, state, sink, setSpec, overlapMs: overlapMs(options.indexAllowanceMs) },
+    client: options.verb === 'ListIdentifiers' ? headersOnly(options.client) : options.client,
+    full: options.full === true || verify,
+    window: {
+      fromMs: from === undefined ? null : Date.parse(from),
+      untilMs: until === undefined ? null : boundMs(until, granularityOf(until) ?? 'second'),
+    },
+    onPage: ({ written }: TakenPage, { look, listSize }: Pass) => {
+      tally.written += written.length;
+      tally.deleted += written.filter(({ header }) => header.deleted).length;
+      tally.masked += written.filter(({ refused }) => refused).length;
+      tally.mended += written.filter(({ header }) => header.datestampMs < settledMs).length;
+      const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
+      const perSecond = Math.max(0, look.met - metBefore) / seconds;
+      onProgress?.({ setSpec: listName({ setSpec }), done: look.met, total: listSize ?? undefined, perSecond });
+    },
+    onVanished: (count: number) => {
+      tally.written += count;
+      tally.vanished += count;
+    },
+  };
+  const { pass, broken } = await harvest(settings, ({ look }) => {
+    if (state.leavesOthers(look.number) && provesAbsence(settings)) state.leave(look.number);
+  });
+  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken };
+}
+
+/** Where a set's records go; what of them stands otherwise in the output is written as well. */
+function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, onMended: (count: number) => void): RecordSink {
+  const differs = verify === true ? output.differs : undefined;
+  if (differs === undefined && verb !== 'ListIdentifiers') return output;
+  return {
+    commit: () => output.commit(),
+    write: (page) => {
+      const news = new Set(page.records);
+      const wrong = page.met.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
+      onMended(wrong.length);
+      const records = [...news, ...wrong];
+      // What stands for one that is gone is a whole record.
+      const bare = records.map((record) => readHeaderAlone(record.element) ?? record);
+      return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
+    },
+  };
+}
+
+function sumOf(sets: readonly SetFigures[]): Figures {
+  const total = (count: (figures: Figures) => number): number => sets.reduce((sum, figures) => sum + count(figures), 0);
+  return {
+    pass: sets.some(({ pass }) => pass === 'full') ? 'full' : 'changes',
+    records: total(({ records }) => records),
+    written: total(({ written }) => written),
+    deleted: total(({ deleted }) => deleted),
+    vanished: total(({ vanished }) => vanished),
+    masked: total(({ masked }) => masked),
+    mended: total(({ mended }) => mended),
+    broken: sets.flatMap(({ broken }) => broken),
+  };
+}

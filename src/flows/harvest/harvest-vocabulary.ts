@@ -1,0 +1,156 @@
+import type { Clock } from '../../base/clock.ts';
+import type { OaiClient } from '../../oai/client.ts';
+import { harvest } from '../../oai/harvest-engine.ts';
+import { storedState } from '../../oai/harvest-state.ts';
+import type { Pass } from '../../oai/pass.ts';
+import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
+import type { BrokenRecord } from '../../oai/salvage.ts';
+import type { RecordSink } from '../../oai/take-page.ts';
+import { provesAbsence } from '../../oai/vanished.ts';
+import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp } from '../../vocabulary/harvests.ts';
+import { readTerm } from '../../vocabulary/read-term.ts';
+import { putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import { clockOfService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
+
+/** What a find needs, and what its place is checked against. */
+export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'] as const;
+
+export type HarvestProgress = {
+  readonly setSpec: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly perSecond: number;
+};
+
+type HarvestVocabularyOptions = {
+  readonly client: OaiClient;
+  readonly vocabulary: Vocabulary;
+  readonly clock: Clock;
+  readonly sets: readonly string[];
+  /** The native format, such as `oai_svc`. */
+  readonly metadataPrefix: string;
+  /** Read everything again and mark what is no longer there. */
+  readonly full: boolean;
+  /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
+  readonly skipBroken: boolean;
+  /** Who asks for what: `{version} {account}`, the account empty where nobody is signed in. What was met as another is met again. */
+  readonly subject: string;
+  /** How long a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+  readonly onNote?: (text: string) => void;
+  readonly onProgress?: (progress: HarvestProgress) => void;
+  readonly signal?: AbortSignal;
+};
+
+export type SetHarvest = {
+  readonly setSpec: string;
+  readonly pass: Pass['kind'];
+  /** Records that the service lists, those of an earlier interrupted run included. */
+  readonly records: number;
+  readonly deleted: number;
+  readonly vanished: number;
+  /** Identifiers of records that are no usable terms. */
+  readonly unreadable: readonly string[];
+  /** Records that were left out, in this run or before, and cannot be read yet. */
+  readonly broken: readonly BrokenRecord[];
+  readonly elapsedMs: number;
+};
+
+/**
+ * Brings the vocabularies up to date, set after set; see {@link harvest}.
+ * @throws what that throws; UsageError for an unknown set; DatabaseError
+ */
+export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
+  await refuseUnknownSets(options, options.sets);
+  const service = await clockOfService(options);
+  const results: SetHarvest[] = [];
+  for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
+  return results;
+}
+
+type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
+
+async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
+  const { vocabulary, clock, onProgress } = options;
+  const { id, run } = vocabulary.change(() => {
+    const found = harvestOf(vocabulary, setSpec);
+    settleSubject(vocabulary, found, `${options.subject} ${options.metadataPrefix}`);
+    return { id: found, run: takeUp(vocabulary, found) };
+  });
+  const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
+  const change = <T>(work: () => T): T =>
+    vocabulary.change(() => {
+      requireLatestRun(vocabulary, id, run);
+      return work();
+    });
+  const state = { ...stored, change };
+  const startedMs = clock.monotonicMs();
+  const metBefore = state.pass()?.look.met ?? 0;
+  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
+  const { pass, broken } = await harvest(
+    {
+      ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
+      overlapMs: overlapMs(options.indexAllowanceMs),
+      sink: termSink(vocabulary, setSpec, tally),
+      onPage: ({ written }, { look, listSize }) => {
+        tally.deleted += written.filter(({ header }) => header.deleted).length;
+        const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
+        const perSecond = Math.max(0, look.met - metBefore) / seconds;
+        onProgress?.({ setSpec, done: look.met, total: listSize ?? undefined, perSecond });
+      },
+    },
+    ({ look, beganMs }) => {
+      if (!provesAbsence({ ...options, state, setSpec })) return;
+      tally.vanished = markVanished(vocabulary, setSpec, new Set([...state.metIn(look.number)].map(identOf)), beganMs);
+    },
+  );
+  return {
+    setSpec,
+    pass: pass?.kind ?? 'changes',
+    records: pass?.look.met ?? 0,
+    deleted: tally.deleted,
+    vanished: tally.vanished,
+    unreadable: [...tally.unreadable],
+    broken,
+    elapsedMs: clock.monotonicMs() - startedMs,
+  };
+}
+
+/** Puts records into the vocabulary: terms as they are now, tombstones for the deleted. */
+function termSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
+  let waiting: readonly OaiRecord[] = [];
+  return {
+    write: async ({ met }) => {
+      waiting = met;
+    },
+    commit: () => {
+      for (const record of waiting) putRecord(vocabulary, harvestedSet, record, tally.unreadable);
+    },
+  };
+}
+
+function putRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord, unreadable: Set<string>): void {
+  const { identifier, setSpecs, deleted, datestampMs } = record.header;
+  const ident = identOf(identifier);
+  const own = mostSpecific(setSpecs);
+  const setSpec = own ?? harvestedSet;
+  if (deleted) {
+    putTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
+  } else if (record.refused) {
+    putHidden(vocabulary, ident, setSpec, datestampMs);
+  } else {
+    const entity = entityOf(record);
+    const draft = entity === undefined ? undefined : readTerm(entity, own);
+    if (draft === undefined) unreadable.add(ident);
+    else putTerm(vocabulary, draft, datestampMs);
+  }
+}
+
+/** Some services repeat the parents of a set, some do not. */
+function mostSpecific(setSpecs: readonly string[]): string | undefined {
+  return setSpecs.reduce<string | undefined>(
+    (best, set) => (best === undefined || set.length > best.length ? set : best),
+    undefined,
+  );
+}

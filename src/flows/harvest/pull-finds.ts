@@ -1,0 +1,163 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { clockWentBack } from '../../oai/harvest-engine.ts';
+import { knownAccount } from '../../outbox/accounts.ts';
+import { attemptsOf } from '../../outbox/journal.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import {
+  completePull,
+  noteUnchanged,
+  type PulledRecord,
+  pulledRecord,
+  pullWatermarkMs,
+  rememberSighting,
+} from '../../outbox/pulled.ts';
+import { type AtService, atService } from '../finds/at-service.ts';
+import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
+import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
+import { overlapMs } from './service-lists.ts';
+import { type Sight, sightChanges, sightEach } from './sight-records.ts';
+
+type PullContext = FindHarvest & {
+  readonly outbox: ServiceOutbox;
+  /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
+  readonly training: boolean;
+  /** Look at everything again, not only at what changed since the last pull. */
+  readonly full: boolean;
+};
+
+export type PulledFind = AtService & {
+  /** Otherwise than the last pull met it. */
+  readonly isNews: boolean;
+};
+
+type Pull = {
+  readonly finds: readonly PulledFind[];
+  /** What changed since then was asked for; undefined where nothing was sent yet. */
+  readonly fromMs: number | undefined;
+};
+
+/** Our clock may have been wrong by hours when the finds were sent. */
+const LOOK_BACK_MS = 24 * 3600 * 1000;
+/** Longer than the service works on one request. */
+const CREATION_MARGIN_MS = 30 * 60_000;
+
+/**
+ * Brings what is known of the finds that were sent up to date by harvest. All of it is kept at once when everything was
+ * read, together with the server's time at which the next pull goes on.
+ * @throws UsageError on a training instance, where harvesting shows none of them; what {@link sightChanges} throws
+ */
+export async function pull(context: PullContext): Promise<Pull> {
+  const { outbox } = context;
+  const sent = [...sentFinds(outbox)];
+  if (sent.length === 0) return { finds: [], fromMs: undefined };
+  const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
+  const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
+  const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
+  let fromMs = watermarkMs === undefined ? allMs : watermarkMs - overlapMs(context.indexAllowanceMs);
+  let { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
+  if (watermarkMs !== undefined && beganMs < watermarkMs) {
+    context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
+    fromMs = allMs;
+    ({ sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs));
+  }
+  const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
+  const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
+  const sights = new Map<string, Sight>([
+    ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
+    ...listed,
+    ...(await sightEach(context, older)),
+  ]);
+  const own = context.training ? onlyOwn(context, sent, sights, known) : sights;
+  outbox.change(() => {
+    for (const { identCely } of sent) remember(outbox, identCely, own.get(identCely));
+    completePull(outbox, beganMs);
+  });
+  const finds = sent.flatMap((find): PulledFind[] => {
+    const now = atService(outbox, find);
+    return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
+  });
+  return { finds, fromMs };
+}
+
+function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
+  return before?.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
+}
+
+/** Never met, or looked for in vain: the list of changes alone does not tell whether it is there. */
+function isOpen(known: PulledRecord | undefined): boolean {
+  return known === undefined || known.standing === 'missing';
+}
+
+/** Then it would be on the list. One that a person settled may have been created at any time. */
+function isAcceptedSince(outbox: ServiceOutbox, { entryId }: SentFind, fromMs: number): boolean {
+  return attemptsOf(outbox, entryId).some(
+    ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
+  );
+}
+
+function firstSentMs(outbox: ServiceOutbox, sent: readonly SentFind[]): number {
+  const attempts = sent.flatMap(({ entryId }) => attemptsOf(outbox, entryId));
+  return attempts.reduce((first, { startedAt }) => Math.min(first, startedAt), outbox.clock.now());
+}
+
+function remember(outbox: ServiceOutbox, identCely: string, sight: Sight | undefined): void {
+  switch (sight?.kind) {
+    case undefined:
+      noteUnchanged(outbox, identCely);
+      return;
+    case 'shown':
+      rememberSighting(outbox, {
+        identCely,
+        standing: 'shown',
+        datestampMs: sight.datestampMs,
+        shown: { stav: sight.record.stav, record: sight.record },
+      });
+      return;
+    case 'withheld':
+    case 'deleted':
+      rememberSighting(outbox, { identCely, standing: sight.kind, datestampMs: sight.datestampMs });
+      return;
+    case 'missing':
+      rememberSighting(outbox, { identCely, standing: 'missing', datestampMs: null });
+      return;
+  }
+}
+
+/**
+ * The sights that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
+ * @throws UsageError where there is none
+ */
+function onlyOwn(
+  context: PullContext,
+  sent: readonly SentFind[],
+  sights: ReadonlyMap<string, Sight>,
+  known: ReadonlyMap<string, PulledRecord | undefined>,
+): Map<string, Sight> {
+  const own = new Map<string, Sight>();
+  let proven = 0;
+  for (const find of sent) {
+    const sight = sights.get(find.identCely);
+    const wasOwn = (known.get(find.identCely)?.record ?? null) !== null;
+    const isOwn = wasOwn || (sight?.kind === 'shown' && isCreatedByUs(context, find, sight.record));
+    if (isOwn) proven++;
+    if (isOwn && sight !== undefined) own.set(find.identCely, sight);
+    if (!isOwn) own.set(find.identCely, { kind: 'missing' });
+  }
+  if (proven > 0) return own;
+  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${context.outbox.address}.`, {
+    hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.`,
+  });
+}
+
+function isCreatedByUs({ outbox }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
+  const created = history.find(({ type }) => type === 'SN01');
+  const createdMs = Date.parse(created?.at ?? '');
+  // Of an attempt of an earlier pas nobody knows by which account it was made.
+  const puller = knownAccount(outbox)?.identCely ?? created?.user;
+  return attemptsOf(outbox, entryId).some(
+    ({ account, startedAt, serverDateAt }) =>
+      (account ?? puller) === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
+  );
+}

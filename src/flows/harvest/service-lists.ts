@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.ts';
+import { OaiError, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import type { OaiClient, OaiSet } from '../../oai/client.ts';
+import type { Granularity } from '../../oai/datestamp.ts';
+import { isRefusedToken, listPages } from '../../oai/pages.ts';
+
+/** What must be known of a harvesting service before its lists are read. */
+
+const MOST_SETS = 10_000;
+
+export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
+
+/** What is asked for again at least, since clocks and indexes are not exact. */
+const LEAST_OVERLAP_MS = 10 * 60_000;
+
+/** What changed in this time before the last pass is asked for again, as the index behind a list lags behind the records. */
+export function overlapMs(indexAllowanceMs: number): number {
+  return Math.max(LEAST_OVERLAP_MS, indexAllowanceMs);
+}
+
+/**
+ * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
+ * @throws UsageError that names the sets which the service has
+ */
+export async function refuseUnknownSets(service: ListedService, sets: readonly string[]): Promise<void> {
+  const known = await setsOf(service).catch((thrown: unknown) => {
+    // The list is short: one whose token ran out is read again from its beginning.
+    if (isRefusedToken(thrown)) return setsOf(service);
+    throw thrown;
+  });
+  const stray = sets.find((set) => !known.has(set));
+  if (stray === undefined) return;
+  const named = [...known].sort().join(', ');
+  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`It has ${named}.` });
+}
+
+async function setsOf({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  const pages = listPages<OaiSet>({
+    fetchPage: client.listSets,
+    start: {},
+    clock,
+    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const { items } of pages) {
+    for (const { setSpec } of items) known.add(setSpec);
+    if (known.size > MOST_SETS)
+      throw new OaiError('loop', t`The service names more than ${MOST_SETS} sets: its list would never end.`);
+  }
+  return known;
+}
+
+/** What a harvest must know of the clock by which it is answered. */
+export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
+
+export async function clockOfService({ client, signal }: ListedService): Promise<ServiceClock> {
+  const { granularity, responseDateMs } = await client.identify(signal);
+  return { granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second', serverNowMs: responseDateMs };
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../../base/clock.ts';
+import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
+import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
+import { sha512Of } from '../../http/digest.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import { retrying } from '../../http/retry.ts';
+import { forget, type KeptFile, keep, readKept } from '../../store/kept-files.ts';
+
+export type SchemaInUse = {
+  readonly url: string;
+  readonly namespace: string;
+  /** The deployment's own; undefined where the bundled one is in use. */
+  readonly kept: KeptFile | undefined;
+  readonly sha512Hex: string;
+  readonly sameAsBundled: boolean;
+};
+
+/**
+ * @param folder where the deployment's own schema is kept
+ * @throws ConfigError where it was damaged, or there is none at all
+ */
+export async function schemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
+  const kept = readKept(folder);
+  const addresses = { url: schemaLocationOf(profile), namespace: namespaceOf(profile) };
+  if (kept !== undefined) {
+    return { ...addresses, kept, sha512Hex: kept.sha512Hex, sameAsBundled: await isSameAsBundled(kept.bytes, profile) };
+  }
+  const { bytes } = await bundledSchema(profile);
+  return { ...addresses, kept, sha512Hex: sha512Of(bytes).toString('hex'), sameAsBundled: true };
+}
+
+export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
+
+export function forgetSchema(folder: string): SchemaChange {
+  return forget(folder) ? 'forgotten' : 'unchanged';
+}
+
+type UpdateSchemaOptions = {
+  readonly profile: DocumentProfile;
+  readonly folder: string;
+  readonly send: Exchange;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onWait: (waitMs: number, reason: string) => void;
+  readonly answerTimeoutMs: number;
+  /** Whether an address may be asked: with TLS, or this machine's own. */
+  readonly isProtected: (url: string) => boolean;
+};
+
+const RETRY = { attempts: 3, firstWaitMs: 500, mostWaitMs: 5000, mostRetryAfterMs: 60_000 };
+const MOST_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const KEPT = t`The schema that was in use stays in use.`;
+
+/**
+ * Fetches the deployment's own schema, and keeps it if documents can be validated with it.
+ * @throws UnavailableError where it cannot be had now; ContractError where what came is no schema for this profile
+ */
+export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
+  const { profile, folder, clock } = options;
+  const before = keptOrUndefined(folder);
+  const url = schemaLocationOf(profile);
+  const { status, headers, body } = await fetchFollowing(options, url);
+  refuseStatus(url, status);
+  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
+  const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
+  if (problem !== undefined) throw notUsable(url, problem);
+  keep(folder, `${profile.prefix}.xsd`, url, body, clock.now());
+  if (before === undefined) return 'fetched';
+  return before.bytes.equals(body) ? 'unchanged' : 'updated';
+}
+
+/** One that is damaged is replaced like any other. */
+function keptOrUndefined(folder: string): KeptFile | undefined {
+  try {
+    return readKept(folder);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
+}
+
+async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
+  let url = start;
+  if (!options.isProtected(url)) {
+    throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
+      hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
+    });
+  }
+  for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+    const response = await get(options, url);
+    if (!REDIRECTS.includes(response.status)) return response;
+    const location = response.headers['location'];
+    if (location === undefined || !URL.canParse(location, url))
+      throw notUsable(url, t`the service redirects without saying where to`);
+    const target = new URL(location, url);
+    if (target.origin !== new URL(start).origin)
+      throw notUsable(url, t`it redirects to another service (${target.origin}), which is not followed`);
+    url = target.origin + target.pathname + target.search;
+  }
+  throw notUsable(start, t`the service redirects in a circle`);
+}
+
+async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
+  const { send, clock, random, onWait, answerTimeoutMs } = options;
+  try {
+    return await retrying(send, { clock, random, onWait, ...RETRY })({
+      method: 'GET',
+      url,
+      headers: { accept: '*/*', 'accept-encoding': 'identity' },
+      answerTimeoutMs,
+      maxAnswerBytes: MAX_SCHEMA_BYTES,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (thrown.reason === 'too-large') throw notUsable(url, thrown.message, thrown);
+    throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
+      cause: thrown,
+      hint: t`${KEPT} Try again when there is a network.`,
+    });
+  }
+}
+
+function refuseStatus(url: string, status: number): void {
+  if (status === 200) return;
+  if (status === 401 || status === 403) throw new AuthError(t`${url} may not be read (status ${status}).`, { hint: KEPT });
+  if (status === 429 || status >= 500) {
+    throw new UnavailableError(t`${url} cannot be had at the moment (status ${status}).`, { hint: t`${KEPT} Try again later.` });
+  }
+  throw notUsable(url, t`the service answered with status ${status}`);
+}
+
+function notUsable(url: string, problem: string, cause?: unknown): ContractError {
+  return new ContractError(t`${url} is not used: ${problem}.`, {
+    cause,
+    hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,
+  });
+}

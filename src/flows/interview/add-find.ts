@@ -1,0 +1,183 @@
+import { InterruptedError, UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
+import type { RowContext } from '../../columns/map-row.ts';
+import { inOrder, readSettings } from '../../columns/settings.ts';
+import type { FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import { nextLocalId } from '../../find/next-local-id.ts';
+import { carriedFrom } from '../../find/questions.ts';
+import { importOfFind } from '../../outbox/entries.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { type Adding, NEW_FIND, type Saved } from './adding.ts';
+import { readAnswer } from './answer.ts';
+import { interview } from './interview.ts';
+import type { InterviewWorld, Suggested } from './interview-world.ts';
+import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
+
+/** `asWished`: all that was given was understood, and the find is queued, or the draft that was asked for. */
+type Added = Saved & { readonly asWished: boolean };
+
+/**
+ * Adds a find as it was said. What is wrong keeps all of it out of the outbox, unless it is to be a draft.
+ * @param resumed the find that is gone on with
+ */
+export async function addFind(adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
+  const { find: begun, issues: unreadable } = await adding.start(resumed ?? numbered(adding), 'first');
+  const find = withDefaults(adding, begun);
+  if (find.localId !== resumed?.localId) refuseTaken(adding, find);
+  // What was given and cannot be read is not missing.
+  const unread = unreadable.map(({ element }) => element);
+  // A point brings its coordinate system along.
+  const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
+  const missing = adding.check(find).filter(({ element }) => !given.has(element));
+  const wrong = [...unreadable, ...(await photoProblems(adding, find)), ...missing];
+  if (hasErrors(wrong) && !isDraft) return { id: null, find, state: null, photosAdded: 0, issues: wrong, asWished: false };
+  const saved = await adding.save(find, isDraft ? 'draft' : 'send');
+  const asWished = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
+  return { ...saved, issues: [...unreadable, ...saved.issues], asWished };
+}
+
+/** The number continues the last one. */
+function numbered({ suggestions }: Adding): Find {
+  return { ...NEW_FIND, localId: suggestValues(NEW_FIND, suggestions).localId };
+}
+
+function withDefaults({ suggestions }: Adding, find: Find): Find {
+  const { defaults: file, profile } = suggestions;
+  const project = find.elements.projekt ?? startingElements(defaultsFor(file, profile, undefined), suggestions).projekt;
+  const defaults = startingElements(defaultsFor(file, profile, project?.id), suggestions);
+  return { ...find, elements: inOrder({ ...defaults, ...find.elements }) };
+}
+
+/** The same find once more is no mistake: a script may be run again. */
+function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
+  const stored = findByLocalId(outbox, localId);
+  if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
+  const word = shellWord(localId);
+  throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
+    hint: t`Give another local_id, or none; or change the find that is there: pas add --resume ${word}`,
+  });
+}
+
+async function photoProblems({ answers }: Adding, { photos, localId }: Find): Promise<Issue[]> {
+  const inspected = await Promise.all(photos.map((path) => answers.inspectPhotograph(path)));
+  return inspected.flatMap(({ issues }) => issues.map((issue) => ({ ...issue, find: localId })));
+}
+
+export type Asking = Pick<InterviewWorld, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };
+
+/** What every question about a find takes; the newest finds are offered first. */
+export function questionsOf({ outbox, answers, check }: Adding, { offers, ...asking }: Asking) {
+  const latest = latestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
+  const read: InterviewWorld['read'] = (question, text, find) => readAnswer(question, text, find, answers);
+  return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
+}
+
+/**
+ * Asks for one find, which is kept after every answer.
+ * @throws InterruptedError on Ctrl-C, saying what was kept
+ */
+export async function enterFind(adding: Adding, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
+  const { outbox, suggestions, save } = adding;
+  const kept: Find[] = [];
+  const world: InterviewWorld = {
+    ...questionsOf(adding, asking),
+    suggest: (find) => suggestValues(find, suggestions),
+    keep: async (find, before) => {
+      if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
+      if (before.localId !== find.localId && findByLocalId(outbox, before.localId) !== undefined) {
+        renameFind(outbox, before.localId, find.localId);
+      }
+      // Photographs are queued with the last answer alone: until then one of them may be taken away again.
+      await save({ ...find, photos: [] }, 'unfinished');
+      kept[0] = find;
+    },
+  };
+  try {
+    const { find, wish } = await interview(start, world);
+    return await save(find, isDraft ? 'draft' : wish);
+  } catch (thrown) {
+    if (!(thrown instanceof InterruptedError)) throw thrown;
+    const [last] = kept;
+    if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
+    await save(last, 'unfinished');
+    throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, { hint: t`Go on with it: pas add --resume` });
+  }
+}
+
+/**
+ * A find to go on with: the one named, else the last one that was entered by hand and is not finished.
+ * @throws UsageError when there is none, or it was sent already
+ */
+export function findToResume(outbox: ServiceOutbox, named: string | undefined): Find {
+  const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
+  if (stored === undefined) {
+    throw named === undefined
+      ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`pas add\`.` })
+      : new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
+  }
+  const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+  if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
+    throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
+      hint: `pas show ${stored.localId}`,
+    });
+  }
+  return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };
+}
+
+const MOST_LOOKED_AT = 500;
+
+export function lastUnfinished(outbox: ServiceOutbox): StoredFind | undefined {
+  return latestFinds(outbox, MOST_LOOKED_AT).find(
+    ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
+  );
+}
+
+type SuggestContext = RowContext & {
+  readonly outbox: ServiceOutbox;
+  readonly profile: string;
+  readonly defaults: DefaultsFile;
+  /** YYYY-MM-DD */
+  readonly today: string;
+  /** Finds that were entered in this sitting: the next one was found on the same day. */
+  readonly enteredNow: ReadonlySet<string>;
+};
+
+/** Enough for those that were used lately. */
+const LATEST = 40;
+
+/**
+ * What is offered for a find: what the last finds of its project had, else what config.toml says of the project, else of the profile.
+ */
+function suggestValues(find: Find, context: SuggestContext): Suggested {
+  const { outbox, profile, defaults, today, enteredNow } = context;
+  const latest = latestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
+  const elementsOf = (stored: { readonly elements: Readonly<Record<string, unknown>> }): FindElements =>
+    stored.elements as FindElements;
+  const chosen = find.elements.projekt?.id;
+  const project = chosen ?? latest.map((stored) => elementsOf(stored).projekt?.id).find((id) => id !== undefined);
+  const ofProject = latest.filter((stored) => elementsOf(stored).projekt?.id === project);
+  // An element that the last one lacks is offered from the one before it.
+  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedFrom(elementsOf(stored))).reverse());
+  const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
+  return {
+    localId: nextLocalId(
+      latest.map(({ localId }) => localId),
+      (id) => findByLocalId(outbox, id) !== undefined,
+    ),
+    elements: inOrder({
+      ...startingElements(defaultsFor(defaults, profile, project), context),
+      ...carried,
+      datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
+    }),
+  };
+}
+
+/** Defaults as elements; an entry that cannot be looked up is left out, since it is only an offer. */
+function startingElements(defaults: FindDefaults, context: RowContext): FindElements {
+  return readSettings(defaults, '', context).elements;
+}

@@ -1,0 +1,162 @@
+import { resolve } from 'node:path';
+import { errorIssue, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { readDefaults } from '../../columns/defaults.ts';
+import type { RowContext } from '../../columns/map-row.ts';
+import { findKeyProblem } from '../../columns/map-table.ts';
+import { inOrder, POINT_COLUMNS, parseSetting, readSettings, type Setting } from '../../columns/settings.ts';
+import type { FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import { copiedFrom, elementsOf, questionFor } from '../../find/questions.ts';
+import { rememberReferences } from '../../find/resolve-reference.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { importOfFind } from '../../outbox/entries.ts';
+import type { EntryState } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId } from '../../outbox/stored-finds.ts';
+import { readPhotoPosition } from '../../photo/photo-exif.ts';
+import { photoResolver } from '../../photo/photo-path.ts';
+import { positionText, readPosition } from '../../place/read-position.ts';
+import { isReadable } from '../../text/reading.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { enqueueFinds } from '../queue/enqueue-finds.ts';
+import { foldUnchecked } from '../queue/fold-issues.ts';
+import type { PhotographKeeping } from '../queue/kept-photographs.ts';
+import { findsNamed } from '../queue/named-finds.ts';
+import { withPosition } from './answer.ts';
+
+export type AddingSources = {
+  readonly outbox: ServiceOutbox;
+  readonly known: ValidationContext;
+  readonly keeping: PhotographKeeping;
+  /** Where file names start from. */
+  readonly folder: string;
+  readonly profile: string;
+  /** What the configuration says of new finds, and where it stands. */
+  readonly configFile: string;
+  readonly defaults: Parameters<typeof readDefaults>[1];
+};
+
+/** What is said of a find beforehand. */
+export type Beginning = {
+  /** `element=value` */
+  readonly set?: readonly string[];
+  /** Another find, that lends what is not its alone. */
+  readonly sameAs?: string;
+  readonly point?: string;
+  /** The photograph that was taken there. */
+  readonly pointFrom?: string;
+  readonly photo?: readonly string[];
+};
+
+type Wish = 'send' | 'draft' | 'unfinished';
+
+/** Without id and state, nothing was saved. */
+export type Saved = {
+  readonly id: number | null;
+  readonly find: Find;
+  readonly state: EntryState | null;
+  readonly photosAdded: number;
+  readonly issues: readonly Issue[];
+};
+
+export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
+
+/** What both ways of adding a find share: at once, and by asking. */
+export type Adding = ReturnType<typeof openAdding>;
+
+export function openAdding({ outbox, known, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
+  const references = { resolveReference: rememberReferences(known.lookupTerm), resolvePhoto: photoResolver(folder) };
+  const enteredNow = new Set<string>();
+  const validate = (find: Find): ValidatedFind => validateFind(find, known);
+  const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
+  const { inspectPhotograph } = keeping;
+  const defaults = readDefaults(sources.configFile, sources.defaults);
+  return {
+    outbox,
+    answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
+    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
+    /** Everything that speaks against the find in its target state. */
+    check: (find: Find): readonly Issue[] => validate(find).issues,
+    /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
+    async save(find: Find, wish: Wish): Promise<Saved> {
+      const context = { ...keeping, outbox, validate: holding(validate, wish), dryRun: false };
+      const { finds, issues, unchecked } = await enqueueFinds([find], context);
+      if (wish !== 'unfinished') enteredNow.add(find.localId);
+      const id = findByLocalId(outbox, find.localId)?.id ?? null;
+      const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
+      const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
+      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: foldUnchecked(told, unchecked) };
+    },
+    /** A find as it begins; only the first one has the point and the photographs that were named. */
+    start: (base: Find, which: 'first' | 'further') => {
+      const lent = beginning.sameAs === undefined ? {} : elementsLent(outbox, beginning.sameAs);
+      const begun = { ...base, elements: { ...lent, ...base.elements } };
+      return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
+    },
+  };
+}
+
+/** @throws UsageError when there is no such find */
+function elementsLent(outbox: ServiceOutbox, named: string): FindElements {
+  const [lender] = findsNamed(outbox, [named]);
+  return copiedFrom((lender?.elements ?? {}) as FindElements);
+}
+
+/** @param base of a new find: empty, or what it has in common with another one */
+async function startFind(
+  base: Find,
+  { set = [], point, pointFrom, photo = [] }: Beginning,
+  context: RowContext & { readonly folder: string },
+): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
+  const parsed = set.map(parseSetting);
+  const issues: Issue[] = parsed.filter((each) => 'rule' in each);
+  const settings = parsed.filter((each) => 'value' in each);
+  const given = settings.find(({ name }) => name === 'local_id')?.value;
+  const localId = given ?? base.localId;
+  const problem = given === undefined ? undefined : findKeyProblem(given);
+  if (problem !== undefined) issues.push(errorIssue('local-id', problem, { column: 'local_id' }));
+  const others = settings.filter(({ name }) => name !== 'local_id');
+  const settled = readSettings(others, localId, context);
+  issues.push(...settled.issues);
+  const elements = inOrder({ ...withoutNamed(base.elements, settings), ...settled.elements });
+  const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
+  const find: Find = { localId, elements, photos: [...photos] };
+  const ofPoint = point === undefined ? undefined : readPosition(point);
+  const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
+  if (position === undefined) return { find, issues };
+  const where = { find: localId, element: 'geom_wkt' };
+  if (!isReadable(position)) return { find, issues: [...issues, errorIssue(position.rule, position.problem, where)] };
+  const { doubt } = position.value;
+  if (doubt === undefined) return { find: withPosition(find, position.value), issues };
+  const meant = positionText(position.value);
+  return { find, issues: [...issues, errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where)] };
+}
+
+/** What is given anew replaces what was copied, also where it is given as empty; a point is replaced as a whole. */
+function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
+  const named = new Set(
+    settings.flatMap(({ name }) => {
+      if (POINT_COLUMNS.has(name)) return elementsOf('point');
+      const question = questionFor(name);
+      return question === undefined ? [] : elementsOf(question.name);
+    }),
+  );
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !named.has(name as keyof FindElements)));
+}
+
+const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
+
+/** A find that is complete by chance is not sent while somebody is still at it, or wants it kept. */
+export function holding(validate: (find: Find) => ValidatedFind, wish: Wish): (find: Find) => ValidatedFind {
+  if (wish === 'send') return validate;
+  return (find) => {
+    const { document, issues } = validate(find);
+    const word = shellWord(find.localId);
+    const [rule, reason] =
+      wish === 'unfinished'
+        ? ['unfinished', t`The find is unfinished. Go on with it: pas add --resume ${word}`]
+        : ['kept-as-draft', t`The find is kept as a draft. To finish it: pas add --resume ${word}`];
+    return { document, issues: [...issues, errorIssue(rule, reason, { find: find.localId })] };
+  };
+}

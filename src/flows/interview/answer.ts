@@ -1,0 +1,144 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import type { RowContext } from '../../columns/map-row.ts';
+import { findKeyProblem } from '../../columns/map-table.ts';
+import { inOrder, readSettings } from '../../columns/settings.ts';
+import { type FindElements, pointElement } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import { elementsOf, type Question } from '../../find/questions.ts';
+import { NOT_HARVESTED, type RuleContext } from '../../find/rule.ts';
+import { checkRules } from '../../find/rules.ts';
+import type { InspectedPhotograph } from '../../photo/photograph.ts';
+import { formatPoint } from '../../place/geometry.ts';
+import { toWgs84 } from '../../place/project.ts';
+import { type Position, positionText, readPosition } from '../../place/read-position.ts';
+import { isReadable, type Reading } from '../../text/reading.ts';
+
+export type AnswerContext = RowContext &
+  RuleContext & {
+    /** Where file names start from. */
+    readonly folder: string;
+    readonly isTaken: (localId: string) => boolean;
+    readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
+    readonly readPhotoPosition: (path: string) => Promise<Reading<Position>>;
+  };
+
+/** The find with the answer in it, or why the answer cannot be taken. */
+export type Answer =
+  | {
+      readonly find: Find;
+      /** Odd enough to be asked about; the answer counts once a person has said that it was meant so. */
+      readonly doubt?: string;
+      /** Worth telling, none of it wrong. */
+      readonly remarks: readonly string[];
+    }
+  | { readonly problem: string };
+
+/** Reads one answer as the cell of a table is read, and judges it by every rule that concerns it. */
+export async function readAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
+  switch (question.name) {
+    case 'local_id':
+      return readLocalId(text.trim(), find, context);
+    case 'photos':
+      return readPhotos(text, find, context);
+    case 'point':
+      return readPoint(text, find, context);
+    default: {
+      const settled = readSettings([{ name: question.name, given: question.name, value: text.trim() }], find.localId, context);
+      if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
+      return judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
+    }
+  }
+}
+
+/** The find without an answer to this question. A coordinate system every find has to name, even one without a point. */
+export function withoutAnswer(question: Question, find: Find): Find {
+  if (question.name === 'point') return { ...find, elements: replaced(find, question, { geom_system: '4326' }) };
+  return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaced(find, question, {}) };
+}
+
+function replaced(find: Find, { name }: Question, elements: FindElements): FindElements {
+  const without = new Set<string>(elementsOf(name));
+  const others = Object.entries(find.elements).filter(([element]) => !without.has(element));
+  return inOrder({ ...Object.fromEntries(others), ...elements });
+}
+
+function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
+  const problem = findKeyProblem(id);
+  if (problem !== undefined) return { problem };
+  if (id !== find.localId && isTaken(id)) return { problem: t`There is a find ${id} already. Choose another number.` };
+  return { find: { ...find, localId: id }, remarks: [] };
+}
+
+async function readPhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+  const photos: string[] = [];
+  const remarks: string[] = [];
+  for (const name of text.split(';').map(withoutQuotes)) {
+    if (name === '') continue;
+    const path = resolve(context.folder, name);
+    const { issues } = await context.inspectPhotograph(path);
+    if (hasErrors(issues)) return { problem: messages(issues) };
+    photos.push(path);
+    remarks.push(...issues.map(({ message }) => message));
+  }
+  return { find: { ...find, photos: [...new Set(photos)] }, remarks };
+}
+
+async function readPoint(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+  const path = resolve(context.folder, withoutQuotes(text));
+  const isPhoto = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  const reading = isPhoto ? await context.readPhotoPosition(path) : readPosition(text);
+  if (!isReadable(reading)) return { problem: reading.problem };
+  const { value } = reading;
+  const answer = judged({ name: 'point' }, withPosition(find, value), context);
+  if ('problem' in answer) return answer;
+  const area = areaText(value, context);
+  return {
+    ...answer,
+    remarks: [`→ ${positionText(value)}${area === undefined ? '' : `, ${area}`}`, ...answer.remarks],
+    ...(value.doubt === undefined ? {} : { doubt: value.doubt }),
+  };
+}
+
+export function withPosition(find: Find, { system, point }: Position): Find {
+  const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...others } = find.elements;
+  return { ...find, elements: inOrder({ ...others, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
+}
+
+/** The cadastral area that the service will find for it, as far as it was harvested. */
+function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
+  const numbers = [Number(point.x), Number(point.y)] as const;
+  const found = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
+  return found?.kind === 'inside' ? found.area.label : undefined;
+}
+
+/** Only what is wrong with this answer: what is still missing is said at the end. */
+function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerContext): Answer {
+  const concerned = new Set<string>(elementsOf(name));
+  const issues = checkRules(find, context).filter(
+    ({ element, rule }) => element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
+  );
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) return { problem: messages(errors) };
+  // That an identifier is unchecked was said where it was offered.
+  const odd = issues.filter(({ rule }) => rule !== NOT_HARVESTED);
+  return { find, remarks: odd.map(({ message }) => `! ${message}`) };
+}
+
+/** Rules that say that something is not there. */
+export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
+
+function messages(issues: readonly Issue[]): string {
+  return issues.map(({ message }) => message).join(' ');
+}
+
+/** File names come dragged from a window, or with their blanks escaped. */
+function withoutQuotes(name: string): string {
+  const text = name.trim();
+  return /^'.*'$|^".*"$/.test(text) ? text.slice(1, -1) : text.replace(/\\ /g, ' ');
+}

@@ -1,0 +1,224 @@
+import { InterruptedError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../../columns/column-rule.ts';
+import { isDateForm } from '../../columns/date-form.ts';
+import { type ColumnProposal, type TableProposal, undecidedOf } from '../../columns/propose-columns.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/column-names.ts';
+import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
+import { ANGLE_PARTS } from '../../place/read-degrees.ts';
+import { foldName } from '../../text/names.ts';
+import type { Offer, Prompt } from '../../ui/prompt.ts';
+import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
+import type { OfferTerms } from './offer-terms.ts';
+import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
+
+type AskingWorld = Pick<TableLook, 'lookupTerm' | 'preview'> & {
+  readonly prompt: Prompt;
+  readonly say: (lines: readonly string[]) => void;
+  readonly offerTerms: OfferTerms;
+};
+
+/** What is to be written, and whether the table is to be imported at once. */
+export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
+
+type Choice =
+  | { readonly kind: 'go-on' | 'stop' }
+  | { readonly kind: 'column'; readonly index: number }
+  | { readonly kind: 'fixed' };
+
+/**
+ * Goes through the proposals with a person, until they are as they should be.
+ * @throws InterruptedError where the person stops; nothing is written then
+ */
+export async function askAboutTable(proposed: TableProposal, world: AskingWorld): Promise<Decision> {
+  const { prompt, say, preview } = world;
+  let proposal = proposed;
+  for (;;) {
+    proposal = await changeColumns(proposal, world);
+    for (const element of proposal.undecided) proposal = await askFixed(proposal, element, world);
+    say(['', ...previewLines(preview(proposal)), '']);
+    const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Go on?`, [
+      { value: 'write', name: t`Write the column map` },
+      { value: 'import', name: t`Write the column map and import now` },
+      { value: 'change', name: t`Change something` },
+    ]);
+    if (decided !== 'change') return { proposal, importNow: decided === 'import' };
+  }
+}
+
+async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<TableProposal> {
+  const { prompt } = world;
+  let proposal = begun;
+  for (;;) {
+    const choice = await choose<Choice>(prompt, t`Take all of it, or change a column`, [
+      { value: { kind: 'go-on' }, name: t`Take all of it` },
+      ...proposal.columns.map(({ profile, rule }, index) => ({
+        value: { kind: 'column', index } as const,
+        name: `${profile.key} → ${ruleText(rule)}`,
+      })),
+      { value: { kind: 'fixed' }, name: t`A value for every find` },
+      { value: { kind: 'stop' }, name: t`Stop; nothing is written` },
+    ]);
+    switch (choice.kind) {
+      case 'go-on':
+        return proposal;
+      case 'stop':
+        throw new InterruptedError(t`Stopped. Nothing was written.`);
+      case 'fixed':
+        proposal = await askFixed(proposal, await askElement(prompt), world);
+        break;
+      case 'column':
+        proposal = await changeColumn(proposal, choice.index, world);
+        break;
+    }
+  }
+}
+
+async function changeColumn(proposal: TableProposal, index: number, { prompt, say }: AskingWorld): Promise<TableProposal> {
+  const column = proposal.columns[index];
+  if (column === undefined) return proposal;
+  const { key } = column.profile;
+  const element = await choose<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
+    { value: 'ignore', name: t`Leave it out` },
+    ...elementOffers(),
+  ]);
+  const rule: ColumnRule = element === 'ignore' ? { kind: 'ignored' } : await askDetails(prompt, column, element, proposal);
+  const columns = proposal.columns.map((other, place): ColumnProposal => {
+    if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
+    if (!isReplaced(other.rule, rule)) return other;
+    const theirs = other.profile.key;
+    say([t`"${theirs}" was ${element} before, and is left out now.`]);
+    return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
+  });
+  return { ...proposal, columns, undecided: undecidedOf(columns, proposal.fixed) };
+}
+
+/** Whether a column means what another one was chosen for, so that it must go. */
+function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
+  if (other.kind === 'ignored' || chosen.kind === 'ignored' || other.element !== chosen.element) return false;
+  const areParts = other.part !== undefined && chosen.part !== undefined && other.part !== chosen.part;
+  return !areParts && !JOINED.includes(other.element);
+}
+
+function elementOffers(): Offer<ColumnName>[] {
+  const names = [...new Set(COLUMN_NAMES.map((name) => meaningOfColumn(name)).filter((name) => name !== undefined))];
+  return names.map((name) => {
+    const gloss = glossOf(name);
+    const alias = FIELDS.find((field) => field.name === name)?.alias;
+    return {
+      value: name,
+      name: gloss === name ? name : `${name} – ${gloss}${alias === undefined ? '' : ` (${alias})`}`,
+      short: name,
+    };
+  });
+}
+
+async function askDetails(
+  prompt: Prompt,
+  { profile, rule: before }: ColumnProposal,
+  element: ColumnName,
+  proposal: TableProposal,
+): Promise<ReadColumn> {
+  const was = before.kind === 'read' && before.element === element ? before : undefined;
+  switch (element) {
+    case 'hloubka': {
+      const units = was?.unit === undefined ? DEPTH_UNITS : [was.unit, ...DEPTH_UNITS.filter((unit) => unit !== was.unit)];
+      const unit = await choose(
+        prompt,
+        t`Measured in`,
+        units.map((value) => ({ value, name: value })),
+      );
+      return { kind: 'read', element, unit };
+    }
+    case 'datum_nalezu': {
+      const date = await prompt.text({
+        message: t`How days are written (d, m, yyyy)`,
+        fallback: was?.date ?? 'd.m.yyyy',
+        problemOf: async (text) =>
+          isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they stand in the table, such as d.m.yyyy.`,
+      });
+      return { kind: 'read', element, date: date.trim(), yearOnly: 'note' };
+    }
+    case 'nalezce': {
+      const name = await choose(
+        prompt,
+        t`How people are written`,
+        NAME_ORDERS.map((value) => ({ value, name: nameOrderText(value) })),
+      );
+      return { kind: 'read', element, name };
+    }
+    case 'geom_x':
+    case 'geom_y': {
+      const lacks = await prompt.confirm(t`Does the minus sign of S-JTSK lack?`, was?.sign === 'minus');
+      return { kind: 'read', element, ...(lacks ? { sign: 'minus' } : {}) };
+    }
+    case 'lon':
+    case 'lat': {
+      const parts = [undefined, ...ANGLE_PARTS].map((part) => ({
+        value: part,
+        name: part === undefined ? t`the whole coordinate` : PART_WORDS[part],
+      }));
+      const first = parts.filter(({ value }) => value === was?.part);
+      const part = await choose(prompt, t`What does the column hold?`, [
+        ...first,
+        ...parts.filter((each) => !first.includes(each)),
+      ]);
+      return { kind: 'read', element, ...(part === undefined ? {} : { part }) };
+    }
+    case 'wkt':
+      return { kind: 'read', element, form: 'position' };
+    default: {
+      const others = proposal.columns.some(
+        (other) => other.profile.index !== profile.index && other.rule.kind === 'read' && other.rule.element === element,
+      );
+      return { ...(was ?? { kind: 'read', element }), ...(others && JOINED.includes(element) ? { label: profile.header } : {}) };
+    }
+  }
+}
+
+async function askElement(prompt: Prompt): Promise<ColumnName> {
+  const offers = elementOffers().filter(({ value }) => isElementName(value) && fieldOf(value).kind !== 'point');
+  return choose(prompt, t`Which element?`, offers);
+}
+
+/** One value for all finds; empty takes it away. */
+async function askFixed(proposal: TableProposal, element: ColumnName, world: AskingWorld): Promise<TableProposal> {
+  const { prompt, offerTerms, lookupTerm } = world;
+  const gloss = glossOf(element);
+  const field = isElementName(element) ? fieldOf(element) : undefined;
+  const before = proposal.fixed.find((each) => each.element === element)?.text;
+  const message = t`${element} of every find (${gloss})`;
+  let text: string;
+  if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
+    text = await prompt.search({ message, offers: (typed) => offerTerms(field.name, typed) });
+  } else {
+    text = await prompt.text({
+      message,
+      ...(before === undefined ? {} : { fallback: before }),
+      problemOf: async (given) =>
+        given.trim() === ''
+          ? undefined
+          : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message,
+    });
+  }
+  const value = text.trim();
+  const others = proposal.fixed.filter((each) => each.element !== element);
+  if (value === '') return { ...proposal, fixed: others };
+  return {
+    ...proposal,
+    fixed: [...others, { element, text: value, reasons: [t`chosen by a person`] }],
+    undecided: proposal.undecided.filter((name) => name !== element),
+  };
+}
+
+/** The first is taken by Enter; typing looks for others. */
+function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T>[]): Promise<T> {
+  return prompt.search({
+    message,
+    offers: (typed) => {
+      const wanted = foldName(typed);
+      const fitting = all.filter(({ name }) => foldName(name).includes(wanted));
+      return fitting.length > 0 ? fitting : [{ remark: t`Nothing is called so. Type other letters.` }];
+    },
+  });
+}

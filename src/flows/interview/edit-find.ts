@@ -1,0 +1,215 @@
+import { UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { mapTable } from '../../columns/map-table.ts';
+import { settingsOrRefusal } from '../../columns/settings.ts';
+import {
+  type Cells,
+  cellsOf,
+  differingCells,
+  editText,
+  elementsOfLine,
+  readEditText,
+  withChanges,
+} from '../../find/edit-text.ts';
+import { FIELDS, type FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import type { LookupTerm } from '../../find/lookup.ts';
+import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
+import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { recoverAbandoned } from '../../outbox/abandoned.ts';
+import { addImport, importOfFind, replaceImport, wasGivenUp } from '../../outbox/entries.ts';
+import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import { unreadable } from '../../text/reading.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { answerText } from '../finds/find-texts.ts';
+import { asFind, contentOf } from '../queue/enqueue-finds.ts';
+import { holding } from './adding.ts';
+import { askQuestion, stateOf } from './interview-question.ts';
+import { type ReviewWorld, review } from './interview-review.ts';
+import type { Interviewed } from './interview-world.ts';
+
+type EditContext = {
+  readonly outbox: ServiceOutbox;
+  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+};
+
+/** What a line of the find said, and says now; undefined where it said nothing. */
+export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };
+
+/** `unreadable`: a value says nothing that could be kept, so nothing was changed; `again` is the text with what is wrong in it. */
+export type Edited =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
+  | {
+      readonly kind: 'stored';
+      readonly changed: readonly CellChange[];
+      readonly state: EntryState;
+      readonly issues: readonly Issue[];
+    };
+
+export type FindEdit = ReturnType<typeof openEdit>;
+
+/**
+ * The ways of giving a find new values. It is queued if it is complete then, and a draft if it is not.
+ * @throws UsageError, as each of the edits does, where the find was sent; and where it was changed meanwhile
+ */
+export function openEdit(context: EditContext, stored: StoredFind) {
+  const { outbox, known } = context;
+  recoverAbandoned(outbox);
+  editableImport(outbox, stored);
+  const find = asFind(stored);
+  const before = cellsOf(find.elements, known.lookupTerm);
+  const edit = (after: Cells, wish: Interviewed['wish'] = 'send') => editFind(context, stored, before, after, wish);
+  return {
+    find,
+    /** The find as a text to be edited, with what is known to be wrong with it. */
+    text: () => {
+      const entry = importOfFind(outbox, stored.id);
+      // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
+      const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
+      return editText(find.localId, before, issues);
+    },
+    byText: (text: string): Edited => {
+      const read = readEditText(text);
+      if (read === undefined) return { kind: 'unchanged' };
+      if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
+      const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
+      return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
+    },
+    /** @param texts `element=value`; without a value, the element is taken away */
+    bySettings: (texts: readonly string[]) =>
+      edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
+    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.wish),
+  };
+}
+
+/** Aliases would stand beside the element that they mean. */
+function canonicalName(name: string): string {
+  return FIELDS.find((field) => field.alias === name)?.name ?? name;
+}
+
+/** @param before the cells that the find was shown with: what was not touched stays exactly as it is */
+function editFind(
+  { outbox, known }: EditContext,
+  stored: StoredFind,
+  before: Cells,
+  after: Cells,
+  wish: Interviewed['wish'],
+): Edited {
+  const changed = differingCells(before, after);
+  if (changed.length === 0) return { kind: 'unchanged' };
+  const read = readCells(stored, after, known.lookupTerm);
+  if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
+  // What is wrong now is no matter of the table's row any more.
+  const find: Find = {
+    localId: stored.localId,
+    photos: [],
+    elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
+  };
+  const validated = holding((each) => validateFind(each, known), wish)(find);
+  return outbox.change(() => {
+    const now = findById(outbox, stored.id);
+    if (now === undefined || JSON.stringify(now.elements) !== JSON.stringify(stored.elements)) {
+      throw new UsageError(t`Another pas changed ${stored.localId} meanwhile.`, { hint: t`Edit it again.` });
+    }
+    const entry = editableImport(outbox, stored);
+    updateFind(outbox, { localId: find.localId, elements: find.elements });
+    if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
+    else replaceImport(outbox, entry, contentOf(find, validated));
+    const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+    const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
+    return { kind: 'stored', changed: changes, state, issues: validated.issues };
+  });
+}
+
+/**
+ * The import that an edit would change; undefined where the find has none under this profile yet.
+ * @throws UsageError where it was sent, with what can be done about it
+ */
+function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
+  const entry = importOfFind(outbox, id);
+  const word = shellWord(localId);
+  switch (entry?.state) {
+    case 'accepted': {
+      const ident = entry.identCely ?? '';
+      throw new UsageError(t`${localId} was sent as ${ident} and cannot be changed from here.`, {
+        hint: t`Correct it in the pages of the service. A number or photographs can be added: pas number set ${word} VALUE, pas photo add ${word} FILE`,
+      });
+    }
+    case 'uncertain':
+      throw new UsageError(t`Nobody knows whether the service has ${localId}, so it is not changed.`, {
+        hint: t`Find out first: pas reconcile ${word}`,
+      });
+    case 'sending':
+      throw new UsageError(t`${localId} is being sent.`, {
+        hint: t`Wait for the push to end; pas show ${word} says how it went. If none is running, pas doctor says what to do.`,
+      });
+    case undefined:
+      if (!wasGivenUp(outbox, id)) return undefined;
+      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: pas resolve ${word} --resend` });
+    default:
+      return entry;
+  }
+}
+
+/** The same way as a row of a table goes. */
+function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
+  const header = ['local_id', ...cells.keys()];
+  const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
+  const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
+  const word = shellWord(localId);
+  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: pas photo add ${word} FILE`);
+  const mapped = mapTable(table, { lookupTerm, resolvePhoto });
+  const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
+  const issues = [...mapped.issues, ...(first?.issues ?? [])];
+  const find = first?.find;
+  const withoutTable = issues.map(({ file: _file, row: _row, column, ...issue }) => {
+    const element = issue.element ?? column;
+    return { ...issue, ...(element === undefined ? {} : { element }) };
+  });
+  return { find, issues: withoutTable };
+}
+
+function keepingUntouched(before: FindElements, read: FindElements, changed: readonly string[]): FindElements {
+  const touched = new Set(changed.flatMap(elementsOfLine));
+  const kept = Object.entries(before).filter(([name]) => !touched.has(name as keyof FindElements));
+  return { ...read, ...Object.fromEntries(kept) };
+}
+
+/** What belongs to a find from its first day, or has a command of its own. */
+const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
+
+/**
+ * Asks every question about a find again, with what it says today as the answer that Enter takes, and shows the whole at the end.
+ * @returns what is to be stored; nothing was stored yet
+ * @throws InterruptedError on Ctrl-C
+ */
+export async function askChanges(start: Find, world: Omit<ReviewWorld, 'keep' | 'leftOut'>): Promise<Interviewed> {
+  let find = start;
+  const done: QuestionName[] = [];
+  for (let question = nextQuestion(find, done); question !== undefined; question = nextQuestion(find, done)) {
+    const step = await askQuestion(question, find, undefined, world);
+    if (step.go === 'to-the-end') break;
+    if (step.go === 'back') {
+      done.pop();
+      continue;
+    }
+    // Without a point before and after, the coordinate system stays as it was.
+    if (question.name !== 'point' || hasPoint(step.find) || hasPoint(find)) find = step.find;
+    done.push(question.name);
+  }
+  return review(find, { ...world, leftOut: NOT_EDITED, keep: async () => {} });
+}
+
+function hasPoint({ elements }: Find): boolean {
+  return elements.geom_wkt !== undefined || elements.geom_sjtsk_wkt !== undefined;
+}
+
+function nextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
+  const isDue = (question: Question): boolean =>
+    question.when === 'more' || isAsked(question, stateOf(find)) || answerText(question, find) !== undefined;
+  return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
+}

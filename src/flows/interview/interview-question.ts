@@ -1,0 +1,162 @@
+import { t } from '../../base/language.ts';
+import type { TargetState } from '../../find/field.ts';
+import { type FindElements, fieldOf } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import { elementsOf, isOptional, type Question } from '../../find/questions.ts';
+import { cellOfReference } from '../../find/resolve-reference.ts';
+import type { Offer, Prompt, Remark } from '../../ui/prompt.ts';
+import { answerText, dayText, stateName } from '../finds/find-texts.ts';
+import { type Answer, withoutAnswer } from './answer.ts';
+import type { OfferTerms } from './offer-terms.ts';
+
+export type QuestionWorld = {
+  readonly prompt: Prompt;
+  readonly say: (text: string) => void;
+  readonly read: (question: Question, text: string, find: Find) => Promise<Answer>;
+  readonly offerTerms: OfferTerms;
+};
+
+type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
+
+/** Keys that are answers to every question. */
+export const KEYS = { back: '<', empty: '-', toTheEnd: '>' } as const;
+
+/** Asks until there is an answer that can be taken, and puts it into the find. */
+export async function askQuestion(
+  question: Question,
+  find: Find,
+  suggested: string | undefined,
+  world: QuestionWorld,
+): Promise<Step> {
+  for (;;) {
+    const text = await (question.how === 'text' || question.how === 'point' || question.how === 'photos'
+      ? askText(question, find, suggested, world)
+      : world.prompt.search({
+          message: titleOf(question),
+          offers: (typed) => offersFor(question, find, suggested, typed, world),
+        }));
+    if (text === KEYS.back) return { find, go: 'back' };
+    if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
+    if (text === '' || text === KEYS.empty) return { find: withoutAnswer(question, find), go: 'on' };
+    if (text === answerCell(question, find)) return { find, go: 'on' };
+    const answer = await world.read(question, text, find);
+    if ('problem' in answer) {
+      world.say(answer.problem);
+      continue;
+    }
+    for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
+    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this what is meant?`, true))) continue;
+    return { find: answer.find, go: 'on' };
+  }
+}
+
+function titleOf({ title, hint }: Question): string {
+  return hint === undefined ? title() : `${title()} (${hint()})`;
+}
+
+function askText(
+  question: Question,
+  find: Find,
+  suggested: string | undefined,
+  { prompt, read }: QuestionWorld,
+): Promise<string> {
+  const fallback = answerCell(question, find) ?? suggested;
+  return prompt.text({
+    message: titleOf(question),
+    ...(fallback === undefined ? {} : { fallback }),
+    problemOf: async (given) => {
+      const text = given.trim();
+      const isKey = text === KEYS.back || text === KEYS.toTheEnd;
+      if (question.name === 'local_id') {
+        if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty) return t`The find needs a number first.`;
+      } else if (isKey || text === KEYS.empty) return undefined;
+      if (text === '' && isOptional(question.name, stateOf(find))) return undefined;
+      if (text === '') return emptyProblem(question, find);
+      const answer = await read(question, text, find);
+      return 'problem' in answer ? answer.problem : undefined;
+    },
+  });
+}
+
+function emptyProblem({ name }: Question, find: Find): string {
+  const state = stateName(stateOf(find));
+  return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} needs this. Type - to leave it for later.`;
+}
+
+export function stateOf({ elements }: Find): TargetState {
+  return elements.stav ?? 1;
+}
+
+function answerCell(question: Question, find: Find): string | undefined {
+  if (question.name === 'local_id' || question.name === 'photos') return answerText(question, find);
+  if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
+  return cellOfElement(question, find.elements);
+}
+
+export function cellOfElement({ name }: Question, elements: FindElements): string | undefined {
+  const [element] = elementsOf(name);
+  const value = element === undefined ? undefined : elements[element];
+  if (value === undefined) return undefined;
+  if (typeof value === 'object') return cellOfReference(value);
+  return element !== undefined && fieldOf(element).kind === 'date' ? dayText(String(value)) : String(value);
+}
+
+type Offers = readonly (Offer<string> | Remark)[];
+
+/** What is offered first is what Enter takes. */
+function offersFor(
+  question: Question,
+  find: Find,
+  suggested: string | undefined,
+  typed: string,
+  { offerTerms }: QuestionWorld,
+): Offers {
+  const key = keyOffer(typed.trim());
+  if (key !== undefined) return [key];
+  const [element] = elementsOf(question.name);
+  const offers = question.how === 'term' && element !== undefined ? offerTerms(element, typed) : fixedOffers(question, typed);
+  if (typed.trim() !== '') return offers;
+  const preferred = cellOfElement(question, find.elements) ?? suggested;
+  const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
+  const known = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
+  const sought = known ? [offerOfCell(offerTerms(element, preferred), preferred)] : first;
+  const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
+  const skip = isOptional(question.name, stateOf(find)) && preferred === undefined ? [emptyOffer()] : [];
+  return [...sought, ...skip, ...rest];
+}
+
+/** What the search finds may only resemble what was said: a person whom the vocabulary lacks has a namesake's neighbour in it. */
+function offerOfCell(found: Offers, cell: string): Offer<string> {
+  const same = found.find((offer): offer is Offer<string> => 'value' in offer && offer.value === cell);
+  return same ?? { value: cell, name: cell, short: cell };
+}
+
+function keyOffer(typed: string): Offer<string> | undefined {
+  switch (typed) {
+    case KEYS.back:
+      return { value: KEYS.back, name: t`back to the question before`, short: KEYS.back };
+    case KEYS.toTheEnd:
+      return { value: KEYS.toTheEnd, name: t`leave the rest out`, short: KEYS.toTheEnd };
+    case KEYS.empty:
+      return emptyOffer();
+    default:
+      return undefined;
+  }
+}
+
+function emptyOffer(): Offer<string> {
+  return { value: KEYS.empty, name: t`leave it empty`, short: KEYS.empty };
+}
+
+function fixedOffers({ how }: Question, typed: string): Offers {
+  const all: readonly Offer<string>[] =
+    how === 'state'
+      ? ([1, 2, 3] as const).map((stav) => ({ value: String(stav), name: stateName(stav), short: stateName(stav) }))
+      : [
+          { value: 'ano', name: t`yes`, short: t`yes` },
+          { value: 'ne', name: t`no`, short: t`no` },
+        ];
+  const wanted = typed.trim().toLowerCase();
+  const fitting = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+  return fitting.length > 0 ? fitting : all;
+}

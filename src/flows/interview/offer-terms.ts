@@ -1,0 +1,142 @@
+import { spokenLanguage, t } from '../../base/language.ts';
+import type { Mapping } from '../../columns/mapping.ts';
+import type { Reference } from '../../find/field.ts';
+import { type ElementName, type Field, type FindElements, fieldOf } from '../../find/fields.ts';
+import { cellOfReference, findNameDoubt, findNameProblem, resolveProject } from '../../find/resolve-reference.ts';
+import { isReadable } from '../../text/reading.ts';
+import { cutTo } from '../../text/width.ts';
+import type { Offer, Remark } from '../../ui/prompt.ts';
+import { fold } from '../../vocabulary/fold.ts';
+import { isHarvested } from '../../vocabulary/harvests.ts';
+import { searchTerms } from '../../vocabulary/search.ts';
+import type { Term } from '../../vocabulary/term.ts';
+import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+
+/** What can be chosen for an element, by what was typed so far. The value of an offer is what a table's cell would say. */
+export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Remark)[];
+
+export type OfferContext = {
+  readonly vocabulary: Vocabulary;
+  readonly mapping: Mapping;
+  /** The newest finds, whose entries are offered before anything is typed. */
+  readonly latest: readonly FindElements[];
+  /** Characters of a line. */
+  readonly columns: number;
+};
+
+/** More than one screen is no help. */
+const MOST_FOUND = 30;
+/** A set that is looked through at a glance; of a larger one only what was used lately is shown before anything is typed. */
+const SMALL_SET = 25;
+const MOST_RECENT = 6;
+/** The cursor before an offer, and a blank at the end. */
+const MARGIN = 3;
+const IDENTIFIER = /^[A-Za-z]+-\d+$/;
+
+export function makeOfferTerms(context: OfferContext): OfferTerms {
+  return (element, typed) => {
+    const field = fieldOf(element);
+    const set = field.set ?? 'projekt';
+    const offers = typed.trim() === '' ? beforeTyping(context, field, set) : found(context, field, set, typed.trim());
+    const seen = new Set<string>();
+    const different = offers.filter((offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)));
+    return different.length > 0 ? different : [{ remark: remarkFor(context, set, typed.trim()) }];
+  };
+}
+
+type Offers = (Offer<string> | Remark)[];
+
+function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: Field, set: string): Offers {
+  const references = latest.flatMap((elements) => {
+    const value = elements[name];
+    return typeof value === 'object' && value.id !== '' ? [value] : [];
+  });
+  const recent = [...new Map(references.map((reference) => [cellOfReference(reference), reference])).values()].slice(
+    0,
+    MOST_RECENT,
+  );
+  const offers: Offers = recent.map((reference) => offerOfReference(vocabulary, reference, columns));
+  const all = [];
+  for (const term of termsOfSet(vocabulary, set)) {
+    if (all.length === SMALL_SET) return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
+    all.push(term);
+  }
+  return [...offers, ...all.map((term) => offerOf(vocabulary, term, columns))];
+}
+
+function found(context: OfferContext, field: Field, set: string, typed: string): Offers {
+  const { vocabulary, columns } = context;
+  const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MOST_FOUND })
+    .map(({ term }) => term)
+    .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
+  const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => offerOf(vocabulary, term, columns))];
+  if (field.name === 'nalezce' && typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined) {
+    offers.push({
+      value: typed,
+      name: t`${typed} (by name)`,
+      short: typed,
+      description: t`The service takes a person of this name, or makes one.`,
+    });
+  }
+  if (field.name === 'projekt') {
+    const project = resolveProject(typed);
+    if (isReadable(project) && /\d/.test(typed)) offers.push({ value: typed, name: typed, short: typed });
+  } else if (terms.length === 0 && IDENTIFIER.test(typed) && !isHarvested(vocabulary, set)) {
+    const id = typed.toUpperCase();
+    offers.push({
+      value: id,
+      name: t`${id} (unchecked)`,
+      short: id,
+      description: t`${set} was not harvested. pas harvest-vocab does it.`,
+    });
+  }
+  return offers;
+}
+
+/** The museum's own words, from `pas vocab map`. */
+function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
+  const wanted = fold(typed);
+  return mapping.rows
+    .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(wanted))
+    .slice(0, MOST_FOUND)
+    .map(({ term: own, id, label }) => {
+      const term = id === '' ? undefined : termByIdent(vocabulary, id);
+      const meaning = term === undefined ? label || id : nameOf(term);
+      return {
+        value: own,
+        name: cutTo(`${own} = ${meaning}`, columns - MARGIN),
+        short: meaning,
+        description: t`your own term`,
+      };
+    });
+}
+
+function offerOf(vocabulary: Vocabulary, term: Term, columns: number): Offer<string> {
+  const path = pathTo(vocabulary, term.ident).map(({ label, ident }) => label || ident);
+  return {
+    value: term.ident,
+    name: cutTo(nameOf(term), columns - MARGIN),
+    short: cutTo(nameOf(term), columns / 2),
+    description: cutTo([term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '), columns - 1),
+  };
+}
+
+function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns: number): Offer<string> {
+  const term = termByIdent(vocabulary, reference.id);
+  if (term !== undefined && term.gone === null) return offerOf(vocabulary, term, columns);
+  const cell = cellOfReference(reference);
+  return { value: cell, name: reference.text || cell, short: reference.text || cell };
+}
+
+/** In the language that is spoken, with the Czech name beside the English one, since the service shows only that. */
+function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
+  return spokenLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
+}
+
+function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): string {
+  if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
+  if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
+  if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
+  return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Type other letters.`;
+}

@@ -1,0 +1,126 @@
+import { placeText } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import type { ColumnRule } from '../../columns/column-rule.ts';
+import type { Preview, StrangeTerm } from '../../columns/preview.ts';
+import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
+import { FIELDS, type FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import type { AnglePart } from '../../place/read-degrees.ts';
+import { findsText } from '../../report/format.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { cutTo } from '../../text/width.ts';
+
+/** What the wizard says, as lines. */
+
+export function overviewLines({ columns, fixed, undecided }: TableProposal): string[] {
+  const lines = columns.flatMap(columnLines);
+  if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
+  for (const { element, text, reasons } of fixed) lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
+  for (const element of undecided) {
+    const gloss = glossOf(element);
+    const missing = t`${element}: every find needs it (${gloss})`;
+    lines.push(`   ? ${missing}`);
+  }
+  return lines;
+}
+
+function columnLines({ profile, rule, reasons, doubt }: ColumnProposal): string[] {
+  const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
+  const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' ? '–' : '✓';
+  return [
+    ` ${mark} ${profile.key} → ${ruleText(rule)}`,
+    ...(examples === '' ? [] : [`     ${examples}`]),
+    `     ${[...reasons, ...(doubt === undefined ? [] : [doubt])].join('; ')}`,
+  ];
+}
+
+/** `hloubka (m)`; ignored columns say so. */
+export function ruleText(rule: ColumnRule): string {
+  if (rule.kind === 'ignored') return t`not read`;
+  const { unit, date, name, sign, part, label, values } = rule;
+  const more = [unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
+  const said = [
+    ...more,
+    part === undefined ? undefined : PART_WORDS[part],
+    label,
+    values === undefined
+      ? undefined
+      : Object.entries(values)
+          .map(([own, is]) => `${own}=${is}`)
+          .join(' '),
+  ];
+  const shown = said.filter((text) => text !== undefined).join(', ');
+  return shown === '' ? rule.element : `${rule.element} (${shown})`;
+}
+
+export const PART_WORDS: Readonly<Record<AnglePart, string>> = { degrees: t`degrees`, minutes: t`minutes`, seconds: t`seconds` };
+
+export function nameOrderText(order: 'surname-first' | 'given-first'): string {
+  return order === 'surname-first' ? t`surname first` : t`given name first`;
+}
+
+export function glossOf(element: string): string {
+  return FIELDS.find(({ name }) => name === element)?.gloss() ?? element;
+}
+
+export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
+  const [first, all] = [findsText(finds.length), rows];
+  const lines =
+    finds.length === 0 ? [] : [t`This is how pas reads them; as a sample, ${first}:`, ...finds.flatMap(findLines), ''];
+  const good = rows - leftOut - drafts;
+  lines.push(
+    ngettext(
+      msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} that cannot be read.`,
+      `${all} rows: ${good} ready to send, ${drafts} incomplete, ${leftOut} that cannot be read.`,
+      all,
+    ),
+  );
+  for (const { issue, rows: count } of commonest) {
+    const { file: _file, sheet: _sheet, ...place } = issue;
+    const where = placeText(place);
+    const said = t`${count}× first in ${where}: ${issue.message}`;
+    lines.push(`  ${said}`);
+  }
+  return lines;
+}
+
+function findLines({ localId, elements }: Find): string[] {
+  const parts = (Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]).map(
+    ([name, value]) => `${name} ${cut(valueText(value), 40)}`,
+  );
+  return [` ${localId}`, `     ${parts.join(' · ')}`];
+}
+
+function valueText(value: FindElements[keyof FindElements]): string {
+  if (typeof value !== 'object') return String(value ?? '');
+  return value.text === '' ? value.id : value.text;
+}
+
+const MOST_TERMS = 12;
+
+export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): string[] {
+  const count = terms.length;
+  if (count === 0) return [];
+  const head = ngettext(
+    msgid`${count} term of yours leads to no entry, or to several:`,
+    `${count} terms of yours lead to no entry, or to several:`,
+    count,
+  );
+  const shown = terms.slice(0, MOST_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
+  const more = count - shown.length;
+  const proposals = shellWord(termsFile.replace(/\.csv$/, '.proposals.csv'));
+  const others = t`… and ${more} more`;
+  return [
+    '',
+    head,
+    ...shown,
+    ...(more > 0 ? [`   ${others}`] : []),
+    t`They are in ${termsFile}. Map them once, then import:`,
+    `   pas vocab map suggest ${shellWord(termsFile)} --out ${proposals}`,
+    `   pas vocab map import ${proposals}`,
+  ];
+}
+
+function cut(text: string, most: number): string {
+  return cutTo(text.replace(/\s+/g, ' '), most);
+}

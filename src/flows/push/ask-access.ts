@@ -1,0 +1,27 @@
+import { UnavailableError } from '../../base/errors.ts';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import type { Slot } from '../../http/pacer.ts';
+import { accessProbe } from '../../pas-api/requests.ts';
+import { authorised } from '../../pas-api/session.ts';
+import { isAbort, type PushContext } from './push-run.ts';
+
+export type Asker = Pick<PushContext, 'baseUrl' | 'pace' | 'send' | 'stop'>;
+
+/** Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. */
+export async function askAccess(
+  { baseUrl, pace, send, stop }: Asker,
+  token: string,
+  question: HttpRequest = accessProbe(baseUrl),
+): Promise<HttpResponse | NoAnswerError> {
+  let slot: Slot | undefined;
+  try {
+    slot = await pace.depart(stop);
+    return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+  } catch (thrown) {
+    if (thrown instanceof NoAnswerError) return thrown;
+    if (thrown instanceof UnavailableError || isAbort(thrown)) return new NoAnswerError('aborted', false, thrown.message);
+    throw thrown;
+  } finally {
+    slot?.giveBack();
+  }
+}

@@ -1,0 +1,87 @@
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import type { Slot } from '../../http/pacer.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../../pas-api/outcome.ts';
+import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
+import { authorised } from '../../pas-api/session.ts';
+import type { PushContext } from './push-run.ts';
+
+/** One attempt as it went. */
+export type Sent = {
+  readonly outcome: Outcome;
+  readonly status: number | undefined;
+  readonly serverDateAt: number | undefined;
+  readonly tookMs: number;
+  /** On the monotonic clock. */
+  readonly departedAtMs: number;
+  readonly token: string;
+};
+
+/** The request that an entry stands for. */
+export function requestOf(context: PushContext, entry: Entry): HttpRequest {
+  switch (entry.kind) {
+    case 'import':
+      return importRequest(context.baseUrl, required(entry.document), required(entry.documentSha512));
+    case 'number':
+      return numberRequest(context.baseUrl, required(entry.identCely), entry.value);
+    case 'photo': {
+      const { photograph } = entry;
+      return photoRequest(context.baseUrl, required(entry.identCely), {
+        ...photograph,
+        open: () => context.openPhotograph(photograph),
+      });
+    }
+  }
+}
+
+/** What the outbox's own checks promise of a queued entry. */
+function required<T>(value: T | null): T {
+  if (value === null) throw new Error('a queued entry lacks what it is to send');
+  return value;
+}
+
+type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
+
+/**
+ * Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does.
+ * @param entry what the request is about: a number or a photograph goes to the record that it names
+ */
+export async function sendOnce(
+  context: SendContext,
+  entry: Pick<Entry, 'kind' | 'identCely'>,
+  request: HttpRequest,
+  token: string,
+  slot: Slot,
+): Promise<Sent> {
+  const { clock } = context;
+  const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
+  let departedAtMs = clock.monotonicMs();
+  const onDeparture = () => {
+    const mayLeave = slot.leave();
+    departedAtMs = clock.monotonicMs();
+    return mayLeave;
+  };
+  const exchange = authorised(token, context.send);
+  const facts = (response: Pick<HttpResponse, 'status' | 'headers'> | undefined) => ({
+    status: response?.status,
+    serverDateAt: dateOf(response?.headers['date']),
+    tookMs: clock.monotonicMs() - departedAtMs,
+    departedAtMs,
+    token,
+  });
+  try {
+    const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
+    const outcome = outcomeOf(entry.kind, response, clock.now(), context.readIdentCely, addressed);
+    return { outcome, ...facts(response) };
+  } catch (thrown) {
+    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    return { outcome: outcomeOfNoAnswer(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
+  } finally {
+    slot.giveBack();
+  }
+}
+
+export function dateOf(header: string | undefined): number | undefined {
+  const at = header === undefined ? Number.NaN : Date.parse(header);
+  return Number.isNaN(at) ? undefined : at;
+}

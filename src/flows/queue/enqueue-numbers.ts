@@ -1,0 +1,141 @@
+import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
+import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../../outbox/entries.ts';
+import { lastNumber, numbersThatStand } from '../../outbox/latest-number.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { madeElsewhere } from '../../outbox/owners.ts';
+import { pulledRecord } from '../../outbox/pulled.ts';
+import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import type { Table } from '../../tables/table.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
+import { elsewhereText } from './issued-elsewhere.ts';
+
+type NumbersReport = {
+  /** In the order of the table: one for each find. */
+  readonly numbers: readonly { readonly find: string; readonly value: string; readonly change: NumberChange | 'current' }[];
+  readonly issues: readonly Issue[];
+};
+
+type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
+
+/**
+ * Queues the numbers of a table, all in one transaction. What a find has already is left alone, so that the same table may be
+ * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
+ */
+export function enqueueNumbers(outbox: ServiceOutbox, table: Table, { dryRun }: { readonly dryRun: boolean }): NumbersReport {
+  const { rows, issues: unreadable } = readNumbers(table);
+  const issues: Issue[] = [...unreadable];
+  return outbox.change(() => {
+    const meant = rows.flatMap((row): Meant[] => {
+      const found = findOf(outbox, row);
+      if ('rule' in found) issues.push({ ...found, ...row.place });
+      return 'rule' in found ? [] : [{ row, ...found }];
+    });
+    const single = withoutContradictions(meant, issues);
+    warnOfTwice(outbox, single, issues);
+    const numbers = single.map(({ row: { value }, find, target }) => {
+      if (currentNumber(outbox, target) === value) return { find, value, change: 'current' as const };
+      return { find, value, change: dryRun ? numberChange(outbox, target, value) : enqueueNumber(outbox, target, value) };
+    });
+    return { numbers, issues };
+  });
+}
+
+function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
+  const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
+  const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
+  if (localId !== '' && byKey === undefined) {
+    return errorIssue('number-find', t`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
+  }
+  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : madeElsewhere(outbox, identCely);
+  if (elsewhere !== undefined) {
+    const { message, hint } = elsewhereText(identCely, elsewhere);
+    return errorIssue('other-service', `${message} ${hint}`, { find: elsewhere.localId });
+  }
+  if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
+    const message = t`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
+    return errorIssue('number-find', message, { find: localId });
+  }
+  const stored = byKey ?? byIdent;
+  if (stored === undefined && !looksLikeIdent(identCely)) {
+    return errorIssue('number-find', t`${identCely} is no find here, and no identifier of one at the service.`);
+  }
+  if (stored !== undefined && wasGivenUp(outbox, stored.id)) {
+    const word = shellWord(stored.localId);
+    const message = t`${stored.localId} was given up, so its number would never be sent. To take it back: pas resolve ${word} --resend`;
+    return errorIssue('number-given-up', message, { find: stored.localId });
+  }
+  return { find: stored?.localId ?? identCely, target: targetOf(outbox, stored?.localId ?? identCely) };
+}
+
+function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
+  const byFind = new Map<string, Meant[]>();
+  for (const each of meant) byFind.set(recordKey(each.target), [...(byFind.get(recordKey(each.target)) ?? []), each]);
+  return [...byFind.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const other = same.find(({ row }) => row.value !== first.row.value);
+    if (other === undefined) return [first];
+    const [row, otherRow] = [first.row.place.row, other.row.place.row];
+    const message = t`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
+    issues.push(errorIssue('number-twice', message, { ...other.row.place, find: first.find }));
+    return [];
+  });
+}
+
+/** The service does not mind; a museum does. */
+function warnOfTwice(outbox: ServiceOutbox, meant: readonly Meant[], issues: Issue[]): void {
+  const owners = numbersHere(outbox);
+  const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
+  const first = new Map<string, Meant>();
+  for (const each of meant) {
+    const { value, place } = each.row;
+    const before = first.get(value);
+    const elsewhere = owners.get(value)?.find(({ key }) => !ofTable.has(key));
+    first.set(value, before ?? each);
+    const other = before?.find ?? elsewhere?.find;
+    if (other === undefined) continue;
+    const message = t`${value} is also the number of ${other}. Check that both are meant.`;
+    issues.push(warningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
+  }
+}
+
+/** The numbers of all finds, and of records that are not kept here, as far as they are known. */
+function numbersHere(outbox: ServiceOutbox): Map<string, { readonly key: string; readonly find: string }[]> {
+  const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
+  const note = (value: string | undefined, key: string, find: string): void => {
+    if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
+  };
+  const queued = new Map<string, { value: string; find: string }>();
+  for (const entry of numbersThatStand(outbox)) {
+    queued.set(entry.recordKey, { value: entry.value, find: entry.localId ?? entry.identCely ?? '' });
+  }
+  for (const [key, { value, find }] of queued) note(value, key, find);
+  for (const find of allFinds(outbox)) {
+    const key = recordKey({ findId: find.id, identCely: null });
+    if (!queued.has(key)) note(numberOfFind(find), key, find.localId);
+  }
+  return numbers;
+}
+
+function numberOfFind({ elements }: StoredFind): string | undefined {
+  const number = elements['evidencni_cislo'];
+  return typeof number === 'string' ? number : undefined;
+}
+
+/** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
+function currentNumber(outbox: ServiceOutbox, target: Target): string | undefined {
+  const { identCely } = target;
+  const last = lastNumber(outbox, target, ['dropped', 'refused']);
+  if (last !== undefined) return last.value;
+  const entries = entriesOfTarget(outbox, target);
+  const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;
+  const pulled = typeof record === 'object' && record !== null && 'elements' in record ? record.elements : undefined;
+  const shown = typeof pulled === 'object' && pulled !== null && 'evidencni_cislo' in pulled ? pulled.evidencni_cislo : undefined;
+  if (typeof shown === 'string') return shown;
+  const own = entries.find(({ kind }) => kind === 'import')?.localId ?? null;
+  const stored = own === null ? undefined : findByLocalId(outbox, own);
+  return stored === undefined ? undefined : numberOfFind(stored);
+}

@@ -1,0 +1,69 @@
+import { type Issue, warningIssue } from '../../base/issue.ts';
+import { msgid, ngettext } from '../../base/language.ts';
+import { NOT_HARVESTED } from '../../find/rule.ts';
+import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
+
+/** What is said once of all photographs that have it. */
+const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => string])[] = [
+  [
+    TELLS_PLACE,
+    (told) =>
+      ngettext(
+        msgid`${told} photograph tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
+        `${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
+        told,
+      ),
+  ],
+  [
+    KEEPS_PLACE,
+    (kept) =>
+      ngettext(
+        msgid`${kept} HEIC photograph tells where it was taken (GPS). Neither the service nor pas can take that out; to hide the place, save it as JPEG.`,
+        `${kept} HEIC photographs tell where they were taken (GPS). Neither the service nor pas can take that out; to hide the places, save them as JPEG.`,
+        kept,
+      ),
+  ],
+];
+
+/** A camera that writes the place writes it into every photograph: one warning says it of all. */
+export function foldPlaces(issues: readonly Issue[]): readonly Issue[] {
+  return OF_PHOTOGRAPHS.reduce((left, [rule, message]) => {
+    const others = left.filter((issue) => issue.rule !== rule);
+    const count = left.length - others.length;
+    return count > 1 ? [...others, warningIssue(rule, message(count))] : left;
+  }, issues);
+}
+
+/**
+ * A table without harvested vocabularies has a warning for every cell that names a term, and one of a doubtful project for every
+ * row: one says the same.
+ *
+ * @param more of the former that were counted and not kept
+ */
+export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
+  const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
+  const unchecked = issues.length - checked.length + more;
+  const rest = foldProjects(checked);
+  if (unchecked === 0) return rest;
+  const message = ngettext(
+    msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,
+    `${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`,
+    unchecked,
+  );
+  return [...rest, warningIssue(NOT_HARVESTED, message)];
+}
+
+function foldProjects(issues: readonly Issue[]): Issue[] {
+  const alike = new Map<string, number>();
+  for (const { severity, element, message } of issues) {
+    if (severity === 'warning' && element === 'projekt') alike.set(message, (alike.get(message) ?? 0) + 1);
+  }
+  return issues.flatMap((issue) => {
+    const { rule, message } = issue;
+    const count = alike.get(message) ?? 1;
+    if (count === 1) return [issue];
+    alike.set(message, 0);
+    const named = ngettext(msgid`${count} find names it.`, `${count} finds name it.`, count);
+    return count === 0 ? [] : [warningIssue(rule, `${message} ${named}`, { element: 'projekt' })];
+  });
+}

@@ -1,0 +1,96 @@
+import { extname } from 'node:path';
+import { UsageError } from '../../base/errors.ts';
+import type { Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { withColumnMap } from '../../columns/apply-column-map.ts';
+import type { ColumnMap } from '../../columns/column-rule.ts';
+import type { MappedRow } from '../../columns/map-row.ts';
+import { mapTable } from '../../columns/map-table.ts';
+import { readConstants, withConstants } from '../../columns/with-constants.ts';
+import type { Find } from '../../find/find.ts';
+import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { madeElsewhere } from '../../outbox/owners.ts';
+import { photoResolver } from '../../photo/photo-path.ts';
+import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
+import { issuesCsv, issuesTable, issuesWorkbook } from '../../tables/issues-table.ts';
+import type { Table } from '../../tables/table.ts';
+import { knownFind } from '../finds/export-finds.ts';
+import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+
+type ImportContext = Omit<EnqueueContext, 'validate'> & {
+  readonly known: ValidationContext;
+  /** Where the names of photographs start from. */
+  readonly photoFolder: string;
+  /** What sends finds of other services to this one as well. */
+  readonly copyCommand: string;
+  /** What the columns of a strange table are. */
+  readonly map?: ColumnMap | undefined;
+  /** `element=value`, for finds whose own cell is empty. */
+  readonly set?: readonly string[] | undefined;
+  /** A copy of the table with what is wrong with each row, for mending. */
+  readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
+};
+
+export type ImportReport = EnqueueReport & {
+  /** Of the table, also those that were left out. */
+  readonly rows: number;
+};
+
+/** `left` could not even be taken apart, and so stand in no copy. */
+export type CopiedTable = { readonly file: string; readonly rows: number; readonly left: readonly number[] };
+
+/**
+ * Table → finds → outbox. Importing the same table again changes nothing.
+ * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
+ */
+export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
+  const constants = readConstants(set);
+  if (copy !== undefined) refuseCopy(own, copy);
+  const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
+    lookupTerm: known.lookupTerm,
+    resolvePhoto: photoResolver(photoFolder),
+    known: (localId) => knownFind(outbox, localId),
+    issuedElsewhere: (identCely) => {
+      const found = madeElsewhere(outbox, identCely);
+      return found && { ...found, command: copyCommand };
+    },
+  });
+  const issues = [...ofTable];
+  const report = await enqueueFinds(findsOf(rows, issues), { ...context, validate: (find) => validateFind(find, known) });
+  for (const issue of report.issues) issues.push(issue);
+  const copied = copy === undefined ? {} : { copied: await writeCopy(own, issues, copy) };
+  return { ...report, issues, rows: own.rowCount + unreadRows(own), ...copied };
+}
+
+/** The finds as they are walked; what is wrong with the rows goes to `issues`. */
+function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
+  for (const row of rows) {
+    issues.push(...row.issues);
+    if (row.find !== undefined) yield row.find;
+  }
+}
+
+/** Rows that could not even be taken apart. */
+function unreadRows({ issues }: Table): number {
+  return new Set(issues.flatMap(({ row, severity }) => (row === undefined || severity === 'warning' ? [] : [row]))).size;
+}
+
+type Copy = NonNullable<ImportContext['copy']>;
+
+function refuseCopy({ unit, file }: Table, copy: Copy): void {
+  if (unit !== undefined) {
+    throw new UsageError(t`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
+      hint: t`Leave it out: what is wrong is printed as well.`,
+    });
+  }
+  refuseExisting(copy.file, copy.overwrite);
+}
+
+/** A workbook where the name ends in `.xlsx`, else CSV. */
+async function writeCopy(own: Table, issues: readonly Issue[], to: Copy): Promise<CopiedTable> {
+  const table = issuesTable(own, issues, to.rows);
+  const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
+  await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
+  return { file: to.file, rows: table.rows.length, left: table.left };
+}

@@ -1,0 +1,147 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { messageOf, UsageError } from '../../base/errors.ts';
+import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { streamForm } from '../../http/multipart.ts';
+import type { Photograph } from '../../outbox/entry.ts';
+import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../../photo/photograph.ts';
+import { lookForGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
+import { openContentStore } from '../../store/content-store.ts';
+
+/** A photograph as it would be queued: size and digest are of what would be sent. */
+export type Sendable = PhotographFile & Twin;
+
+export type Kept = Photograph & Twin;
+
+/** The same photograph once with its place and once without is one photograph, which must not be sent twice. */
+type Twin = {
+  /** Digest of the other one of the two; lower-case hexadecimal. */
+  readonly twinSha512Hex?: string;
+  /** Its place was taken out, so the other one is as the camera wrote it. */
+  readonly isStripped?: boolean;
+};
+
+export type PhotographKeeping = {
+  readonly inspectPhotograph: (path: string) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
+  readonly keepPhotograph: (photograph: Sendable) => Promise<Kept>;
+};
+
+type KeepingOptions = {
+  readonly maxBytes: number;
+  /** Keep where they lie instead of a copy. Those whose place is taken out are copied nevertheless. */
+  readonly link: boolean;
+  /** Take the place (GPS) out of what is queued. The file itself is never changed. */
+  readonly stripGps?: boolean;
+};
+
+/** How a photograph that tells its place is called among the issues: where that can be mended by `--strip-gps`, and where it cannot. */
+export const TELLS_PLACE = 'photo-gps';
+export const KEEPS_PLACE = 'photo-gps-kept';
+
+/**
+ * How photographs are looked at and kept: copied under their digest, or linked where they lie.
+ * @param folder where copies go
+ */
+export function keepingPhotographs(folder: string, options: KeepingOptions): PhotographKeeping {
+  const { maxBytes, link, stripGps = false } = options;
+  const content = openContentStore(folder);
+  return {
+    async inspectPhotograph(path) {
+      const tooLarge = await problemOfForm(path, maxBytes);
+      if (tooLarge !== undefined) return { issues: [tooLarge] };
+      const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
+      if (photograph === undefined) return { issues };
+      let gps: PhotoGps;
+      try {
+        gps = await lookForGps(path, photograph.mimeType);
+      } catch (thrown) {
+        const problem = messageOf(thrown);
+        return {
+          issues: [
+            errorIssue('photo-unreadable', t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`),
+          ],
+        };
+      }
+      return {
+        photograph: { ...photograph, ...sentOf(photograph, gps, stripGps) },
+        issues: [...issues, ...warnings(path, gps, stripGps)],
+      };
+    },
+    async keepPhotograph({ path, mimeType, sha512Hex, twinSha512Hex, isStripped }) {
+      const kept = {
+        name: basename(path),
+        mediaType: mimeType,
+        ...(twinSha512Hex === undefined ? {} : { twinSha512Hex }),
+        ...(isStripped === undefined ? {} : { isStripped }),
+      };
+      if (isStripped === true) {
+        const { parts } = removeGps(await readFile(path), mimeType);
+        return unchanged(path, sha512Hex, { ...kept, ...(await content.add(Readable.from(parts))) });
+      }
+      if (!link) return { ...kept, ...(await content.add(path)) };
+      const { photograph } = await inspectPhotograph(path, { maxBytes });
+      if (photograph === undefined) throw new UsageError(t`${path} changed while it was read.`);
+      return {
+        ...kept,
+        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+        sizeBytes: photograph.sizeBytes,
+        link: resolve(path),
+      };
+    },
+  };
+}
+
+/** What was not looked at for a place as it is now may have one. */
+function unchanged(path: string, sha512Hex: string, kept: Kept): Kept {
+  if (kept.sha512.toString('hex') !== sha512Hex) throw new UsageError(t`${path} changed while it was read.`);
+  return kept;
+}
+
+/** The service counts the whole request: a photograph that just fits is refused for the few hundred bytes around it. */
+async function problemOfForm(path: string, maxBytes: number): Promise<Issue | undefined> {
+  const sizeBytes = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  // What is larger by itself, empty, or cannot be looked at is refused as that.
+  if (sizeBytes === 0 || sizeBytes > maxBytes) return undefined;
+  const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, { fileName: basename(path), contentType: 'image/jpeg' });
+  const most = Math.max(maxBytes, PHOTO_MAX_BYTES);
+  if (lengthBytes <= most) return undefined;
+  return errorIssue(
+    'photo-too-large',
+    t`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service takes ${most}. Make it smaller.`,
+  );
+}
+
+function sentOf(photograph: PhotographFile, gps: PhotoGps, stripGps: boolean): Partial<Sendable> {
+  if (gps.kind !== 'removable') return {};
+  const { withoutSha512Hex, withoutBytes } = gps;
+  return stripGps
+    ? { sha512Hex: withoutSha512Hex, sizeBytes: withoutBytes, twinSha512Hex: photograph.sha512Hex, isStripped: true }
+    : { twinSha512Hex: withoutSha512Hex };
+}
+
+function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
+  switch (gps.kind) {
+    case 'none':
+      return [];
+    case 'removable':
+      if (stripGps || !gps.tells) return [];
+      return [
+        warningIssue(
+          TELLS_PLACE,
+          t`${path} tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
+        ),
+      ];
+    case 'fixed':
+      return [
+        warningIssue(
+          KEEPS_PLACE,
+          t`${path} tells where it was taken (GPS). Neither the service nor pas can take that out of HEIC; to hide the place, save it as JPEG.`,
+        ),
+      ];
+  }
+}

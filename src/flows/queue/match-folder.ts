@@ -1,0 +1,267 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { FileError, messageOf } from '../../base/errors.ts';
+import type { Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import type { FindElements } from '../../find/fields.ts';
+import { importOfFind, wasGivenUp } from '../../outbox/entries.ts';
+import type { PhotoEntry } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { photoEntries } from '../../outbox/photographs.ts';
+import { allFinds } from '../../outbox/stored-finds.ts';
+import {
+  type Confidence,
+  type Match,
+  type MatchableFind,
+  type MatchOptions,
+  matchPhotographs,
+  type Shot,
+} from '../../photo/match-photographs.ts';
+import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
+import { placeOf } from '../finds/report-find.ts';
+import { enqueuePhoto, targetOf } from './enqueue-change.ts';
+import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
+
+/** What is to be done with one file of the folder. */
+export type FileFate = { readonly file: string; readonly path: string } & (
+  | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
+  /** Queued, sent or given up before: the entries that say so. */
+  | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[]; readonly photograph: Sendable }
+  /** The same picture lies in the folder twice. */
+  | { readonly kind: 'copy'; readonly of: string }
+  /** The service would refuse it; the issues say why, by these rules. */
+  | { readonly kind: 'refused'; readonly rules: readonly string[] }
+);
+
+export type MatchedFile = FileFate & { readonly kind: 'matched' };
+
+export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
+
+type MatchSources = MatchOptions & {
+  readonly outbox: ServiceOutbox;
+  readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
+  readonly recursive: boolean;
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/**
+ * Looks at every file of a folder and says which find it shows; changes nothing.
+ * @throws FileError where the folder cannot be read
+ */
+export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
+  const files = await filesIn(folder, sources.recursive);
+  const byDigest = entriesByDigest(photoEntries(sources.outbox));
+  const issues: Issue[] = [];
+  const known: Shot[] = [];
+  const fates = new Map<string, FileFate>();
+  const shots: { readonly shot: Shot; readonly path: string; readonly photograph: Sendable }[] = [];
+  for (const [index, file] of files.entries()) {
+    sources.onProgress(index, files.length);
+    const path = join(folder, file);
+    const inspected = await sources.inspectPhotograph(path);
+    const { photograph } = inspected;
+    if (photograph === undefined) {
+      // What is no photograph is found on every card: that is worth saying, and no mistake.
+      issues.push(
+        ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? { ...issue, severity: 'warning' as const } : issue)),
+      );
+      fates.set(file, { file, path, kind: 'refused', rules: inspected.issues.map(({ rule }) => rule) });
+      continue;
+    }
+    const digests = [photograph.sha512Hex, ...(photograph.twinSha512Hex === undefined ? [] : [photograph.twinSha512Hex])];
+    const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
+    if (entries.length > 0) {
+      fates.set(file, { file, path, kind: 'known', entries, photograph });
+      const [first] = entries;
+      if (first?.localId != null) known.push({ ...shotOf(file, await exifIn(path)), knownFor: first.localId });
+      continue;
+    }
+    issues.push(...inspected.issues);
+    shots.push({ shot: shotOf(file, await exifIn(path)), path, photograph });
+  }
+  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...known], matchableFinds(sources), sources);
+  const matched = matches.flatMap((match, index): MatchedFile[] => {
+    const seen = shots[index];
+    return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
+  });
+  for (const fate of withCopies(matched)) fates.set(fate.file, fate);
+  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+}
+
+export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
+
+/** What is asked about matches that are not sure. */
+export type Questions = {
+  takeLikely(count: number): Promise<boolean>;
+  /** @param number of the question, from 1 */
+  whichFind(match: Match, number: number, all: number): Promise<Answer>;
+};
+
+type QueueOptions = {
+  readonly outbox: ServiceOutbox;
+  readonly keepPhotograph: PhotographKeeping['keepPhotograph'];
+  readonly dryRun: boolean;
+  /** Likely matches are taken like sure ones. */
+  readonly takesLikely: boolean;
+  /** Undefined where nobody can be asked. */
+  readonly questions: Questions | undefined;
+};
+
+export type Queued = {
+  /** By file: the find that it went to. */
+  readonly queued: ReadonlyMap<string, string>;
+  readonly stripped: number;
+};
+
+/** Queues the sure matches, and those of the others that are wanted: each at once, so that none is lost where somebody leaves. */
+export async function queueMatches(fates: readonly FileFate[], options: QueueOptions): Promise<Queued> {
+  const { outbox, keepPhotograph, dryRun, takesLikely, questions } = options;
+  const queued = new Map<string, string>();
+  let stripped = dryRun ? 0 : await stripKnown(fates, options);
+  const take = async ({ file, photograph }: MatchedFile, find: string | undefined): Promise<void> => {
+    if (find === undefined) return;
+    if (!dryRun) {
+      const target = targetOf(outbox, find);
+      const kept = await keepPhotograph(photograph);
+      if (enqueuePhoto(outbox, target, kept) === 'kept') return;
+      if (kept.isStripped === true) stripped += 1;
+    }
+    queued.set(file, find);
+  };
+  const of = (confidence: Confidence): MatchedFile[] =>
+    fates.filter((fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence);
+  for (const fate of of('sure')) await take(fate, fate.match.find);
+  const likely = of('likely');
+  const areTaken = takesLikely || (likely.length > 0 && (await questions?.takeLikely(likely.length)) === true);
+  if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
+  const open = [...(areTaken ? [] : likely), ...of('doubtful')];
+  for (const [index, fate] of open.entries()) {
+    const answer = await questions?.whichFind(fate.match, index + 1, open.length);
+    if (answer === undefined || answer.kind === 'stop') break;
+    if (answer.kind === 'find') await take(fate, answer.localId);
+  }
+  return { queued, stripped };
+}
+
+/** What waits with its place, and is wanted without, waits without from now on. */
+async function stripKnown(fates: readonly FileFate[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
+  let stripped = 0;
+  for (const fate of fates) {
+    if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
+    const { twinSha512Hex } = fate.photograph;
+    const waiting = fate.entries.filter(
+      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === twinSha512Hex,
+    );
+    if (waiting.length === 0) continue;
+    const kept = await keepPhotograph(fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, targetOf(outbox, findOf(entry)), kept);
+    stripped += 1;
+  }
+  return stripped;
+}
+
+export function findOf({ localId, identCely }: PhotoEntry): string {
+  return localId ?? identCely ?? '';
+}
+
+const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
+
+/** Of one picture under several names the best match counts, and others only where they surely name another find. */
+function withCopies(matched: readonly MatchedFile[]): FileFate[] {
+  const best = new Map<string, MatchedFile>();
+  const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
+  const keyOf = ({ photograph: { sha512Hex, twinSha512Hex } }: MatchedFile): string =>
+    [sha512Hex, twinSha512Hex ?? ''].sort().join();
+  for (const fate of matched) {
+    const before = best.get(keyOf(fate));
+    if (before === undefined || rank(fate) < rank(before)) best.set(keyOf(fate), fate);
+  }
+  return matched.map((fate) => {
+    const first = best.get(keyOf(fate)) ?? fate;
+    const isOwn = first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
+    return isOwn ? fate : { file: fate.file, path: fate.path, kind: 'copy', of: first.file };
+  });
+}
+
+/** Relative paths with `/`, in the order of their numbers; without what is hidden. */
+async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true, recursive });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .filter((file) => !file.split('/').some((part) => part.startsWith('.')))
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  } catch (thrown) {
+    throw new FileError(folder, whyNotListed(folder, thrown), { cause: thrown });
+  }
+}
+
+function whyNotListed(folder: string, thrown: unknown): string {
+  switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
+    case 'ENOENT':
+      return t`There is no folder ${folder}.`;
+    case 'ENOTDIR':
+      return t`${folder} is a file, not a folder.`;
+    case 'EACCES':
+    case 'EPERM':
+      return t`${folder} may not be read: permission denied.`;
+  }
+  const problem = messageOf(thrown);
+  return t`The folder of photographs ${folder} cannot be read: ${problem}`;
+}
+
+function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {
+  const byDigest = new Map<string, PhotoEntry[]>();
+  for (const entry of entries) {
+    const digest = entry.photograph.sha512.toString('hex');
+    const before = byDigest.get(digest);
+    if (before === undefined) byDigest.set(digest, [entry]);
+    else before.push(entry);
+  }
+  return byDigest;
+}
+
+/** What cannot be read a second time says nothing more than its name. */
+async function exifIn(path: string): Promise<PhotoExif> {
+  try {
+    return await readPhotoExif(path);
+  } catch {
+    return {};
+  }
+}
+
+function shotOf(file: string, { place, taken }: PhotoExif): Shot {
+  return {
+    file,
+    ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),
+    ...(taken === undefined
+      ? {}
+      : {
+          takenOn: taken.local.slice(0, 10),
+          // A camera's clock without an offset goes by this machine's zone.
+          takenMs:
+            taken.offsetMinutes === undefined
+              ? new Date(taken.local).getTime()
+              : Date.parse(`${taken.local}Z`) - taken.offsetMinutes * 60_000,
+        }),
+  };
+}
+
+/** Finds that a photograph can be queued for. Those of tables were all entered at once, which tells nothing. */
+function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
+  return [...allFinds(outbox)]
+    .filter(({ id }) => !wasGivenUp(outbox, id))
+    .map(({ id, localId, elements, sourceFile, createdAt }) => {
+      const { datum_nalezu: foundOn } = elements as FindElements;
+      const identCely = importOfFind(outbox, id)?.identCely ?? undefined;
+      const place = placeOf(elements as FindElements)?.wgs84;
+      return {
+        localId,
+        ...(identCely === undefined ? {} : { identCely }),
+        ...(foundOn === undefined ? {} : { foundOn }),
+        ...(sourceFile === null ? { enteredMs: createdAt } : {}),
+        ...(place === undefined ? {} : { place }),
+      };
+    });
+}

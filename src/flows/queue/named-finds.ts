@@ -1,0 +1,35 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { entriesOfTarget, recordKey, type Target } from '../../outbox/entries.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { targetOf } from './enqueue-change.ts';
+
+/** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
+export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
+  const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
+  const missing = names.filter((_, index) => found[index] === undefined);
+  if (missing.length > 0) {
+    const named = missing.join(', ');
+    throw new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
+  }
+  return found.filter((find) => find !== undefined);
+}
+
+/** The keys of the records that are named, as {@link recordNamed} takes them. */
+export function recordsNamed(outbox: ServiceOutbox, names: readonly string[]): string[] {
+  return names.map((name) => recordKey(recordNamed(outbox, name)));
+}
+
+/**
+ * A name as the user gave it → a find's record, or a record of the service that is not kept here and that something was queued for.
+ * @throws UsageError where nothing is known of it
+ */
+export function recordNamed(outbox: ServiceOutbox, name: string): Target {
+  const target = targetOf(outbox, name);
+  if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
+  const { address } = outbox;
+  throw new UsageError(t`${name} is not kept here, and nothing is queued for it at ${address}.`, {
+    hint: t`A number or a photograph for it can be queued: pas number set ${name} VALUE, pas photo add ${name} FILE`,
+  });
+}

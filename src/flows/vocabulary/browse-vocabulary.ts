@@ -1,0 +1,127 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { editDistance } from '../../text/edit-distance.ts';
+import { csvLines, type ExportedTerm, turtleLines } from '../../vocabulary/export-terms.ts';
+import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
+import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
+import { isInSet, type Term } from '../../vocabulary/term.ts';
+import { countBySet, inferiorsOf, type Neighbour, pathTo, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+
+/** What was harvested, to look at and to hand on. */
+
+/** @throws UsageError for a set of which nothing is here */
+export function searchVocabulary(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
+  if (options.setSpec !== undefined) requireSet(vocabulary, options.setSpec);
+  return searchTerms(vocabulary, typed, options);
+}
+
+/** @throws UsageError for a set of which nothing is here */
+export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
+  requireSet(vocabulary, set);
+  return [...termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
+}
+
+export type TermInPlace = {
+  readonly term: Term;
+  /** From the topmost entry down to the one above. */
+  readonly path: readonly Neighbour[];
+  readonly above: readonly Neighbour[];
+  readonly below: readonly Neighbour[];
+};
+
+/** @throws UsageError where it was not harvested */
+export function termInPlace(vocabulary: Vocabulary, ident: string): TermInPlace {
+  const term = termByIdent(vocabulary, ident.trim());
+  if (term === undefined) {
+    throw new UsageError(t`${ident} is not among the harvested entries.`, {
+      hint: t`Find it by name with \`pas vocab search\`, or harvest again with \`pas harvest-vocab\`.`,
+    });
+  }
+  return {
+    term,
+    path: pathTo(vocabulary, term.ident),
+    above: superiorsOf(vocabulary, term.ident),
+    below: inferiorsOf(vocabulary, term.ident),
+  };
+}
+
+export function harvestedSets(vocabulary: Vocabulary) {
+  return { counts: countBySet(vocabulary), harvests: allHarvests(vocabulary) };
+}
+
+export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
+type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
+
+/**
+ * The terms of some sets as a table, as JSON or as SKOS; all vocabularies where none is named.
+ * @throws UsageError for a set of which nothing is here, before anything is written
+ */
+export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], options: ExportOptions): Iterable<string> {
+  const wanted = sets.length === 0 ? ['heslo'] : sets;
+  for (const set of wanted) requireSet(vocabulary, set);
+  return exportLines(vocabulary, wanted, options);
+}
+
+function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, gone }: ExportOptions): Generator<string> {
+  const terms = exportedTerms(vocabulary, sets, gone);
+  if (form === 'json') {
+    const values = [...terms].map((term) => ({ ...termJson(term), superiors: term.superiors.map(({ ident }) => ident) }));
+    yield `${JSON.stringify(values)}\n`;
+    return;
+  }
+  for (const line of form === 'csv' ? csvLines(terms) : turtleLines(terms, vocabulary.oaiBase)) yield `${line}\n`;
+}
+
+function* exportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
+  for (const set of sets) {
+    for (const term of termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
+      yield { ...term, superiors: superiorsOf(vocabulary, term.ident) };
+    }
+  }
+}
+
+export function termJson(term: Term): object {
+  return {
+    id: term.ident,
+    set: term.setSpec,
+    label: term.label,
+    label_en: term.labelEn,
+    abbreviation: term.abbreviation,
+    description: term.description,
+    description_en: term.descriptionEn,
+    order: term.sortOrder,
+    ...term.details,
+    changed_at: new Date(term.datestampMs).toISOString(),
+    gone: term.gone,
+    gone_at: term.goneAtMs === null ? null : new Date(term.goneAtMs).toISOString(),
+  };
+}
+
+/** So that a typing error does not look like an empty set. */
+function requireSet(vocabulary: Vocabulary, set: string): void {
+  const counts = countBySet(vocabulary);
+  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
+  const nearest = nearestSet(
+    counts.map(({ setSpec }) => setSpec),
+    set,
+  );
+  throw new UsageError(t`Nothing was harvested of the set ${set}.`, {
+    hint:
+      nearest === undefined
+        ? t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`
+        : t`Did you mean ${nearest}?`,
+  });
+}
+
+const MOST_TYPING_ERRORS = 2;
+
+/** A set whose name, or its part behind the colon, is almost what was typed. */
+function nearestSet(sets: readonly string[], typed: string): string | undefined {
+  const ownPart = (set: string): string => set.slice(set.indexOf(':') + 1);
+  const own = ownPart(typed).toLowerCase();
+  return sets
+    .map((set) => ({ set, errors: editDistance(own, ownPart(set), MOST_TYPING_ERRORS) }))
+    .filter(({ errors }) => errors <= MOST_TYPING_ERRORS)
+    .sort((one, other) => one.errors - other.errors)[0]?.set;
+}

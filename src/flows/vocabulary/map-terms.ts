@@ -1,0 +1,139 @@
+import { UsageError } from '../../base/errors.ts';
+import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import {
+  astrayIssue,
+  checkMapping,
+  keyOf,
+  type Mapping,
+  type MappingRow,
+  readMapping,
+  setNamed,
+  standingOf,
+} from '../../columns/mapping.ts';
+import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
+import type { Table } from '../../tables/table.ts';
+
+/** How a museum's own terms come into its mapping, and out of it. */
+
+type KeptRow = Omit<MappingRow, 'row'>;
+
+/** @throws UsageError for what is neither a set nor an element of a find with one */
+export function setOfName(text: string): string {
+  const set = setNamed(text);
+  if (set !== undefined) return set;
+  throw new UsageError(t`"${text}" is no set and no element of a find.`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
+}
+
+type OneTerm = { readonly set: string; readonly term: string; readonly entry: string; readonly note: string | undefined };
+
+/**
+ * Maps one term, named by a person.
+ * @param lookupTerm the vocabulary's own, without the mapping
+ * @throws UsageError where the entry is none of the set that could be used
+ */
+export function mapTerm({ rows }: Mapping, given: OneTerm, lookupTerm: LookupTerm) {
+  const named = setOfName(given.set);
+  const term = given.term.trim();
+  if (term === '') throw new UsageError(t`The term is empty.`);
+  // Where a family such as `heslo` was named: no element takes its entries from all of it.
+  const { setSpec: set, id, label } = entryNamed(lookupTerm, named, given.entry.trim());
+  const key = keyOf(set, term);
+  const before = rows.find((row) => row.confirmed && keyOf(row.set, row.term) === key);
+  const row: KeptRow = { set, term, id, label, note: given.note ?? before?.note ?? '', confirmed: true };
+  return { row, replaced: before?.id ?? null, rows: [...rows.filter((other) => keyOf(other.set, other.term) !== key), row] };
+}
+
+function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCandidate {
+  const found = lookupTerm(set, text);
+  const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
+    const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
+    throw new UsageError(message, { hint: names === '' ? `pas vocab search "${text}" --set ${set}` : t`It may be ${names}.` });
+  };
+  switch (found.kind) {
+    case 'found':
+      return found.term;
+    case 'ambiguous':
+      return refuse(t`"${text}" can mean several entries of ${set}.`, found.candidates);
+    case 'unknown':
+    case 'mapped-astray':
+      return refuse(t`"${text}" is no entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
+    case 'deleted':
+      return refuse(t`"${text}" (${found.term.label}) was deleted from ${set}.`);
+    case 'wrong-set':
+      return refuse(t`"${text}" (${found.term.label}) is an entry of ${found.term.setSpec}.`);
+    case 'not-harvested':
+      throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`pas harvest-vocab\` first.` });
+  }
+}
+
+/** @throws UsageError where it is not mapped */
+export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
+  const set = setOfName(setText);
+  const rest = rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
+  if (rest.length === rows.length) {
+    throw new UsageError(t`"${term}" is not mapped in ${set}.`, { hint: t`\`pas vocab map list\` shows what is.` });
+  }
+  return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
+}
+
+/** What has become of the entries that terms are mapped to. */
+export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
+  const issues = checkMapping(mapping, lookupTerm);
+  const confirmed = mapping.rows.filter((row) => row.confirmed).length;
+  const problems = issues.filter(({ severity }) => severity === 'error').length;
+  return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
+}
+
+type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
+
+/**
+ * Takes the confirmed rows of a table into the mapping.
+ * @param all every row that names an entry counts as confirmed
+ */
+export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
+  const given = readMapping(table);
+  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
+  const merged = new Map<string, KeptRow>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
+  for (const row of given.rows) {
+    if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
+      tally.unconfirmed++;
+      continue;
+    }
+    const settled = settle({ ...row, confirmed: true }, lookupTerm);
+    if ('issue' in settled) tally.issues.push({ ...settled.issue, file: given.file, row: row.row });
+    if (!('row' in settled)) continue;
+    const key = keyOf(settled.row.set, settled.row.term);
+    const before = merged.get(key);
+    merged.set(key, settled.row);
+    if (before === undefined || !before.confirmed) tally.added++;
+    else if (before.id === settled.row.id && before.note === settled.row.note) tally.unchanged++;
+    else tally.changed++;
+  }
+  return { rows: [...merged.values()], ...tally };
+}
+
+type Settled = { readonly row: KeptRow; readonly issue?: Issue } | { readonly issue: Issue };
+
+/** The row with the entry's own identifier and label. One whose identifier and label disagree is nobody's word. */
+function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
+  const { row: _row, ...content } = row;
+  const { set, term: own, id, label } = row;
+  const standing = standingOf(row, lookupTerm);
+  switch (standing.kind) {
+    case 'good':
+      // A family such as `heslo` was named: no element takes its entries from all of it.
+      return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
+    case 'other-label': {
+      const message = t`"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      return { issue: errorIssue('mapping-label', message) };
+    }
+    case 'not-harvested': {
+      const message = t`"${own}" is taken unchecked: ${set} was not harvested. Run pas harvest-vocab, then pas vocab map check.`;
+      if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
+      return { issue: errorIssue('mapping-unchecked', t`"${own}" names no identifier, and ${set} was not harvested.`) };
+    }
+    default:
+      return { issue: astrayIssue(row, standing) };
+  }
+}

@@ -1,0 +1,113 @@
+import { constants, open } from 'node:fs/promises';
+import type { ExpandedTags } from 'exifreader';
+import { messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { findRangeProblem } from '../place/geometry.ts';
+import type { Position } from '../place/read-position.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
+
+/** What a camera wrote about a picture, as far as finds are concerned. */
+export type PhotoExif = {
+  /** Degrees, WGS 84. */
+  readonly place?: { readonly longitude: number; readonly latitude: number };
+  readonly taken?: TakenAt;
+};
+
+type TakenAt = {
+  /** By the camera's clock: `2024-05-06T07:08:09` */
+  readonly local: string;
+  /** What that clock is ahead of UTC, where the camera says so. */
+  readonly offsetMinutes?: number;
+};
+
+/** What a camera writes about a picture stands near its beginning; a HEIC from a telephone has it within the first megabytes. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Without anything where the file holds nothing of that kind. @throws Error when it cannot be read */
+export async function readPhotoExif(path: string): Promise<PhotoExif> {
+  const tags = await readExifTags(await beginningOf(path));
+  return tags === undefined ? {} : { ...placeOf(tags), ...takenOf(tags) };
+}
+
+async function beginningOf(path: string): Promise<Buffer> {
+  // Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, MOST_BYTES));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function placeOf({ gps }: ExifTags): Pick<PhotoExif, 'place'> {
+  const { Longitude: longitude, Latitude: latitude } = gps ?? {};
+  if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude)) return {};
+  return { place: { longitude, latitude } };
+}
+
+/** When the shutter opened, not when the file was last written. */
+function takenOf({ exif }: ExifTags): Pick<PhotoExif, 'taken'> {
+  const original = readTime(exif?.DateTimeOriginal?.description);
+  if (original !== undefined) return { taken: { local: original, ...offsetOf(exif?.OffsetTimeOriginal?.description) } };
+  const digitized = readTime(exif?.DateTimeDigitized?.description);
+  return digitized === undefined ? {} : { taken: { local: digitized, ...offsetOf(exif?.OffsetTimeDigitized?.description) } };
+}
+
+/** `2024:05:06 07:08:09`; a clock that was never set says nothing. */
+function readTime(text: string | undefined): string | undefined {
+  const match = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text ?? '');
+  if (match === null) return undefined;
+  const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] = match;
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  return Number(year) < 1990 || !isTime(local) ? undefined : local;
+}
+
+function isTime(local: string): boolean {
+  const time = Date.parse(`${local}Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(local);
+}
+
+function offsetOf(text: string | undefined): Pick<TakenAt, 'offsetMinutes'> {
+  if (text?.startsWith('Z') === true) return { offsetMinutes: 0 };
+  const match = /^([+-])(\d\d):(\d\d)/.exec(text ?? '');
+  if (match === null) return {};
+  const minutes = Number(match[2]) * 60 + Number(match[3]);
+  return minutes > 14 * 60 ? {} : { offsetMinutes: match[1] === '-' ? -minutes : minutes };
+}
+
+type ExifTags = ExpandedTags;
+
+/** What stands beside the picture. Undefined for what is no picture, or has nothing beside it. */
+export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
+  const { default: reader } = await import('exifreader');
+  try {
+    return reader.load(bytes, { expanded: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a photograph was taken, as its GPS data say. */
+export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
+  let exif: PhotoExif;
+  try {
+    exif = await readPhotoExif(path);
+  } catch (thrown) {
+    const problem = messageOf(thrown);
+    return unreadable('photo-unreadable', t`${path} cannot be read: ${problem}`);
+  }
+  if (exif.place === undefined) {
+    return unreadable('photo-position', t`${path} says nothing of where it was taken. Type the coordinates.`);
+  }
+  const { longitude, latitude } = exif.place;
+  const range = findRangeProblem('4326', longitude, latitude);
+  if (range !== undefined) return unreadable('photo-position', t`${path} has a strange position: ${range}`);
+  return { value: { system: '4326', point: { x: digits(longitude), y: digits(latitude) } } };
+}
+
+function digits(degrees: number): string {
+  return degrees.toFixed(7).replace(/\.?0+$/, '');
+}

@@ -1,0 +1,60 @@
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, sep } from 'node:path';
+import { FileError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
+
+/** A photograph's name in a table -> the file's absolute path, or why it is refused. */
+export type ResolvePhoto = (name: string) => Reading<string>;
+
+/**
+ * Names are relative to `root` and may not leave it, neither by `..` nor through a symbolic link. A backslash counts as a
+ * slash, and accents may be written composed or decomposed, since tables and photographs come from different systems.
+ *
+ * @throws FileError where `root` is no readable folder
+ */
+export function photoResolver(root: string): ResolvePhoto {
+  const realRoot = realFolder(root);
+  return (name) => {
+    const relative = name.replaceAll('\\', '/');
+    if (isAbsolute(relative) || /^[A-Za-z]:/.test(relative)) {
+      return unreadable('photo-path', t`The photograph "${name}" is an absolute path. Write it relative to ${root}.`);
+    }
+    if (relative.split('/').includes('..')) {
+      return unreadable('photo-path', t`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
+    }
+    const real = firstExisting(
+      [relative, relative.normalize('NFC'), relative.normalize('NFD')].map((path) => join(realRoot, path)),
+    );
+    if (real === undefined) {
+      return unreadable('photo-missing', t`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
+    }
+    if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
+      return unreadable(
+        'photo-path',
+        t`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
+      );
+    }
+    return { value: real };
+  };
+}
+
+function firstExisting(paths: readonly string[]): string | undefined {
+  for (const path of paths) {
+    try {
+      return realpathSync(path);
+    } catch {
+      // The next spelling may exist; that none does is reported by the caller.
+    }
+  }
+  return undefined;
+}
+
+function realFolder(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch (error) {
+    const problem = messageOf(error);
+    throw new FileError(root, t`The folder of photographs ${root} cannot be read: ${problem}`, { cause: error });
+  }
+}

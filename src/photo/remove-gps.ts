@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import { readPhotoExif } from './photo-exif.ts';
+import { removeTiffGps } from './tiff-gps.ts';
+import { type GpsTrace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
+
+/** `parts` make up the photograph without its place, one after the other. */
+type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
+
+/** Types whose place can be taken out here. Of the others (HEIC, HEIF) it is left as it is. */
+const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
+
+function canRemoveGps(mimeType: string): boolean {
+  return STRIPPABLE.includes(mimeType);
+}
+
+/**
+ * The photograph without what GPS wrote into it: the GPS directory of EXIF with its pointer, and the GPS properties of XMP. Everything else
+ * stays as it is, byte for byte: the picture, its orientation, its time. The same photograph always gives the same bytes.
+ *
+ * Not looked into: what makers keep in formats of their own, and a film behind the picture.
+ * @param bytes may be changed
+ */
+export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
+  switch (mimeType) {
+    case 'image/jpeg':
+      return { trace: removeJpegGps(bytes), parts: [bytes] };
+    case 'image/tiff':
+      return { trace: removeTiffGps(bytes), parts: [bytes] };
+    case 'image/png':
+      return removePngGps(bytes);
+    default:
+      return { trace: NO_GPS, parts: [bytes] };
+  }
+}
+
+const APP1 = Buffer.from([0xff, 0xe1]);
+const EXIF = Buffer.from('Exif\0', 'latin1');
+const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
+/** XMP that is too long for one segment: the packet's MD5 in hexadecimal, its length, the part's offset, the part. */
+const EXTENDED_XMP = Buffer.from('http://ns.adobe.com/xmp/extension/\0', 'latin1');
+const GUID_BYTES = 32;
+const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
+
+/**
+ * Segments are looked for in the whole file, since cameras put further pictures behind the first, each with a place of its own. Their
+ * beginning cannot stand within the data of a picture (ITU-T T.81, B.1.1.5).
+ * @param bytes changed in place; the length stays
+ */
+function removeJpegGps(bytes: Buffer): GpsTrace {
+  const exif = segmentsOf(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
+  const packets = segmentsOf(bytes, XMP);
+  return together(...exif, ...packets.map(removeXmpGps), removeFromExtended(segmentsOf(bytes, EXTENDED_XMP), packets));
+}
+
+/** What stands behind the signature in each APP1 segment that begins with it. */
+function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
+  const segments: Buffer[] = [];
+  for (let at = bytes.indexOf(signature); at !== -1; at = bytes.indexOf(signature, at + 1)) {
+    if (at < 4 || !bytes.subarray(at - 4, at - 2).equals(APP1)) continue;
+    const end = at - 2 + bytes.readUInt16BE(at - 2);
+    if (end > at + signature.length) segments.push(bytes.subarray(at + signature.length, end));
+  }
+  return segments;
+}
+
+/** The parts make up one packet, in which a property may stand across a border; its name is its digest. */
+function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
+  let trace = NO_GPS;
+  const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
+  for (const guid of new Set(whole.map(guidOf))) {
+    const parts = whole
+      .filter((segment) => guidOf(segment) === guid)
+      .sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
+    const packet = Buffer.concat(parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)));
+    const removed = removeXmpGps(packet);
+    if (!removed.found) continue;
+    trace = together(trace, removed);
+    const name = createHash('md5').update(packet).digest('hex').toUpperCase();
+    let from = 0;
+    for (const part of parts) {
+      from += packet.copy(part, EXTENDED_HEAD_BYTES, from);
+      part.write(name, 0, 'latin1');
+    }
+    for (const main of packets) {
+      const at = main.indexOf(guid, 0, 'latin1');
+      if (at !== -1) main.write(name, at, 'latin1');
+    }
+  }
+  return trace;
+}
+
+function guidOf(segment: Buffer): string {
+  return segment.toString('latin1', 0, GUID_BYTES);
+}
+
+const SIGNATURE_BYTES = 8;
+const FRAME_BYTES = 12;
+/** A text that unpacks to more is no description of a picture. */
+const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+
+type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
+
+type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
+
+/**
+ * Chunks with a place are written anew; the others, the picture among them, stay as they are.
+ * @param bytes changed in place where the last chunk is cut off
+ */
+function removePngGps(bytes: Buffer): ScrubbedPng {
+  let trace = NO_GPS;
+  const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
+  let at = SIGNATURE_BYTES;
+  while (at + FRAME_BYTES <= bytes.length) {
+    const end = at + FRAME_BYTES + bytes.readUInt32BE(at);
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (end > bytes.length && type === 'eXIf') trace = together(trace, removeTiffGps(bytes.subarray(at + 8)));
+    if (end > bytes.length || type === 'IEND') break;
+    const scrub = SCRUBBED_BY[type];
+    const scrubbed = scrub?.(Buffer.from(bytes.subarray(at + 8, end - 4)));
+    if (scrubbed?.trace.found === true) {
+      trace = together(trace, scrubbed.trace);
+      if (scrubbed.data !== undefined) parts.push(chunk(type, scrubbed.data));
+    } else {
+      parts.push(bytes.subarray(at, end));
+    }
+    at = end;
+  }
+  return { trace, parts: [...parts, bytes.subarray(at)] };
+}
+
+const SCRUBBED_BY: Readonly<Record<string, (data: Buffer) => Scrubbed>> = {
+  eXIf: (data) => ({ trace: removeTiffGps(data), data }),
+  tEXt: (data) =>
+    fromText(
+      data,
+      (text) => text,
+      (text) => text,
+    ),
+  zTXt: (data) =>
+    fromText(
+      data,
+      (text) => inflated(text.subarray(1)),
+      (text) => Buffer.concat([Buffer.from([0]), deflateSync(text)]),
+    ),
+  iTXt: fromInternationalText,
+};
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const framed = Buffer.alloc(data.length + FRAME_BYTES);
+  framed.writeUInt32BE(data.length, 0);
+  body.copy(framed, 4);
+  framed.writeUInt32BE(crc32(body), data.length + 8);
+  return framed;
+}
+
+function inflated(packed: Buffer): Buffer | undefined {
+  try {
+    return inflateSync(packed, { maxOutputLength: MOST_TEXT_BYTES });
+  } catch {
+    return undefined;
+  }
+}
+
+function fromText(data: Buffer, unpack: (text: Buffer) => Buffer | undefined, pack: (text: Buffer) => Buffer): Scrubbed {
+  const end = data.indexOf(0);
+  if (end === -1) return { trace: NO_GPS, data };
+  const keyword = data.toString('latin1', 0, end);
+  const text = unpack(data.subarray(end + 1));
+  if (text === undefined) return { trace: NO_GPS, data };
+  const scrubbed = scrubText(keyword, text);
+  return { ...scrubbed, data: scrubbed.data && Buffer.concat([data.subarray(0, end + 1), pack(scrubbed.data)]) };
+}
+
+/** Keyword, whether and how it is packed, two more texts, and then the text, which is written unpacked. */
+function fromInternationalText(data: Buffer): Scrubbed {
+  const unchanged: Scrubbed = { trace: NO_GPS, data };
+  const keywordEnd = data.indexOf(0);
+  const languageEnd = data.indexOf(0, keywordEnd + 3);
+  const head = data.indexOf(0, languageEnd + 1) + 1;
+  if (keywordEnd === -1 || languageEnd === -1 || head === 0) return unchanged;
+  const isPacked = data[keywordEnd + 1] === 1;
+  const text = isPacked ? inflated(data.subarray(head)) : data.subarray(head);
+  if (text === undefined) return unchanged;
+  const scrubbed = scrubText(data.toString('latin1', 0, keywordEnd), text);
+  if (!scrubbed.trace.found || scrubbed.data === undefined) return scrubbed;
+  const newHead = Buffer.from(data.subarray(0, head));
+  newHead[keywordEnd + 1] = 0;
+  return { ...scrubbed, data: Buffer.concat([newHead, scrubbed.data]) };
+}
+
+function scrubText(keyword: string, text: Buffer): Scrubbed {
+  // ImageMagick writes each property of EXIF as a text of its own, and whole blocks in hexadecimal.
+  if (/gps|l(?:at|ong)itude/i.test(keyword)) return { trace: { found: true, tells: true }, data: undefined };
+  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
+  return keyword === 'XML:com.adobe.xmp' ? { trace: removeXmpGps(text), data: text } : { trace: NO_GPS, data: text };
+}
+
+/** A line with its name, one with its length, and then the bytes in hexadecimal. */
+function scrubProfile(text: Buffer): Scrubbed {
+  const match = /^(\s*\w+\s+\d+\s)([\da-f\s]*)$/i.exec(text.toString('latin1'));
+  const unchanged: Scrubbed = { trace: NO_GPS, data: text };
+  if (match === null) return unchanged;
+  const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');
+  const exifAt = profile.toString('latin1', 0, 6) === 'Exif\0\0' ? 6 : 0;
+  const trace = together(removeTiffGps(profile.subarray(exifAt)), exifAt === 0 ? removeXmpGps(profile) : NO_GPS);
+  if (!trace.found) return unchanged;
+  const lines = profile.toString('hex').replace(/.{72}/g, '$&\n');
+  return { trace, data: Buffer.from(`${match[1]}${lines}\n`, 'latin1') };
+}
+
+/** What a photograph says of where it was taken, and whether that can be taken out of it here. */
+export type PhotoGps =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'removable';
+      /** A latitude or a longitude; else only that there might be one. */
+      readonly tells: boolean;
+      /** Of the photograph without it, lower-case hexadecimal. */
+      readonly withoutSha512Hex: string;
+      readonly withoutBytes: number;
+    }
+  | { readonly kind: 'fixed' };
+
+/** @throws Error when the file cannot be read */
+export async function lookForGps(path: string, mimeType: string): Promise<PhotoGps> {
+  if (!canRemoveGps(mimeType)) return (await readPhotoExif(path)).place === undefined ? { kind: 'none' } : { kind: 'fixed' };
+  const { trace, parts } = removeGps(await readFile(path), mimeType);
+  if (!trace.found) return { kind: 'none' };
+  const hash = createHash('sha512');
+  for (const part of parts) hash.update(part);
+  const withoutBytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return { kind: 'removable', tells: trace.tells, withoutSha512Hex: hash.digest('hex'), withoutBytes };
+}

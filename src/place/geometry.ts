@@ -1,0 +1,158 @@
+import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
+
+export type GeomSystem = '4326' | '5514';
+
+/** Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x and y. */
+export type PointText = { readonly x: string; readonly y: string };
+
+export type PointInSystem = PointText & { readonly system: GeomSystem };
+
+/** Where the service can convert a point, and so takes it (service facts 4.5). */
+const RANGES = {
+  '4326': { x: [5, 25], y: [40, 60] },
+  '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
+} as const;
+
+/**
+ * A plain decimal from what people type: decimal point or comma, blanks between thousands, a typographic minus.
+ *
+ * Nothing is guessed: where both a point and a comma stand, or an exponent, it is not readable.
+ */
+export function readDecimal(cell: string): Reading<string> {
+  const text = cell
+    .trim()
+    .replace(/^\u2212/, '-')
+    .replace(/^\+/, '');
+  const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
+  if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
+  if (/[°'"′″]/.test(text)) {
+    return unreadable('coordinate', t`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+  }
+  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
+    return unreadable(
+      'coordinate',
+      t`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
+    );
+  }
+  if (/^-?\d[\d., ]*$/.test(text)) {
+    return unreadable(
+      'coordinate',
+      t`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
+    );
+  }
+  return unreadable('coordinate', t`"${cell}" is not a number. Write digits with one decimal point or comma.`);
+}
+
+/**
+ * Reads `POINT (x y)` with exactly two plain decimals. The service lets through a little more (a third number, an exponent, a
+ * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here. Between the
+ * numbers it knows blanks only.
+ */
+export function parsePoint(wkt: string): Reading<PointText> {
+  const shown = shorten(wkt);
+  const problem = (what: string): Unreadable =>
+    unreadable('geometry-form', t`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`);
+  const text = wkt.trim();
+  if (/[^\S ]/.test(text)) return problem(t`has a tab, a line break or a no-break space in it, where only blanks may be.`);
+  if (/^srid *=/i.test(text)) return problem(t`begins with an SRID.`);
+  const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
+  if (match === null) {
+    if (/^point +empty$/i.test(text)) return problem(t`is an empty point.`);
+    return problem(
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? t`is not a point.` : t`is not well-known text of a point.`,
+    );
+  }
+  const numbers = (match[2] ?? '').trim().split(/ +/);
+  if (match[1] !== undefined || numbers.length > 2) return problem(t`has more than two coordinates.`);
+  const [x = '', y = ''] = numbers;
+  if (y === '') return problem(t`has only one coordinate.`);
+  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
+  if (strange !== undefined) return problem(t`has the coordinate "${strange}", which is not a plain decimal number.`);
+  return { value: { x, y } };
+}
+
+/** The same of what people write, where any white space is as good as a blank. */
+export function readWrittenPoint(text: string): Reading<PointText> {
+  return parsePoint(text.replace(/\s+/g, ' '));
+}
+
+export function formatPoint({ x, y }: PointText): string {
+  return `POINT (${x} ${y})`;
+}
+
+/** A point's coordinates as numbers; undefined where the text is not a plain point. */
+export function pointNumbers(wkt: string): readonly [number, number] | undefined {
+  const reading = parsePoint(wkt);
+  return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
+}
+
+/** Why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
+export function findRangeProblem(system: GeomSystem, x: number, y: number): string | undefined {
+  if (inRange(system, x, y)) return undefined;
+  const { x: xRange, y: yRange } = RANGES[system];
+  const [xLeast, xMost] = xRange;
+  const [yLeast, yMost] = yRange;
+  const mistake = mistakeIn(system, x, y);
+  return t`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
+}
+
+function mistakeIn(system: GeomSystem, x: number, y: number): string {
+  const point = `${x} ${y}`;
+  const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
+  if (isKrovakInAnyForm(wholeX, wholeY))
+    return t`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
+  if (x === 0 && y === 0)
+    return t`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
+  if (inRange(system, y, x)) {
+    const order = system === '4326' ? t`longitude first, then latitude` : t`x first (-400000 to -905000), then y`;
+    return t`${point} has its axes swapped: ${order}.`;
+  }
+  if (system === '4326') {
+    const [east, north] = [Math.abs(x), Math.abs(y)];
+    if (inRange(system, east, north))
+      return t`${point} has a wrong minus sign, or S or W in place of N or E: longitude and latitude are both positive here.`;
+    if (inRange(system, north, east))
+      return t`${point} has its axes swapped and a wrong minus sign, or S or W in place of N or E: longitude first, then latitude, both positive.`;
+    return isKrovakInAnyForm(x, y)
+      ? t`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
+      : t`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+  }
+  if (isKrovakInAnyForm(x, y)) {
+    const [smaller, larger] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
+    return t`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
+  }
+  const [one, other] = [Math.abs(x), Math.abs(y)];
+  return inRange('4326', one, other) || inRange('4326', other, one)
+    ? t`${point} are degrees, not metres: the coordinate system is 4326.`
+    : t`${point} lies far outside the country: x first, then y, both negative.`;
+}
+
+function inRange(system: GeomSystem, x: number, y: number): boolean {
+  const range = RANGES[system];
+  return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
+}
+
+/** Older systems of the same projection have positive axes, or y before x. */
+function isKrovakInAnyForm(x: number, y: number): boolean {
+  const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
+  return inRange('5514', -smaller, -larger);
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** The system of an EPSG code; undefined where the service does not take it. */
+export function geomSystemOf(epsg: number): GeomSystem | undefined {
+  if (epsg === 4326) return '4326';
+  return epsg === 5514 ? '5514' : undefined;
+}
+
+/** A file whose points are in a system that the service does not take. `named` is how the file calls it. */
+export function strangeSystem(file: string, named: string): FileError {
+  return new FileError(file, t`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
+    hint: t`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+  });
+}

@@ -1,0 +1,77 @@
+import { t } from '../base/language.ts';
+import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+import { readDecimal } from './geometry.ts';
+import { inDegrees } from './read-position.ts';
+
+/** The parts of an angle that columns of their own may hold, in their order. */
+export const ANGLE_PARTS = ['degrees', 'minutes', 'seconds'] as const;
+export type AnglePart = (typeof ANGLE_PARTS)[number];
+
+const MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minutes: "'", seconds: '"' };
+
+/**
+ * What columns of degrees, minutes and seconds say together, in decimal degrees; '' where all are empty. What is wrong stays as it is,
+ * such as `49° 75' 25.8"`, for {@link readCoordinate} to say.
+ */
+export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
+  const text = angleText(parts);
+  const angle = readAngle(text);
+  return angle !== undefined && isReadable(angle) ? angle.value : text;
+}
+
+/** `49°` in a column of degrees is 49. */
+export function withoutAngleMark(text: string): string {
+  return text.replace(/\s*[°º'′’"″”]+$/u, '').trim();
+}
+
+/** A part that is empty keeps its mark, so that it is missed when the text is read. */
+function angleText(parts: ReadonlyMap<AnglePart, string>): string {
+  const texts = ANGLE_PARTS.flatMap((part) => {
+    const text = parts.get(part);
+    return text === undefined ? [] : [`${withoutAngleMark(text)}${MARKS[part]}`];
+  });
+  return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
+}
+
+/** A decimal number; of degrees with minutes it is said what is wrong with them, if anything is. */
+export function readCoordinate(text: string): Reading<string> {
+  const decimal = readDecimal(text);
+  if (isReadable(decimal)) return decimal;
+  const angle = readAngle(text);
+  return angle === undefined || isReadable(angle) ? decimal : angle;
+}
+
+/** Undefined where the text has no marks of degrees in this order. */
+function readAngle(text: string): Reading<string> | undefined {
+  const match = /^([^°]*)°(?:([^'"°]*)')?(?:([^'"°]*)")?$/.exec(text);
+  if (match === null) return undefined;
+  const [degrees = '', minutes, seconds] = match.slice(1).map((part) => part?.trim());
+  const missing = missingPart(degrees, minutes, seconds);
+  if (missing !== undefined) return unreadable('coordinate', missing);
+  const written = [degrees, minutes, seconds].filter((part) => part !== undefined && part !== '');
+  if (written.slice(1).some((part) => /^[+\-−–]/.test(part ?? '')))
+    return unreadable('coordinate', t`${text} has a sign before its minutes or seconds. A sign stands before the degrees.`);
+  const numbers: string[] = [];
+  for (const part of written) {
+    const number = readDecimal(part ?? '');
+    if (!isReadable(number)) return number;
+    numbers.push(number.value);
+  }
+  const [whole = '', wholeMinutes = '0', wholeSeconds = '0'] = numbers;
+  if (numbers.slice(0, -1).some((number) => /\.\d*[1-9]/.test(number)))
+    return unreadable('coordinate', t`"${text}" has a decimal point before its minutes or seconds.`);
+  if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
+    return unreadable('coordinate', t`"${text}" has 60 minutes or seconds, or more.`);
+  const size = inDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
+  return { value: whole.startsWith('-') ? `-${size}` : size };
+}
+
+/** Seconds may be empty behind minutes with decimals; what else is empty was forgotten, or is 0 and has to say so. */
+function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): string | undefined {
+  if (degrees === '') return t`The degrees are empty, but not what belongs to them. Fill them in.`;
+  if (minutes === '' || (minutes === undefined && seconds !== undefined))
+    return t`The minutes of ${degrees}° are empty. Write 0 if that is what is meant.`;
+  if (seconds === '' && minutes !== undefined && !/[.,]/.test(minutes))
+    return t`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if that is what is meant.`;
+  return undefined;
+}

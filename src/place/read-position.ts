@@ -1,0 +1,214 @@
+import { decimal, t } from '../base/language.ts';
+import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
+
+/** A position as somebody wrote it. */
+export type Position = {
+  readonly system: GeomSystem;
+  readonly point: PointText;
+  /** What is odd about how it was written, in one sentence. A person has to say that it was meant so. */
+  readonly doubt?: string;
+};
+
+type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
+
+/** Centimetres. */
+const MOST_DIGITS = 7;
+
+/**
+ * Degrees with a decimal point or comma, degrees with minutes, or with minutes and seconds, with or without their marks and with
+ * the hemispheres in English or Czech; or S-JTSK in metres; or well-known text of a point. A pair that only makes sense with its
+ * axes swapped or its signs changed is read so, and `doubt` says it.
+ */
+export function readPosition(text: string): Reading<Position> {
+  if (/^\s*(?:srid|point)/i.test(text)) {
+    const point = readWrittenPoint(text);
+    return isReadable(point) ? placed(text, point.value.x, point.value.y) : point;
+  }
+  const tokens = tokensOf(text);
+  const halves = tokens === undefined ? undefined : halvesOf(tokens);
+  if (halves === undefined) return unreadable('coordinate', notAPosition(text));
+  const [first, second] = halves.map((half) => coordinateOf(half, text));
+  if (typeof first !== 'object') return unreadable('coordinate', first ?? notAPosition(text));
+  if (second === undefined) return unreadable('coordinate', t`"${text}" is one coordinate. A point needs two.`);
+  if (typeof second !== 'object') return unreadable('coordinate', second);
+  const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
+  const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
+  if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
+    return unreadable('coordinate', t`"${text}" has the same axis twice. Write one with N and one with E.`);
+  }
+  if (isNorthing(first) || isEasting(second)) return placed(text, second.value, first.value);
+  return placed(text, first.value, second.value, isEasting(first) || isNorthing(second));
+}
+
+function notAPosition(text: string): string {
+  return t`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
+}
+
+/** The tokens of either coordinate; one half alone where there is no telling, undefined where there are too many. */
+function halvesOf(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
+  const numbers = all.filter(({ kind }) => kind === 'number').length;
+  if (numbers === 0 || numbers > 6) return undefined;
+  const at = splitOf(all, numbers);
+  const halves = at === undefined ? [all] : [all.slice(0, at), all.slice(at)];
+  return halves.map((half) => half.filter(({ kind }) => kind !== 'between'));
+}
+
+/** Where the second coordinate begins. */
+function splitOf(tokens: readonly Token[], numbers: number): number | undefined {
+  const places = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
+  const inner = (index: number | undefined): number | undefined =>
+    index === undefined || index <= 0 || index >= tokens.length ? undefined : index;
+  const [between, ...more] = places('between').filter((index) => index > 0 && index < tokens.length - 1);
+  if (between !== undefined && more.length === 0) return between;
+  const letters = places('hemisphere');
+  if (letters.length === 2) return letters[0] === 0 ? letters[1] : inner((letters[0] ?? 0) + 1);
+  const degrees = places('degrees');
+  if (degrees.length === 2) return inner((degrees[1] ?? 0) - 1);
+  // `50 4 48 N 14 25 12`: the letter ends what it stands behind.
+  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1) return inner((letters[0] ?? 0) + 1);
+  return numbers % 2 === 0 ? places('number')[numbers / 2] : undefined;
+}
+
+/** Its decimal degrees, or its metres; the text is what is wrong with it, and undefined stands for what is no coordinate at all. */
+function coordinateOf(tokens: readonly Token[], text: string): Coordinate | string | undefined {
+  const numbers = tokens.filter((token) => token.kind === 'number');
+  const letters = tokens.filter((token) => token.kind === 'hemisphere');
+  const [degrees, minutes, seconds, ...more] = numbers;
+  if (degrees === undefined || more.length > 0 || letters.length > 1) return undefined;
+  if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
+  if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
+    return t`"${text}" has a decimal point before its minutes or seconds.`;
+  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return t`"${text}" has 60 minutes or seconds, or more.`;
+  if (hasWrongMarks(tokens)) return t`"${text}" has its marks in another order than degrees, minutes, seconds.`;
+  const hemisphere = letters[0]?.letter;
+  const isNegative = degrees.isNegative !== (hemisphere === 'S' || hemisphere === 'W');
+  const size = minutes === undefined ? degrees.text : inDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
+  return { value: `${isNegative ? '-' : ''}${size}`, ...(hemisphere === undefined ? {} : { hemisphere }) };
+}
+
+const MARKS = ['degrees', 'minutes', 'seconds'];
+
+function hasWrongMarks(tokens: readonly Token[]): boolean {
+  let numbers = 0;
+  for (const { kind } of tokens) {
+    if (kind === 'number') numbers += 1;
+    else if (MARKS.includes(kind) && MARKS.indexOf(kind) !== numbers - 1) return true;
+  }
+  return false;
+}
+
+/** Degrees, minutes and seconds, all without a sign, as decimal degrees. */
+export function inDegrees(degrees: string, minutes: string, seconds: string): string {
+  const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
+  return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
+}
+
+type Attempt = { readonly system: GeomSystem; readonly x: string; readonly y: string; readonly doubt?: string };
+
+/** @param isNamed the writer has said which of them is which, so that their order is no mistake */
+function placed(text: string, x: string, y: string, isNamed = false): Reading<Position> {
+  const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
+  const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
+  const swapped = isNamed ? t`"${text}" has its hemispheres swapped.` : t`"${text}" has the latitude first.`;
+  const metres = t`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
+  const attempts: readonly Attempt[] = [
+    { system: '4326', x, y },
+    { system: '5514', x, y },
+    { system: '4326', x: y, y: x, doubt: swapped },
+    { system: '4326', x: positiveX, y: positiveY, doubt: t`"${text}" lies south of the equator or west of Greenwich.` },
+    { system: '4326', x: positiveY, y: positiveX, doubt: t`"${text}" has its axes swapped and a wrong sign.` },
+    { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
+    { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
+  ];
+  const found = attempts.find(fits);
+  if (found === undefined) {
+    const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
+    return unreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? notAPosition(text));
+  }
+  const { system, doubt } = found;
+  return { value: { system, point: { x: found.x, y: found.y }, ...(doubt === undefined ? {} : { doubt }) } };
+}
+
+/** As people read it: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
+export function positionText({ system, point }: Pick<Position, 'system' | 'point'>): string {
+  const [x, y] = [Number(point.x), Number(point.y)];
+  return system === '4326' ? `${decimal(y, 5)} N ${decimal(x, 5)} E` : `S-JTSK x ${decimal(x, 1)} y ${decimal(y, 1)}`;
+}
+
+/** What people write for a position, cut into its parts: numbers, marks of degrees, hemispheres, what stands between two coordinates. */
+type Token =
+  | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
+  | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
+  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere };
+
+type Hemisphere = 'N' | 'S' | 'E' | 'W';
+
+/** In the order in which they are tried. Czech writes `s. š.` for the north and `v. d.` for the east. */
+const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
+  [/[\s]+/y, () => undefined],
+  [/s\.?\s*š\.?/iy, () => hemisphere('N')],
+  [/j\.?\s*š\.?/iy, () => hemisphere('S')],
+  [/v\.?\s*d\.?/iy, () => hemisphere('E')],
+  [/z\.?\s*d\.?/iy, () => hemisphere('W')],
+  // Names of axes say nothing that the numbers do not: x and y change places from one system to the next.
+  [/(?:gps|loc|wgs\s?84|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
+  [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('N')],
+  [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('E')],
+  [/[NSEW](?![a-zá-ž])/iy, (text) => hemisphere(text.toUpperCase() as Hemisphere)],
+  [/[°º˚*]/y, () => ({ kind: 'degrees' })],
+  [/''|″|”|“|"|′′|’’/y, () => ({ kind: 'seconds' })],
+  [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
+  [/[;/|,]/y, () => ({ kind: 'between' })],
+];
+
+const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
+/** `743 011,72`: blanks between thousands, as in tables. */
+const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(?![\d])/y;
+
+/** Undefined where something stands in the text that belongs to no position. */
+function tokensOf(text: string): readonly Token[] | undefined {
+  const plain = text.trim().replace(/[()[\]]/g, ' ');
+  // Where points stand in numbers, commas stand between them; else a comma without a blank behind it is a decimal one.
+  const decimals = /\d\.\d|^[+-]?\d+,[+-]?\d+$/.test(plain) ? '.' : '.,';
+  const tokens: Token[] = [];
+  for (let at = 0; at < plain.length; ) {
+    const read = numberAt(plain, at, decimals) ?? markAt(plain, at);
+    if (read === undefined) return undefined;
+    if (read.token !== undefined) tokens.push(read.token);
+    at = read.end;
+  }
+  return tokens;
+}
+
+type Read = { readonly token: Token | undefined; readonly end: number };
+
+function numberAt(text: string, at: number, decimals: string): Read | undefined {
+  for (const pattern of [GROUPED, NUMBER]) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const [whole, sign = '', digits = '', tail = ''] = match;
+    const isGrouped = pattern === GROUPED;
+    // `50 004 …` is no number of thousands; S-JTSK is, and it has six digits at least.
+    if (isGrouped && digits.replace(/\D/g, '').length < 6) continue;
+    const fraction = decimals.includes(tail.charAt(0)) ? tail : '';
+    const number = `${digits.replace(/\D/g, '')}${fraction.replace(',', '.')}`;
+    const token: Token = { kind: 'number', text: number, isNegative: sign !== '' && sign !== '+' };
+    return { token, end: at + whole.length - (tail.length - fraction.length) };
+  }
+  return undefined;
+}
+
+function markAt(text: string, at: number): Read | undefined {
+  for (const [pattern, make] of PATTERNS) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match !== null) return { token: make(match[0]), end: at + match[0].length };
+  }
+  return undefined;
+}
+
+function hemisphere(letter: Hemisphere): Token {
+  return { kind: 'hemisphere', letter };
+}

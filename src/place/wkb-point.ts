@@ -1,0 +1,59 @@
+import { t } from '../base/language.ts';
+import { plainNumber } from '../text/plain-number.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
+
+/** Bytes of the envelope that a GeoPackage geometry may have, by its code (GeoPackage 1.3, 2.1.3). */
+const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
+
+const NAMES: readonly string[] = [
+  'Geometry',
+  'Point',
+  'LineString',
+  'Polygon',
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+  'GeometryCollection',
+];
+
+const POINT = 1;
+const MULTI_POINT = 4;
+
+type Coordinates = { readonly x: string; readonly y: string };
+
+/** A GeoPackage geometry as a point; undefined where it is empty. A MultiPoint of one point is one; heights are left out. */
+export function readGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
+  const flags = blob[3] ?? 0;
+  const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
+  if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return notGeometry();
+  if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', t`The geometry is of an extended kind. A find has a point.`);
+  if (((flags >> 4) & 1) === 1) return { value: undefined };
+  try {
+    return readWkb(blob.subarray(8 + envelopeBytes));
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return notGeometry();
+    throw thrown;
+  }
+}
+
+/** @throws RangeError where the bytes end too early */
+function readWkb(wkb: Buffer): Reading<Coordinates | undefined> {
+  const little = wkb.readUInt8(0) === 1;
+  const integer = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
+  const double = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
+  // Thousands stand for Z and M (ISO), the highest bits as well (the older form).
+  const type = (integer(1) & 0x0fffffff) % 1000;
+  if (type === POINT) {
+    const [x, y] = [double(5), double(13)];
+    return Number.isNaN(x) || Number.isNaN(y) ? { value: undefined } : { value: { x: plainNumber(x), y: plainNumber(y) } };
+  }
+  const name = NAMES[type] ?? `#${type}`;
+  if (type !== MULTI_POINT) return unreadable('geometry-form', t`The geometry is a ${name}. A find has a point.`);
+  const count = integer(5);
+  if (count === 1) return readWkb(wkb.subarray(9));
+  return count === 0 ? { value: undefined } : unreadable('geometry-form', t`The geometry has ${count} points. A find has one.`);
+}
+
+function notGeometry(): Reading<undefined> {
+  return unreadable('geometry-form', t`The geometry is damaged. Draw the point again.`);
+}

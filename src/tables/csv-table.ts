@@ -1,0 +1,214 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { FileError } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
+import { withoutFormulaMark } from '../text/csv.ts';
+import { characterFaults } from './row-faults.ts';
+import { refuseTooLarge, type Table, type TableRow } from './table.ts';
+import { requireUtf8 } from './table-text.ts';
+
+/** Where two are equally frequent the first wins: a comma is the likeliest to be part of a name. */
+const DELIMITERS = [';', '\t', ','] as const;
+const QUOTE = '"';
+
+/** No cell, however long its note, comes near; it bounds what an unclosed quote can swallow. */
+const MAX_RECORD_BYTES = 1024 * 1024;
+
+/** After so many rows with broken quotes the file is taken for something else than a table. */
+const MAX_BROKEN_ROWS = 100;
+
+/** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
+const RECORDS_AT_A_TIME = 1000;
+const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
+
+/**
+ * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark.
+ * Its rows are parsed anew each time they are walked. A cell with the mark that keeps spreadsheets from taking it for a
+ * formula is read without it.
+ *
+ * @param file only for messages
+ * @throws FileError where the bytes are empty or not UTF-8
+ */
+export function parseTable(file: string, bytes: Buffer): Table {
+  const text = requireUtf8(file, bytes);
+  const declared = declaredDelimiter(text);
+  const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
+  const delimiter = declared ?? detectDelimiter(body);
+  const records = (): Iterable<TextRow | BrokenRow> => readRecords(body, delimiter, declared === undefined ? 1 : 2);
+
+  const issues: Issue[] = [];
+  const left = new Set<number>();
+  let header: TextRow | undefined;
+  let rowCount = 0;
+  for (const record of records()) {
+    if ('broken' in record) issues.push(errorIssue('table-quote', record.broken, { file, row: record.row }));
+    else if (isBlank(record)) continue;
+    else if (header === undefined) {
+      header = record;
+      refuseTooLarge(file, { columns: header.cells.length });
+    } else {
+      refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.cells.length });
+      const faults = rowFaults(record, header.cells, delimiter);
+      if (faults.length === 0) rowCount += 1;
+      else left.add(record.row);
+      for (const fault of faults) issues.push({ ...fault, file, row: record.row });
+    }
+  }
+  if (header === undefined && issues.length === 0) throw new FileError(file, t`${file} holds nothing but blank lines.`);
+  if (rowCount === 0 && issues.length === 0) {
+    issues.push(errorIssue('table-no-rows', t`There are no rows below the header. Nothing was read.`, { file }));
+  }
+  const headerRow = header?.row ?? 0;
+  const rows = function* (): Generator<TableRow> {
+    for (const record of records()) {
+      if (!('broken' in record) && record.row > headerRow && !isBlank(record) && !left.has(record.row)) yield record;
+    }
+  };
+  return { file, header: header?.cells ?? [], rows: { [Symbol.iterator]: rows }, rowCount, issues };
+}
+
+type TextRow = TableRow & { readonly line: number };
+type BrokenRow = { readonly row: number; readonly broken: string };
+
+function isBlank({ cells }: TableRow): boolean {
+  return cells.every((cell) => cell === '');
+}
+
+/**
+ * All records, one after another. A quote that never closes, or that closes in the middle of a cell, spoils only its own
+ * row: reading goes on at the next line of the file.
+ */
+function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
+  let row = 1;
+  let line = firstLine;
+  let brokenRows = 0;
+  let start = 0;
+  while (start < bytes.length) {
+    const rest = bytes.subarray(start);
+    const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(rest, delimiter);
+    for (const cells of records) {
+      yield { row, line, cells };
+      row += 1;
+      line += 1 + lineBreaksIn(cells);
+    }
+    start += readBytes;
+    if (error !== undefined) {
+      yield { row, broken: brokenQuoteMessage(error, line) };
+      row += 1;
+      if (++brokenRows === MAX_BROKEN_ROWS) {
+        yield { row, broken: t`Too many rows with broken quotes: nothing from here on was read.` };
+        return;
+      }
+      const nextLine = bytes.indexOf('\n', start);
+      if (nextLine === -1) return;
+      start = nextLine + 1;
+      line += 1;
+    } else if (isAll) return;
+  }
+}
+
+type SomeRecords = {
+  readonly records: readonly (readonly string[])[];
+  /** Of all records; what is broken begins behind it. */
+  readonly readBytes: number;
+  /** There are no more. */
+  readonly isAll: boolean;
+  readonly error?: CsvError;
+};
+
+/**
+ * The lines up to the first with a quote; undefined where that is the very next one, or no line ends in reach. Most tables have hardly
+ * any quotes, and without them a row needs no parser, which takes ten times as long.
+ */
+function readPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
+  const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
+  const quoteAt = piece.indexOf(QUOTE);
+  const plain = quoteAt === -1 ? piece : piece.subarray(0, quoteAt);
+  const isAll = plain.length === bytes.length;
+  const readBytes = isAll ? plain.length : plain.lastIndexOf('\n') + 1;
+  if (readBytes === 0) return undefined;
+  const lines = plain.toString('utf8', 0, readBytes).split(/\r\n|\n|\r/);
+  if (lines.at(-1) === '') lines.pop();
+  return { records: lines.map((line) => line.split(delimiter).map(cellText)), readBytes, isAll };
+}
+
+function cellText(text: string): string {
+  return withoutFormulaMark(text.trim());
+}
+
+function readSome(bytes: Buffer, delimiter: string): SomeRecords {
+  const records: string[][] = [];
+  let readBytes = 0;
+  try {
+    parse(bytes, {
+      delimiter,
+      quote: QUOTE,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      relax_quotes: true,
+      trim: true,
+      max_record_size: MAX_RECORD_BYTES,
+      to: RECORDS_AT_A_TIME,
+      on_record: (cells: string[], { bytes: bytesRead }) => {
+        records.push(cells.map(withoutFormulaMark));
+        readBytes = bytesRead;
+        return null;
+      },
+    });
+    return { records, readBytes, isAll: records.length < RECORDS_AT_A_TIME };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { records, readBytes, isAll: false, error };
+  }
+}
+
+function brokenQuoteMessage(error: CsvError, line: number): string {
+  return error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
+    ? t`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
+    : t`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
+}
+
+function rowFaults(record: TableRow, header: readonly string[], delimiter: string): Issue[] {
+  const found = record.cells.length;
+  if (found > header.length) {
+    const [count, separator] = [cellCount(found), nameOf(delimiter)];
+    const message = t`The row has ${count}, the header only ${header.length}. If a text contains ${separator}, put it in quotes.`;
+    return [errorIssue('table-cells', message)];
+  }
+  if (found < header.length) {
+    const count = cellCount(found);
+    const message = t`The row has only ${count}, the header has ${header.length}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
+    return [errorIssue('table-cells', message)];
+  }
+  return characterFaults(record.cells, header);
+}
+
+/** Excel's own first line, `sep=;`, is not a row of the table. */
+function declaredDelimiter(bytes: Buffer): string | undefined {
+  const match = /^sep=([;,\t])\r?\n/i.exec(bytes.toString('utf8', 0, 8));
+  return match?.[1];
+}
+
+/** The delimiter that stands most often outside quotes in the first line that is not blank. */
+function detectDelimiter(bytes: Buffer): string {
+  const start = bytes.findIndex((byte) => byte > 0x20);
+  const headerLine =
+    /^(?:"[^"]*"|[^"\r\n])*/.exec(bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES))?.[0] ?? '';
+  const unquoted = headerLine.replace(/"[^"]*"/g, '');
+  const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length);
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+function nameOf(delimiter: string): string {
+  return delimiter === '\t' ? t`a tab` : t`"${delimiter}"`;
+}
+
+function cellCount(count: number): string {
+  return ngettext(msgid`${count} cell`, `${count} cells`, count);
+}
+
+function lineBreaksIn(cells: readonly string[]): number {
+  let breaks = 0;
+  for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+  return breaks;
+}

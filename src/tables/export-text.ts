@@ -1,0 +1,80 @@
+import { documentNode } from '../find/document.ts';
+import type { DocumentProfile } from '../find/find.ts';
+import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
+import {
+  coordinatesOf,
+  EXPORT_COLUMNS,
+  type ExportedFind,
+  type ExportValue,
+  pointOf,
+  valuesOf,
+  wgs84Of,
+} from './exported-find.ts';
+
+/** Of the elements round the import documents that `pas export` writes into one file. */
+export const FINDS_NAMESPACE = 'urn:pas:finds:1';
+
+const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
+type Separator = keyof typeof SEPARATORS;
+
+/**
+ * A table that Excel and LibreOffice open as it is meant: marked as UTF-8, CRLF, formulas as texts. With semicolons it has
+ * decimal commas, as spreadsheets expect where they expect semicolons. Reading it again gives the same finds.
+ */
+export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator): Generator<string> {
+  const delimiter = SEPARATORS[separator];
+  yield `${BYTE_ORDER_MARK}${EXPORT_COLUMNS.join(delimiter)}\r\n`;
+  for (const find of finds) {
+    const values = valuesOf(find);
+    const coordinates = coordinatesOf(find.elements);
+    const cells = EXPORT_COLUMNS.map((name) => {
+      const coordinate = coordinates.get(name);
+      if (coordinate !== undefined) return separator === 'semicolon' ? coordinate.replace('.', ',') : coordinate;
+      return csvCell(wordOf(values.get(name)), delimiter);
+    });
+    yield `${cells.join(delimiter)}\r\n`;
+  }
+}
+
+/** A spreadsheet writes its own words for true and false. */
+export function wordOf(value: ExportValue | undefined): string | number | undefined {
+  return typeof value === 'boolean' ? (value ? 'ano' : 'ne') : value;
+}
+
+/**
+ * A FeatureCollection (RFC 7946), a feature a line. Points are in WGS 84; one that was measured in S-JTSK has its own
+ * coordinates among the properties as well.
+ */
+export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
+  yield '{"type":"FeatureCollection","features":[';
+  let before = '\n';
+  for (const find of finds) {
+    yield `${before}${JSON.stringify(featureOf(find))}`;
+    before = ',\n';
+  }
+  yield '\n]}\n';
+}
+
+function featureOf(find: ExportedFind): Record<string, unknown> {
+  const properties: Record<string, unknown> = Object.fromEntries(valuesOf(find));
+  const point = pointOf(find.elements);
+  if (point === undefined) return { type: 'Feature', geometry: null, properties };
+  const { longitude, latitude, exact } = wgs84Of(point);
+  if (exact !== undefined) properties[exact.column] = exact.wkt;
+  return { type: 'Feature', geometry: { type: 'Point', coordinates: [longitude, latitude] }, properties };
+}
+
+/** The import document of each find, in an element that adds what the document has no place for: local id and photographs. */
+export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfile): Generator<string> {
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
+  for (const { localId, identCely, elements, photos } of finds) {
+    const attributes = {
+      local_id: replaceIllegalCharacters(localId),
+      ...(identCely === undefined ? {} : { ident_cely: identCely }),
+      ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(photos.join(';')) }),
+    };
+    yield elementText({ name: 'find', attributes, content: [documentNode({ elements }, profile)] }, 1);
+  }
+  yield '</finds>\n';
+}

@@ -1,0 +1,83 @@
+import type { ColumnName } from '../find/column-names.ts';
+import { FIELDS, type FindElements } from '../find/fields.ts';
+import { cellOfReference } from '../find/resolve-reference.ts';
+import { formatPoint, type PointInSystem, parsePoint } from '../place/geometry.ts';
+import { toWgs84 } from '../place/project.ts';
+import { plainNumber } from '../text/plain-number.ts';
+import { isReadable } from '../text/reading.ts';
+
+/** A find as it is taken out, with what the outbox knows of it beside its elements. */
+export type ExportedFind = {
+  readonly localId: string;
+  /** Once the service has given one. */
+  readonly identCely?: string;
+  /** With the registration number that was set last. */
+  readonly elements: FindElements;
+  /** File names. */
+  readonly photos: readonly string[];
+};
+
+export type ExportValue = string | number | boolean;
+
+/** The values of a find but for its point, by the names of the columns that `pas import` reads. What is absent is left out. */
+export function valuesOf({ localId, identCely, elements, photos }: ExportedFind): Map<ColumnName, ExportValue> {
+  const values = new Map<ColumnName, ExportValue>([['local_id', localId]]);
+  if (identCely !== undefined) values.set('ident_cely', identCely);
+  for (const { name, kind } of FIELDS) {
+    const value = elements[name];
+    if (value === undefined || value === '' || kind === 'point') continue;
+    values.set(name, typeof value === 'object' ? cellOfReference(value) : value);
+  }
+  if (photos.length > 0) values.set('photos', photos.join(';'));
+  return values;
+}
+
+/** The point of the system that the find is in. */
+export function pointOf({ geom_system: system, ...elements }: FindElements): PointInSystem | undefined {
+  if (system === undefined) return undefined;
+  const reading = parsePoint((system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt) ?? '');
+  return isReadable(reading) ? { system, ...reading.value } : undefined;
+}
+
+/** The same in the columns of a table of finds; undefined for those of a find without a point. */
+export function coordinatesOf(elements: FindElements): ReadonlyMap<string, string | undefined> {
+  const point = pointOf(elements);
+  return new Map([
+    ['geom_x', point?.x],
+    ['geom_y', point?.y],
+  ]);
+}
+
+/** The columns of a table of finds, in the order of the schema. */
+export const EXPORT_COLUMNS: readonly ColumnName[] = [
+  'local_id',
+  'ident_cely',
+  ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }): ColumnName[] =>
+    name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
+  ),
+  'photos',
+];
+
+/** A centimetre. */
+const DEGREE_DIGITS = 7;
+
+type Wgs84Point = {
+  /** Degrees. */
+  readonly longitude: number;
+  readonly latitude: number;
+  /**
+   * The point as it is, where the degrees do not say it: in the other system, or with digits that a number loses. Reading
+   * takes it, and the degrees only to see whether the point was moved.
+   */
+  readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
+};
+
+export function wgs84Of(point: PointInSystem): Wgs84Point {
+  const [x, y] = [Number(point.x), Number(point.y)];
+  if (point.system === '4326') {
+    const isPlain = plainNumber(x) === point.x && plainNumber(y) === point.y;
+    return { longitude: x, latitude: y, ...(isPlain ? {} : { exact: { column: 'geom_wkt', wkt: formatPoint(point) } }) };
+  }
+  const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) => Number(degrees.toFixed(DEGREE_DIGITS)));
+  return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
+}

@@ -1,0 +1,166 @@
+import { isUtf8 } from 'node:buffer';
+import { FileError, messageOf } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from '../place/geometry.ts';
+import { plainNumber } from '../text/plain-number.ts';
+import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+import { lineAt } from '../xml/element.ts';
+import { type NamedValues, tableOfRecords } from './record-table.ts';
+import { refuseTooLarge, type Table } from './table.ts';
+import { notUtf8 } from './table-text.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is the place, in WGS 84. The member
+ * `crs` of the older specification is understood where it names one of the two systems of the service. A height is not read.
+ *
+ * @throws FileError where it is not GeoJSON, holds no features, or is in another coordinate system
+ */
+export function readGeoJson(file: string, bytes: Buffer): Table {
+  const document = parseJson(file, bytes);
+  const features = featuresOf(document);
+  if (features === undefined) {
+    throw new FileError(file, t`${file} is JSON, but holds no features of GeoJSON.`, {
+      hint: t`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
+    });
+  }
+  refuseTooLarge(file, { rows: features.length });
+  const system = systemOf(file, document);
+  const place = { file, unit: 'feature' } as const;
+  const issues: Issue[] = [];
+  const records: NamedValues[] = [];
+  features.forEach((feature, index) => {
+    const row = index + 1;
+    const read = readFeature(feature, system);
+    if (isReadable(read)) records.push({ row, ...read.value });
+    else issues.push(errorIssue(read.rule, read.problem, { ...place, row }));
+  });
+  if (features.length === 0)
+    issues.push(errorIssue('table-no-rows', t`There are no features in the file. Nothing was read.`, { file }));
+  return tableOfRecords(place, records, issues);
+}
+
+/** What is read of JSON takes many times its room. */
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+/** Objects and lists of a feature: itself, its place, its properties, and some among those. */
+const MAX_PARTS = 8;
+
+/** Before anything is made of it: an empty list takes many times the room of its two signs. */
+function sizeOf(bytes: Buffer): { readonly rows: number; readonly cells: number } {
+  let [parts, cells] = [0, 0];
+  for (const byte of bytes) {
+    if (byte === 0x7b || byte === 0x5b) parts += 1;
+    else if (byte === 0x2c) cells += 1;
+  }
+  return { rows: Math.floor(parts / MAX_PARTS), cells };
+}
+
+function parseJson(file: string, bytes: Buffer): Values {
+  if (bytes.length > MAX_JSON_BYTES) {
+    throw new FileError(file, t`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
+      hint: t`Save the layer as a GeoPackage, or split it.`,
+    });
+  }
+  refuseTooLarge(file, sizeOf(bytes));
+  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: t`Save the layer as GeoJSON again.` });
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch (thrown) {
+    const reason = messageOf(thrown);
+    const offset = /at position (\d+)/.exec(reason)?.[1];
+    const line = lineAt(text, offset === undefined ? text.length : Number(offset));
+    throw new FileError(file, t`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
+      cause: thrown,
+      hint: t`The file may be cut short. Save the layer as GeoJSON again.`,
+    });
+  }
+}
+
+function featuresOf(document: Values): readonly unknown[] | undefined {
+  if (document['type'] === 'Feature') return [document];
+  const features = document['features'];
+  return document['type'] === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
+}
+
+/** In practice longitude comes first, also where the name of the system stands for one with latitude first. */
+function systemOf(file: string, document: Values): GeomSystem {
+  const crs = document['crs'];
+  if (crs === undefined) return '4326';
+  const properties = isObject(crs) ? crs['properties'] : undefined;
+  const name = isObject(properties) ? String(properties['name'] ?? '') : '';
+  if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
+  const system = geomSystemOf(Number(/\bEPSG(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  if (system === undefined) throw strangeSystem(file, name === '' ? JSON.stringify(crs) : name);
+  return system;
+}
+
+function readFeature(feature: unknown, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
+  if (!isObject(feature) || feature['type'] !== 'Feature') {
+    return unreadable('feature', t`This is no feature of GeoJSON: its type is not "Feature".`);
+  }
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(isObject(feature['properties']) ? feature['properties'] : {})) {
+    const text = textOf(value);
+    if (text === undefined) {
+      return unreadable(
+        'feature-property',
+        t`The property ${name} holds a structure. Write a text, a number or a list of texts.`,
+      );
+    }
+    values.set(name, text);
+  }
+  const point = readGeometry(feature['geometry'], system);
+  if (!isReadable(point)) return point;
+  return { value: { values, ...(point.value === undefined ? {} : { point: point.value }) } };
+}
+
+/** A list is written as a table writes it: its parts with `;` between them. */
+function textOf(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return plainNumber(value);
+    case 'boolean':
+      return String(value);
+    case 'undefined':
+      return '';
+    default: {
+      if (value === null) return '';
+      if (!Array.isArray(value)) return undefined;
+      const parts = value.map((part: unknown) => (Array.isArray(part) ? undefined : textOf(part)));
+      return parts.includes(undefined) ? undefined : parts.join(';');
+    }
+  }
+}
+
+function readGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
+  if (geometry === null || geometry === undefined) return { value: undefined };
+  const { type, coordinates } = isObject(geometry) ? geometry : {};
+  if (type === 'Point') return readPosition(coordinates, system);
+  const only: unknown = Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
+  if (type === 'MultiPoint' && only !== undefined) return readPosition(only, system);
+  if (type === 'MultiPoint') {
+    const count = Array.isArray(coordinates) ? coordinates.length : 0;
+    return unreadable('geometry-form', t`The geometry has ${count} points. A find has one.`);
+  }
+  const named = String(type);
+  return unreadable('geometry-form', t`The geometry is a ${named}. A find has a point.`);
+}
+
+function readPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
+  if (Array.isArray(position) && position.length === 0) return { value: undefined };
+  const [x, y]: unknown[] = Array.isArray(position) ? position : [];
+  if (typeof x !== 'number' || typeof y !== 'number') {
+    return unreadable('geometry-form', t`The coordinates of the point are not two numbers.`);
+  }
+  return { value: { system, x: plainNumber(x), y: plainNumber(y) } };
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,17 @@
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import { codePointName } from '../text/printable.ts';
+
+/** Control characters that neither XML nor a text needs: C0 but tab and line breaks, DEL, C1, and the non-characters. */
+const CONTROL_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
+
+/** One issue for each cell that holds a character that no text needs; without the place of the row. */
+export function characterFaults(cells: readonly string[], header: readonly string[]): Issue[] {
+  return cells.flatMap((cell, index) => {
+    const character = CONTROL_CHARACTER.exec(cell)?.[0];
+    if (character === undefined) return [];
+    const code = codePointName(character);
+    const message = t`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
+    return [errorIssue('table-control-character', message, { column: header[index] ?? '' })];
+  });
+}

@@ -1,0 +1,83 @@
+import { FileError } from '../base/errors.ts';
+import type { Issue } from '../base/issue.ts';
+import { t } from '../base/language.ts';
+import type { PointInSystem } from '../place/geometry.ts';
+
+/** What every reader of tables yields, whatever the file's format. */
+export type Table = TablePlace & {
+  /** Names of the columns. */
+  readonly header: readonly string[];
+  /** What a column map says that the columns are: a name that pas understands, or '' for one that is left out. */
+  readonly names?: readonly string[];
+  /** As a spreadsheet numbers it; absent where no row of the file holds the names. */
+  readonly headerRow?: number;
+  /**
+   * Rows that could be read; those that could not are in `issues`. They may be walked more than once, and are made anew each
+   * time where that keeps a large file out of memory.
+   */
+  readonly rows: Iterable<TableRow>;
+  readonly rowCount: number;
+  readonly issues: readonly Issue[];
+};
+
+/** Where a table stands, for messages. */
+export type TablePlace = {
+  /** The file as the user named it. */
+  readonly file: string;
+  /** The sheet of a workbook, or the layer of a GeoPackage. */
+  readonly sheet?: string;
+  /** What a row is, where it is no row of a spreadsheet: what `row` counts. */
+  readonly unit?: RowUnit;
+};
+
+type RowUnit = 'feature' | 'waypoint' | 'find';
+
+/** `cells` has exactly as many texts as the header has columns. */
+export type TableRow = {
+  /**
+   * As a spreadsheet numbers it: the header is row 1, blank rows count, a line break inside quotes does not. Features,
+   * waypoints and finds are counted from 1.
+   */
+  readonly row: number;
+  /** Line of a text file where the row begins, from 1. */
+  readonly line?: number;
+  readonly cells: readonly string[];
+  /** The point, where the format has a place of its own for it. */
+  readonly point?: PointInSystem;
+};
+
+/** Merged into the issues that are found about a row. */
+export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
+
+export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
+  return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };
+}
+
+/** Of a spreadsheet the row says it all; of the others the line helps to find it. */
+export function rowPlaceOf(table: TablePlace, { row, line }: TableRow): RowPlace {
+  return { ...placeOf(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
+}
+
+/** Where a column's name stands. */
+export function headerPlaceOf(table: Table): TablePlace & { readonly row?: number } {
+  const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
+  return { ...placeOf(table), ...(row === undefined ? {} : { row }) };
+}
+
+/** What no season and no museum has; a table of more is refused before its cells are made. */
+const MAX_ROWS = 300_000;
+const MAX_COLUMNS = 1000;
+const MAX_CELLS = 20_000_000;
+
+/** @throws FileError where a table has more than is read */
+export function refuseTooLarge(
+  file: string,
+  size: { readonly rows?: number; readonly columns?: number; readonly cells?: number },
+): void {
+  const hint = t`Split the table, or take away what is not part of it.`;
+  const { rows = 0, columns = 0, cells = rows * columns } = size;
+  if (rows > MAX_ROWS) throw new FileError(file, t`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
+  if (columns > MAX_COLUMNS)
+    throw new FileError(file, t`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
+  if (cells > MAX_CELLS) throw new FileError(file, t`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
+}

@@ -1,0 +1,73 @@
+import type { Cell } from 'write-excel-file/node';
+import write from 'write-excel-file/node';
+import { spreadsheetNumber } from '../text/plain-number.ts';
+import { wordOf } from './export-text.ts';
+import { coordinatesOf, EXPORT_COLUMNS, type ExportedFind, type ExportValue, valuesOf } from './exported-find.ts';
+
+export type { Cell };
+
+/** A workbook of one sheet; the first row stays in sight. */
+export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
+  return write(rows, { sheet, stickyRowsCount: 1 }).toBuffer();
+}
+
+export function headingCell(text: string): Cell {
+  return { value: literal(text), type: String, fontWeight: 'bold' };
+}
+
+export function textCell(text: string): Cell {
+  return { value: literal(text), type: String };
+}
+
+/** Undefined for a text that is no number, or would lose digits as one. */
+export function numberCell(text: string): Cell | undefined {
+  return text !== '' && spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
+}
+
+/**
+ * In a workbook `_x0041_` stands for a letter. A text that looks like that is written so itself, and so is what the library
+ * would leave out: non-characters, halves of pairs, and the sign for something unreadable. It also mistakes the names of an
+ * object's own functions, such as `toString`, for texts that it has met.
+ */
+function literal(text: string): string {
+  const written = text
+    .replace(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
+    .replace(/\p{Noncharacter_Code_Point}|\p{Cs}|\ufffd/gu, escaped);
+  return written in {} ? escaped(written.slice(0, 1)) + written.slice(1) : written;
+}
+
+function escaped(character: string): string {
+  const codes = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
+}
+
+/** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
+export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
+  const header = EXPORT_COLUMNS.map(headingCell);
+  const rows: Cell[][] = [header];
+  for (const find of finds) {
+    const values = valuesOf(find);
+    const coordinates = coordinatesOf(find.elements);
+    rows.push(
+      EXPORT_COLUMNS.map((name) => {
+        const coordinate = coordinates.get(name);
+        return coordinate === undefined ? cellOf(name, values.get(name)) : coordinateCell(coordinate);
+      }),
+    );
+  }
+  return workbookBytes(rows, 'finds');
+}
+
+function cellOf(name: string, value: ExportValue | undefined): Cell {
+  const word = wordOf(value);
+  if (word === undefined) return null;
+  if (typeof word === 'number') return { value: word, type: Number };
+  if (name === 'datum_nalezu' && /^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(word)) {
+    return { value: new Date(`${word}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
+  }
+  return textCell(word);
+}
+
+function coordinateCell(text: string): Cell {
+  return numberCell(text) ?? textCell(text);
+}

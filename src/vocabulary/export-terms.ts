@@ -1,0 +1,110 @@
+import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import type { Superior, Term } from './term.ts';
+
+/** A term with what stands above it, ready to be written somewhere else. */
+export type ExportedTerm = Term & { readonly superiors: readonly Superior[] };
+
+const CSV_HEADER = [
+  'id',
+  'set',
+  'label',
+  'label_en',
+  'abbreviation',
+  'description',
+  'description_en',
+  'order',
+  'superiors',
+  'year_from_min',
+  'year_from_max',
+  'year_to_min',
+  'year_to_max',
+  'changed_at',
+  'gone',
+] as const;
+
+/** Lines of a table that spreadsheets open as it is meant: UTF-8 with its mark, comma, quoted where needed. */
+export function* csvLines(terms: Iterable<ExportedTerm>): Generator<string> {
+  yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
+  for (const term of terms) {
+    const { dating } = term.details;
+    const cells = [
+      term.ident,
+      term.setSpec,
+      term.label,
+      term.labelEn,
+      term.abbreviation,
+      term.description,
+      term.descriptionEn,
+      term.sortOrder,
+      term.superiors.map(({ ident }) => ident).join(' '),
+      dating?.fromMin,
+      dating?.fromMax,
+      dating?.toMin,
+      dating?.toMax,
+      new Date(term.datestampMs).toISOString(),
+      term.gone,
+    ];
+    yield cells.map((cell) => csvCell(cell)).join(',');
+  }
+}
+
+const TURTLE_HEAD = [
+  '@prefix skos: <http://www.w3.org/2004/02/skos/core#> .',
+  '@prefix dct: <http://purl.org/dc/terms/> .',
+  '@prefix owl: <http://www.w3.org/2002/07/owl#> .',
+  '@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .',
+];
+
+/** The relations of SKOS that a link may name; any other is kept as a plain reference. */
+const SKOS_RELATION = /^skos:(exactMatch|closeMatch|broadMatch|narrowMatch|relatedMatch)$/;
+
+/** Lines of SKOS in Turtle: a concept scheme for each set, a concept for each term. */
+export function* turtleLines(terms: Iterable<ExportedTerm>, oaiBase: string): Generator<string> {
+  yield* TURTLE_HEAD;
+  const schemes = new Set<string>();
+  for (const term of terms) {
+    const scheme = iri(`${oaiBase}/set/${term.setSpec}`);
+    if (schemes.size !== schemes.add(term.setSpec).size) {
+      yield '';
+      yield `${scheme} a skos:ConceptScheme ; dct:identifier ${literal(term.setSpec)} .`;
+    }
+    yield '';
+    yield `${concept(oaiBase, term.ident)} a skos:Concept ;`;
+    const properties = [...propertiesOf(term, oaiBase, scheme)];
+    yield properties.map((property) => `  ${property}`).join(' ;\n') + ' .';
+  }
+}
+
+function* propertiesOf(term: ExportedTerm, oaiBase: string, scheme: string): Generator<string> {
+  yield `skos:inScheme ${scheme}`;
+  yield `skos:notation ${literal(term.ident)}`;
+  yield `skos:prefLabel ${literal(term.label, 'cs')}`;
+  if (term.labelEn !== null) yield `skos:prefLabel ${literal(term.labelEn, 'en')}`;
+  if (term.abbreviation !== null) yield `skos:altLabel ${literal(term.abbreviation, 'cs')}`;
+  if (term.description !== null) yield `skos:definition ${literal(term.description, 'cs')}`;
+  if (term.descriptionEn !== null) yield `skos:definition ${literal(term.descriptionEn, 'en')}`;
+  for (const { ident } of term.superiors) yield `skos:broader ${concept(oaiBase, ident)}`;
+  for (const { uri, relation } of term.details.links ?? []) {
+    if (uri !== null && URL.canParse(uri)) yield `${SKOS_RELATION.test(relation) ? relation : 'dct:references'} ${iri(uri)}`;
+  }
+  yield `dct:modified "${new Date(term.datestampMs).toISOString()}"^^xsd:dateTime`;
+  if (term.gone !== null) yield 'owl:deprecated true';
+}
+
+function concept(oaiBase: string, ident: string): string {
+  return iri(`${oaiBase}/id/${ident}`);
+}
+
+/** Turtle 1.1, production IRIREF: what may not stand there is escaped as in an address. */
+function iri(address: string): string {
+  return `<${address.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (character) => encodeURIComponent(character))}>`;
+}
+
+/** Turtle 1.1, section 6.4. */
+function literal(text: string, language?: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replace(/[\n\r\t]/g, (character) => ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ?? character);
+  return `"${escaped}"${language === undefined ? '' : `@${language}`}`;
+}
