@@ -5,27 +5,38 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Lower may not import higher, and what stands in one layer-2 folder may not import another. */
+/** Lower may not import higher. What stands in one layer together is kept apart. */
 const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   base: 0,
-  xml: 1,
-  store: 1,
-  http: 1,
-  ui: 1,
-  geo: 1,
-  find: 2,
-  outbox: 2,
-  vocabulary: 2,
-  ledger: 2,
-  'pas-api': 2,
-  oai: 2,
-  report: 2,
-  flows: 3,
-  context: 4,
-  exports: 4,
-  commands: 5,
-  'main.ts': 6,
+  text: 1,
+  xml: 2,
+  store: 2,
+  http: 2,
+  ui: 2,
+  place: 2,
+  find: 3,
+  outbox: 3,
+  vocabulary: 3,
+  ledger: 3,
+  'pas-api': 3,
+  oai: 3,
+  report: 3,
+  tables: 4,
+  photo: 4,
+  columns: 5,
+  flows: 6,
+  context: 7,
+  exports: 7,
+  commands: 8,
+  'main.ts': 9,
 };
+
+/** These may use others of the domain that lie below them. */
+const UPPER_FLOOR = ['tables', 'photo', 'columns'];
+const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
+
+/** The recipes, in an order in which each may use those before it. */
+const RECIPES = ['finds', 'queue', 'interview', 'vocabulary', 'harvest', 'reconcile', 'push', 'checks'];
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
@@ -47,7 +58,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'csv-parse': /^src\/tables\/csv-table\.ts$/,
   'file-type': /^src\/photo\/photograph\.ts$/,
   'smol-toml': /^src\/store\/toml\.ts$/,
-  commander: /^src\/(main|commands\/[\w-]+)\.ts$/,
+  commander: /^src\/(main|commands\/[\w/-]+)\.ts$/,
 };
 
 const DOORS_TO_THE_MOCK = ['src/commands/service/mock-server.ts', 'src/commands/service/demo.ts'];
@@ -99,9 +110,17 @@ function isOfTypesAlone(names: string): boolean {
 }
 
 function layerOf(path: string): number {
-  const layer = LAYER_OF_FOLDER[path.split('/')[1] ?? ''];
+  const layer = LAYER_OF_FOLDER[folderOf(path)];
   if (layer === undefined) throw new Error(`${path} stands in no layer`);
   return layer;
+}
+
+function folderOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+function isOfDomain(path: string): boolean {
+  return layerOf(path) >= DOMAIN && layerOf(path) <= LAST_OF_DOMAIN;
 }
 
 describe('the layers of src', () => {
@@ -117,11 +136,39 @@ describe('the layers of src', () => {
   test('keep the parts of the domain apart', () => {
     const sideways = ours.flatMap(({ path, imports }) =>
       imports
-        .filter((target) => target.startsWith('src/') && layerOf(path) === 2 && layerOf(target) === 2)
-        .filter((target) => target.split('/')[1] !== path.split('/')[1])
+        .filter((target) => target.startsWith('src/') && isOfDomain(path) && isOfDomain(target))
+        .filter((target) => folderOf(target) !== folderOf(path))
+        .filter((target) => !UPPER_FLOOR.includes(folderOf(path)) || !['find', ...UPPER_FLOOR].includes(folderOf(target)))
         .map((target) => `${path} -> ${target}`),
     );
     expect(sideways).toEqual([]);
+  });
+
+  test('let a recipe use those before it', () => {
+    const rankOf = (path: string): number => RECIPES.indexOf(path.split('/')[2] ?? '');
+    const flows = ours.filter(({ path }) => path.startsWith('src/flows/'));
+    expect(flows.filter(({ path }) => rankOf(path) < 0).map(({ path }) => path)).toEqual([]);
+    const backward = flows.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.startsWith('src/flows/') && rankOf(target) > rankOf(path))
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(backward).toEqual([]);
+  });
+
+  test('have a name for each file that no other has', () => {
+    const names = ours.map(({ path }) => path.split('/').at(-1) ?? '');
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('say at the door of each folder in three lines what lives there, and what may not', () => {
+    const folders = new Set(ours.filter(({ path }) => path.endsWith('.ts')).map(({ path }) => dirname(path)));
+    const silent = [...folders].filter((folder) => {
+      if (folder === 'src') return false;
+      const page = join(ROOT, folder, 'README.md');
+      return !existsSync(page) || readFileSync(page, 'utf8').trimEnd().split('\n').length !== 3;
+    });
+    expect(silent).toEqual([]);
   });
 
   test('let a command do what flows and its context offer, and nothing by itself', () => {
@@ -129,7 +176,9 @@ describe('the layers of src', () => {
       .filter(({ path }) => path.startsWith('src/commands/'))
       .flatMap(({ path, values }) =>
         values
-          .filter((target) => !/^src\/(?:commands|context|flows|ui|base)\//.test(target) && !/^node:|^commander$/.test(target))
+          .filter(
+            (target) => !/^src\/(?:commands|context|flows|ui|text|base)\//.test(target) && !/^node:|^commander$/.test(target),
+          )
           .filter((target) => !(target.startsWith('mock-server/') && DOORS_TO_THE_MOCK.includes(path)))
           .map((target) => `${path} -> ${target}`),
       );

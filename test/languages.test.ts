@@ -130,7 +130,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ],
   ['SQL', /^src\/outbox\//, /^(kind|state|profile|project|find_id|later\.state) (=|<>|in) /],
   ['XML', /^src\//, /^<\?xml /],
-  ['the first bytes of a file', /^src\/(find|store)\//, /^SQLite format 3/],
+  ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
   ['what the GeoPackage standard calls them', /^src\/tables\/gpkg-schema\.ts$/, /./],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
@@ -141,7 +141,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/trade-words\.ts$/, /./],
-  ['names of columns, to be recognised', /^src\/find\/(fields|propose\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
+  ['names of columns, to be recognised', /^src\/(find\/fields|columns\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
   ['names of people, to be recognised', /^src\/columns\/given-names\.ts$/, /./],
 ];
 

@@ -1,52 +1,16 @@
-import { AuthError, ConfigError, OaiError, PasError } from '../../base/errors.ts';
+import { AuthError, ConfigError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { readHarvestedFind } from '../../find/harvested-find.ts';
-import { entityOf } from '../../oai/record.ts';
 import { applySettlement, type Settlement } from '../../outbox/claims.ts';
-import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { evidenceOf, recordEvidence } from '../../outbox/evidence.ts';
 import { attemptsOf } from '../../outbox/journal.ts';
 import { mayHaveArrived } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { lastAnswer } from '../../outbox/server-time.ts';
-import type { FindHarvest } from '../harvest/harvest-finds.ts';
 import { windowOf } from '../reconcile/doubt-window.ts';
-import { judgeNumber } from '../reconcile/judge-number.ts';
-import type { RecordSight } from '../reconcile/judge-photograph.ts';
-import { elementsSent } from '../reconcile/look-around.ts';
+import { judgeNumber, numbersFromHere, settlesNumber } from '../reconcile/judge-number.ts';
 import type { Verdict } from '../reconcile/verdict.ts';
 import { type PushRun, reportSettled } from './push-run.ts';
-
-/** A record as it is now, asked for by itself; undefined where it is not shown. */
-export async function currentRecord(
-  { client, format, signal }: Pick<FindHarvest, 'client' | 'format' | 'signal'>,
-  identCely: string,
-): Promise<RecordSight> {
-  try {
-    const record = await client.getRecord(identCely, format, signal);
-    const entity = entityOf(record);
-    const find = entity === undefined ? undefined : readHarvestedFind(entity);
-    return find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
-  } catch (thrown) {
-    if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
-    throw thrown;
-  }
-}
-
-/**
- * The numbers that a record may have without anybody else having set one: the one that was accepted last, or came with its import, and
- * those of which nobody knows whether they arrived. None where nothing is known of the record.
- */
-export function numbersFromHere(outbox: ServiceOutbox, { id, identCely }: NumberEntry): ReadonlySet<string> {
-  const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
-  const numbers = others.filter((entry) => entry.kind === 'number');
-  const made = others.find(({ kind, state }) => kind === 'import' && state === 'accepted');
-  const ofImport = made?.kind === 'import' ? [elementsSent(made)?.evidencni_cislo?.toString() ?? ''] : [];
-  const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
-  const open = numbers.filter((entry) => mayHaveArrived(outbox, entry)).map(({ value }) => value);
-  return new Set([...(last === undefined ? ofImport : [last]), ...open]);
-}
 
 /**
  * A number of which nobody knows whether it arrived would be sent again: first it is looked at whether the record has it by now, and
@@ -70,11 +34,6 @@ export async function isSettledByLook(run: PushRun, entry: NumberEntry): Promise
   if (settlement.state === 'accepted') run.counts.accepted += 1;
   reportSettled(run, entry, settlement);
   return true;
-}
-
-/** Any other verdict leaves it as it was: a number may be sent again. */
-export function settlesNumber({ kind, basis }: Verdict): boolean {
-  return kind === 'found' || basis === 'other-number' || basis === 'not-looked-up';
 }
 
 /** A person has said since what is to be done. */

@@ -1,6 +1,15 @@
+import { OaiError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { readHarvestedFind } from '../../find/harvested-find.ts';
+import { entityOf } from '../../oai/record.ts';
+import { entriesOfRecord } from '../../outbox/entries.ts';
+import type { NumberEntry } from '../../outbox/entry.ts';
+import { mayHaveArrived } from '../../outbox/latest-number.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { FindHarvest } from '../harvest/harvest-finds.ts';
 import { tooEarly } from './judge-absence.ts';
 import type { RecordSight } from './judge-photograph.ts';
+import { elementsSent } from './look-around.ts';
 import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
 type NumberDoubt = {
@@ -42,4 +51,39 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
       candidates: [],
     }
   );
+}
+
+/** A record as it is now, asked for by itself; undefined where it is not shown. */
+export async function currentRecord(
+  { client, format, signal }: Pick<FindHarvest, 'client' | 'format' | 'signal'>,
+  identCely: string,
+): Promise<RecordSight> {
+  try {
+    const record = await client.getRecord(identCely, format, signal);
+    const entity = entityOf(record);
+    const find = entity === undefined ? undefined : readHarvestedFind(entity);
+    return find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
+  } catch (thrown) {
+    if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * The numbers that a record may have without anybody else having set one: the one that was accepted last, or came with its import, and
+ * those of which nobody knows whether they arrived. None where nothing is known of the record.
+ */
+export function numbersFromHere(outbox: ServiceOutbox, { id, identCely }: NumberEntry): ReadonlySet<string> {
+  const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
+  const numbers = others.filter((entry) => entry.kind === 'number');
+  const made = others.find(({ kind, state }) => kind === 'import' && state === 'accepted');
+  const ofImport = made?.kind === 'import' ? [elementsSent(made)?.evidencni_cislo?.toString() ?? ''] : [];
+  const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
+  const open = numbers.filter((entry) => mayHaveArrived(outbox, entry)).map(({ value }) => value);
+  return new Set([...(last === undefined ? ofImport : [last]), ...open]);
+}
+
+/** Any other verdict leaves it as it was: a number may be sent again. */
+export function settlesNumber({ kind, basis }: Verdict): boolean {
+  return kind === 'found' || basis === 'other-number' || basis === 'not-looked-up';
 }

@@ -5,11 +5,10 @@ import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/e
 import { recordEvidence } from '../../outbox/evidence.ts';
 import { gapsOf, isHeldByGap } from '../../outbox/gaps.ts';
 import { againAt } from '../../outbox/tries.ts';
-import { currentRecord, numbersFromHere, settlesNumber } from '../push/look-at-number.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
 import { type ImportDoubt, judgeImports } from './judge-doubt.ts';
-import { judgeNumber } from './judge-number.ts';
+import { currentRecord, judgeNumber, numbersFromHere, settlesNumber } from './judge-number.ts';
 import { judgePhoto, type PhotoDoubt, type RecordSight } from './judge-photograph.ts';
 import { elementsSent, type LookContext, lookAround, type Sighted } from './look-around.ts';
 import { narrowGaps } from './narrow-gaps.ts';
