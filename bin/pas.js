@@ -41,7 +41,7 @@ if (args.length === 1 && args[0] === '--version') {
   // Some texts are made while modules load, so the language is chosen before any of them does.
   const language = await import('../dist/src/base/language.js');
   const { keptLanguage } = await import('../dist/src/context/places.js');
-  await language.speak(language.languageFrom(args, process.env, keptLanguage(process.env)));
+  await language.speak(language.languageFrom(args, process.env, () => keptLanguage(process.env)));
   t = language.t;
   const { main } = await import('../dist/src/main.js');
   process.exitCode = await main(args, {

@@ -49,18 +49,18 @@ export function sizeText(bytes: number): string {
 /**
  * `--lang`, else `PAS_LANG`, else what config.toml keeps, else the locale, else English. An unknown word falls through here; that
  * they are sensible is checked where the command line and the file are read.
+ * @param kept asked only where the command line and PAS_LANG say nothing
  * @param systemLocale where no variable says it, as on Windows and macOS
  */
 export function languageFrom(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-  kept?: string,
+  kept: () => string | undefined = () => undefined,
   systemLocale: () => string = () => new Intl.DateTimeFormat().resolvedOptions().locale,
 ): Language {
-  const said = [languageFlag(args), environment['PAS_LANG'], kept].map(languageNamed).find((language) => language !== undefined);
-  if (said !== undefined) return said;
-  const locale = environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
-  return languageNamed(locale) ?? 'en';
+  const locale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
+  const said = languageNamed(languageFlag(args)) ?? languageNamed(environment['PAS_LANG']);
+  return said ?? languageNamed(kept()) ?? languageNamed(locale()) ?? 'en';
 }
 
 /** The text after `--lang`, in either of its forms; undefined without the flag. */

@@ -5,9 +5,9 @@ const CZECH_MACHINE = (): string => 'cs-CZ';
 const ENGLISH_MACHINE = (): string => 'en-US';
 
 test('what is said more plainly counts more: the flag, PAS_LANG, config.toml, the locale, the operating system', () => {
-  expect(languageFrom(['--lang', 'cs'], { PAS_LANG: 'en', LANG: 'en_GB.UTF-8' }, 'en', ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], { PAS_LANG: 'cs', LANG: 'en_GB.UTF-8' }, 'en', ENGLISH_MACHINE)).toBe('cs');
-  expect(languageFrom([], { LANG: 'en_GB.UTF-8' }, 'cs', ENGLISH_MACHINE)).toBe('cs');
+  expect(languageFrom(['--lang', 'cs'], { PAS_LANG: 'en', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
+  expect(languageFrom([], { PAS_LANG: 'cs', LANG: 'en_GB.UTF-8' }, () => 'en', ENGLISH_MACHINE)).toBe('cs');
+  expect(languageFrom([], { LANG: 'en_GB.UTF-8' }, () => 'cs', ENGLISH_MACHINE)).toBe('cs');
   expect(languageFrom([], { LANG: 'cs_CZ.UTF-8' }, undefined, ENGLISH_MACHINE)).toBe('cs');
   expect(languageFrom([], {}, undefined, CZECH_MACHINE)).toBe('cs');
 });
