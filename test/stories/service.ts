@@ -56,8 +56,8 @@ export class StoryService {
   #pageSize = 5;
   #made = 0;
   #nowMs = Date.parse(START);
-  /** Until when writes may still become visible by time alone. */
-  #lateUntilMs = 0;
+  #settledMs = 0;
+  #shownMs = 0;
   #indexDelays: readonly number[] = [0];
   #clockShifts: readonly number[] = [];
   readonly #idents: string[] = [];
@@ -89,6 +89,11 @@ export class StoryService {
     return this.#mock.server.oai_base;
   }
 
+  /** When all that happened so far is visible. */
+  get settledMs(): number {
+    return this.#settledMs;
+  }
+
   async advance(ms: number): Promise<void> {
     this.#nowMs += ms;
     await this.#control('POST', '/clock', { advance_ms: ms });
@@ -97,7 +102,7 @@ export class StoryService {
   /** @returns whether no list of changes tells of what happened */
   async act(name: ActName = this.#random.pick(DRAWN)): Promise<boolean> {
     await this.#play(name);
-    if (Math.max(...this.#indexDelays) > 0) this.#lateUntilMs = this.#nowMs + Math.max(...this.#indexDelays);
+    this.#settledMs = Math.max(this.#settledMs, this.#nowMs + Math.max(...this.#indexDelays));
     return ACTS[name].untold;
   }
 
@@ -106,9 +111,9 @@ export class StoryService {
     return this.#clockShifts.some((shiftMs) => shiftMs > 0);
   }
 
-  /** Whether the list may change by the passing of time. */
+  /** Whether the list may have changed by the passing of time since it was last shown. */
   get isUnsettled(): boolean {
-    return this.#nowMs <= this.#lateUntilMs;
+    return this.#shownMs <= this.#settledMs;
   }
 
   /** One request meets this fault. */
@@ -131,6 +136,7 @@ export class StoryService {
   /** What the list shows now, read without a line of the client's code. */
   async shown(version: string): Promise<Shown> {
     const { text, reader } = LISTS[this.list];
+    this.#shownMs = this.#nowMs;
     await this.#control('PUT', '/settings', { page_size: EVERYTHING });
     const as = reader === undefined ? {} : { as: reader };
     const pages = await pagesOf(this.#mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${this.list}`, { version, ...as });

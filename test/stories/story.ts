@@ -89,8 +89,12 @@ class Story {
   readonly #skewMs: number;
   /** What the list showed, at every moment since the pass under way began. */
   #moments: Shown[] = [];
-  /** Something happened, before or since that began, that no list of changes tells. */
-  #untold = { before: false, since: false };
+  /** Something was shown, before that began, that no list of changes tells. */
+  #isUntold = false;
+  /** When what no list of changes tells was shown last. */
+  #untoldMs = Number.NEGATIVE_INFINITY;
+  /** When a run last said that all is there. */
+  #completeMs = 0;
 
   constructor(service: StoryService, client: StoryClient, version: string, random: Random, send: Exchange, tally: Tally) {
     this.#service = service;
@@ -121,8 +125,8 @@ class Story {
     let thrown: Error | undefined;
     let full = false;
     // A run may have to complete first what was begun while the list still changed.
-    for (let run = 0; run < MOST_QUIET_RUNS && (run === 0 || thrown !== undefined || this.#isUntold); run += 1) {
-      full = this.#isUntold;
+    for (let run = 0; run < MOST_QUIET_RUNS && (run === 0 || thrown !== undefined || this.#hasUntold); run += 1) {
+      full = this.#hasUntold;
       thrown = await this.#run({ full, killAfter: Number.POSITIVE_INFINITY, acts: 0, faults: 0 });
     }
     if (thrown !== undefined) throw new Broken('the service is at rest, and no run ends well', { cause: thrown });
@@ -130,13 +134,13 @@ class Story {
     if (difference !== undefined) throw new Broken(`at the end${full ? ', read in full' : ''}: ${difference}`);
   }
 
-  get #isUntold(): boolean {
-    return this.#untold.before || this.#untold.since;
+  get #hasUntold(): boolean {
+    return this.#isUntold || this.#untoldMs >= this.#completeMs;
   }
 
   async #act(): Promise<void> {
     this.#tally.acts += 1;
-    if (await this.#service.act()) this.#untold.since = true;
+    if (await this.#service.act()) this.#untoldMs = this.#service.settledMs;
   }
 
   /** @returns what the run ended with, undefined for an end that says that all is there */
@@ -166,7 +170,7 @@ class Story {
   /** What an end that says "complete" promises: the list as it was at some moment since the pass began. */
   #check(isFull: boolean): void {
     const held = this.#client.holds();
-    if (isFull || !this.#isUntold) {
+    if (isFull || !this.#hasUntold) {
       const never = [...new Set([...held.keys(), ...this.#moments.flatMap((moment) => [...moment.keys()])])].filter((ident) =>
         this.#moments.every((moment) => moment.get(ident) !== held.get(ident)),
       );
@@ -178,8 +182,9 @@ class Story {
       if (this.#moments.every((moment) => differenceOf(moment, held) !== undefined)) this.#tally.mixed += 1;
     }
     // A clock that was ahead while a run listed, and is right when time has caught up with it, leaves no sign of what it hid.
-    const before = (isFull ? this.#untold.since : this.#isUntold) || this.#service.isAhead;
-    this.#untold = { before, since: false };
+    const isHidden = isFull ? this.#untoldMs >= this.#completeMs : this.#hasUntold;
+    this.#isUntold = isHidden || this.#service.isAhead;
+    this.#completeMs = this.#service.nowMs;
     this.#moments = [];
   }
 
