@@ -34,6 +34,8 @@ type Look = {
   readonly met: number;
   /** Those of them that no look before had met. */
   readonly isNew: number;
+  /** Those of the new ones that a look before overlooked: they are older than the pass. */
+  readonly overlooked: number;
   /** How many records the last whole look met; null before there was one. */
   readonly metBefore: number | null;
   /** Records that were new to what is kept, or changed. */
@@ -70,16 +72,16 @@ const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: fal
 export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, look: number): Pass {
   return {
     ...{ kind, window, beganMs, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
-    look: { ...NOTHING_READ, number: look, isNew: 0, metBefore: null, orderBefore: '', agreed: 0 },
+    look: { ...NOTHING_READ, number: look, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
   };
 }
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
 export function beginLook(pass: Pass, whole: boolean): Pass {
-  const { number, met, isNew, metBefore, order, orderBefore, agreed } = pass.look;
+  const { number, met, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
   const known = whole
-    ? { metBefore: met, isNew: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
-    : { metBefore, isNew, orderBefore, agreed };
+    ? { metBefore: met, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
+    : { metBefore, isNew, overlooked, orderBefore, agreed };
   return { ...pass, look: { ...NOTHING_READ, ...known, number: number + 1 }, walk: walkThrough(pass.window) };
 }
 
@@ -101,13 +103,13 @@ type PageNote = {
   readonly responseDateMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
-  /** How many the look had met before it. */
-  readonly metBefore: number;
+  /** Datestamps of those that the look had met before. */
+  readonly againMs: readonly number[];
 };
 
 /** After a page of the walk whose records were noted. */
 export function afterPage(pass: Pass, note: PageNote): Pass {
-  const { next, completeListSize, responseDateMs, datestampsMs, identifiers, metBefore } = note;
+  const { next, completeListSize, responseDateMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
@@ -115,8 +117,7 @@ export function afterPage(pass: Pass, note: PageNote): Pass {
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
-  // A walk through a part of the window begins with what was read last.
-  const repeated = look.repeated || (isThroughAll(pass) && look.met - metBefore < identifiers.length);
+  const repeated = look.repeated || againMs.some((ms) => !isAtCut(pass, ms));
   const order = listSize === null ? digestOf(look.order, identifiers) : '';
   const ended = next === undefined;
   return {
@@ -146,6 +147,13 @@ export function isThroughAll({ window, walk }: Pass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
+/** A walk through what a cut left begins with what was read last. */
+function isAtCut({ window, walk }: Pass, datestampMs: number): boolean {
+  const { fromMs, untilMs } = walk.window;
+  if (fromMs !== null && fromMs !== window.fromMs) return datestampMs <= fromMs;
+  return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;
+}
+
 /** A walk through a part of the window tells of the whole only by how much the part shrank. */
 function sizeAfter(pass: Pass, counted: number | undefined): number | null {
   const { walk, listSize } = pass;
@@ -157,6 +165,11 @@ function sizeAfter(pass: Pass, counted: number | undefined): number | null {
 /** @returns how many records the service counted and did not send in the look; 0 where it did not count */
 export function missingOf({ listSize, look }: Pass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
+}
+
+/** After a list of changes that brought something. */
+export function changedMeanwhile(pass: Pass): Pass {
+  return { ...pass, look: { ...pass.look, fresh: true } };
 }
 
 /** After the window was counted again. */
@@ -175,8 +188,9 @@ type Verdict = 'complete' | 'again' | 'short';
 
 /**
  * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
- * and nothing may have left the list meanwhile; where more than the front of it moved, two looks in a row must meet the same
- * records. Without a count three looks in a row must meet the same ones in the same order, none of them changed: what left
+ * and nothing may have left the list meanwhile. A record that stood twice moved, and another may have moved the other way,
+ * while one that left the list and a new one hide it from the count: then a further look must meet what it met, and
+ * besides only what is new. Without a count three looks in a row must meet the same records in the same order, none of them changed: what left
  * the list and came back may have hidden one from two.
  */
 export function judge(pass: Pass): Verdict {
@@ -185,13 +199,15 @@ export function judge(pass: Pass): Verdict {
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
-  const moved = (look.fresh || look.repeated) && walk.direction !== 'falling';
+  // What moves along a list that is walked newest first, and not cut, makes another stand twice.
+  const isWatched = walk.direction === 'falling' && isThroughAll(pass);
+  const moved = look.repeated || (look.fresh && !isWatched);
   return moved && !agrees(pass) ? 'again' : 'complete';
 }
 
-/** Whether a look met what the one before it met. */
+/** Whether a look met what the one before it met, and nothing else that was there before. */
 function agrees({ look, listSize }: Pass): boolean {
-  if (look.metBefore !== look.met || look.isNew > 0) return false;
+  if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
 

@@ -44,14 +44,15 @@ type Sighting = MetRecord & {
 /**
  * Puts what is new or changed on a page into the sink and notes every record of it, in one step with `note`: a kill at
  * any moment leaves the page either done or to be read again.
+ * @param note told the datestamps of the records that the look had met before
  */
 export async function takePage(
   { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
   pass: Pass,
   page: ListPage<OaiRecord>,
-  note: (pass: Pass) => Pass = (noted) => noted,
+  note: (pass: Pass, againMs: readonly number[]) => Pass = (noted) => noted,
 ): Promise<TakenPage> {
-  const sightings = sightingsOf(state, pass, page);
+  const { sightings, againMs } = sightingsOf(state, pass, page);
   const faults = new Map<string, string>();
   // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
   page.broken.forEach(({ identifier, reason }, index) => {
@@ -62,7 +63,7 @@ export async function takePage(
   const seen = [...sightings.values()];
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
   const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
-  const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook).length;
+  const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
   // Of two copies of one record, each is news to the other.
   const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
   const met = seen.flatMap(({ record }) => record ?? []);
@@ -73,22 +74,32 @@ export async function takePage(
       state.noteMet(identifier, { datestampMs, digest, look, skipped });
     }
     const { look } = pass;
-    const counted = { met: look.met + newInLook, isNew: look.isNew + newInPass, changed: look.changed + changed };
-    state.putPass(note({ ...pass, met: pass.met + newInPass, look: { ...look, ...counted } }));
+    const counted = {
+      met: look.met + newInLook,
+      isNew: look.isNew + newInPass.length,
+      overlooked: look.overlooked + newInPass.filter(({ datestampMs }) => datestampMs < pass.beganMs).length,
+      changed: look.changed + changed,
+    };
+    state.putPass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
   });
   const disputed = [...sightings].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
   return { written, newInLook, faults, disputed };
 }
 
-/** By identifier, so that a record that stands twice on a page counts once. */
-function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>): Map<string, Sighting> {
+/**
+ * By identifier, so that a record that stands twice on a page counts once.
+ * @returns `againMs` the datestamps of those that the look had met before
+ */
+function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
   const sightings = new Map<string, Sighting>();
+  const againMs: number[] = [];
   const look = pass.look.number;
   for (const record of page.items) {
     const { identifier, datestampMs } = record.header;
     const earlier = sightings.get(identifier);
     const known = earlier === undefined ? state.met(identifier) : earlier.known;
     const rival = earlier ?? (known?.look === look ? known : undefined);
+    if (rival !== undefined) againMs.push(datestampMs);
     // Of two versions that one look meets, the newer one is the record; what an earlier look met may have been put back.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
@@ -100,7 +111,7 @@ function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>)
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
     sightings.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
   }
-  return sightings;
+  return { sightings, againMs };
 }
 
 function leftOut(known: MetRecord | undefined, look: number) {

@@ -9,6 +9,7 @@ import {
   afterPage,
   afterShrinking,
   beginLook,
+  changedMeanwhile,
   counted,
   cutWalk,
   hasShrunk,
@@ -123,8 +124,8 @@ async function walk(run: Run): Promise<WalkEnd> {
       }
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
-      const note = { ...page, datestampsMs, identifiers, metBefore: pass.look.met };
-      const taken = await take(run, pass, page, (known) => afterPage(known, note));
+      const note = { ...page, datestampsMs, identifiers };
+      const taken = await take(run, pass, page, (known, againMs) => afterPage(known, { ...note, againMs }));
       notice(taken.newInLook, page.completeListSize);
     }
     return 'end';
@@ -176,7 +177,10 @@ export async function followUp(run: Run): Promise<void> {
         for (const { header } of page.items) seen.add(header.identifier);
         notice(seen.size - before, page.completeListSize);
       }
-      if (news > 0 || late > 0) await countAgain(run);
+      if (news > 0 || late > 0) {
+        state.change(() => state.putPass(changedMeanwhile(underWay(state))));
+        await countAgain(run);
+      }
       if (news === 0) return;
     } catch (thrown) {
       // What it leaves open, the count or the next look shows; what changed since is asked for by the next pass as well.
@@ -199,7 +203,12 @@ async function countAgain(run: Run): Promise<void> {
   }
 }
 
-export async function take(run: Run, pass: Pass, page: ListPage<OaiRecord>, note?: (pass: Pass) => Pass): Promise<TakenPage> {
+export async function take(
+  run: Run,
+  pass: Pass,
+  page: ListPage<OaiRecord>,
+  note?: Parameters<typeof takePage>[3],
+): Promise<TakenPage> {
   const { client, state, metadataPrefix, signal, onPage, faults } = run;
   const taken = await takePage(run, pass, page, note);
   for (const [name, fault] of taken.faults) faults.set(name, fault);

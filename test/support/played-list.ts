@@ -31,6 +31,15 @@ export class PlayedList {
     this.#kept.set(name, { stampMs: this.nowMs, text: `${name}, ${++this.#versions}` });
   }
 
+  /**
+   * Puts an old one to another place among the old ones and changes nothing else of it: no list of changes tells of it. One
+   * that was edited meanwhile stays, since coming back with an old datestamp while another goes leaves no sign in a list.
+   */
+  backdate(name: string, agoMs: number): void {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined && kept.stampMs <= this.nowMs - agoMs / 2) this.#kept.set(name, { ...kept, stampMs: this.nowMs - agoMs });
+  }
+
   /** For good, without a trace. */
   remove(name: string): void {
     const kept = this.#kept.get(name);

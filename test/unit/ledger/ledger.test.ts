@@ -33,7 +33,7 @@ const ANY_PAGE = {
   responseDateMs: 1000,
   datestampsMs: [],
   identifiers: [],
-  metBefore: 0,
+  againMs: [],
 } as const;
 
 const stateOf = (ledger: Ledger): HarvestState => setState(ledger, SUBJECT.sets, () => 2000);

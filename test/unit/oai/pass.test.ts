@@ -4,7 +4,7 @@ import { afterPage, beginLook, beginPass, cutWalk, judge, type Pass, type Window
 const OPEN: Window = { fromMs: null, untilMs: null };
 const BEGUN = beginPass('full', OPEN, 1e6, 1);
 
-const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: 1e6, identifiers: [], metBefore: 0 };
+const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: 1e6, identifiers: [], againMs: [] };
 const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
   afterPage(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 
