@@ -1,9 +1,11 @@
-import { ConfigError, UsageError } from '../base/errors.ts';
+import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Harvesting, SyncContext } from '../flows/push/push-to-end.ts';
+import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import type { Account } from '../pas-api/account.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
@@ -61,6 +63,19 @@ export async function openHarvestClient(context: Context, version = context.prof
 /** Whom a harvest is signed in as; empty: nobody. */
 export function accountOf({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
+}
+
+/** What a harvest may see depends on the account; undefined where nobody is signed in, or where the service does not say it now. */
+export async function harvestingAccount(context: Context): Promise<Account | undefined> {
+  const { oaiAuth } = context.profile();
+  if (oaiAuth === 'none') return undefined;
+  const service = await openService(context);
+  if (service.tokenIsLent && oaiAuth === 'basic') return undefined;
+  return readAccount(service).catch((thrown: unknown) => {
+    if (!(thrown instanceof PasError)) throw thrown;
+    context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
+    return undefined;
+  });
 }
 
 export function harvestBaseOf(profile: Profile): string {

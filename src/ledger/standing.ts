@@ -49,6 +49,19 @@ function readAgain(ledger: Ledger): void {
 }
 
 /**
+ * Holds what the account may see against what it might see before; where that differs, no list of changes tells what is shown
+ * now, and all is read again.
+ * @returns whether it differs
+ */
+export function settleRights(ledger: Ledger, rights: string): boolean {
+  const before = ledger.sql('select rights from outputs').pluck().get() as string | null;
+  const differs = before !== null && before !== rights;
+  if (differs) readAgain(ledger);
+  ledger.sql('update outputs set rights = ?').run(rights);
+  return differs;
+}
+
+/**
  * Whether all that is kept is compared with the service. A pass that did not do so from its first page is of no use for that:
  * the next one begins anew.
  */

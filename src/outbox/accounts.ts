@@ -20,6 +20,13 @@ export function rememberAccount(outbox: ServiceOutbox, account: KnownAccount): n
     outbox
       .sql('update accounts set username = null where service_id = ? and username = ? and ident_cely <> ?')
       .run(serviceId, username, account.identCely);
+    // With other rights it is shown other records, and no list of changes tells of them.
+    outbox
+      .sql(
+        `delete from pulls where service_id = :serviceId and username = :username and exists (select 1 from accounts
+           where service_id = :serviceId and ident_cely = :identCely and (role <> :role or organisation <> :organisation))`,
+      )
+      .run({ ...account, serviceId, username });
     const { id } = outbox
       .sql(
         `insert into accounts (service_id, ident_cely, username, name, email, organisation, role, seen_at)

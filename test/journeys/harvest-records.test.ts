@@ -86,6 +86,24 @@ describe.each([
     expect(new Map(stored as [string, string][])).toEqual(expected);
   });
 
+  test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
+    const reader = await signedIn(mock.server, 'researcher');
+    const shown = async (): Promise<number> => {
+      await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
+      const last = new Map(linesOf(reader, 'shown.jsonl').map((line) => [identOf(line), line]));
+      return [...last.values()].filter(({ masked }) => masked !== true).length;
+    };
+    const before = await shown();
+    await mock.control('PUT', '/accounts/researcher', { role: 'archivist' });
+    expect(await shown()).toBeGreaterThan(before);
+    await mock.control('PUT', '/accounts/researcher', { role: 'researcher' });
+    const run = await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
+    expect(run.stderr).toContain('other rights than at the last harvest');
+    expect(await shown()).toBe(before);
+    const quiet = await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
+    expect(quiet.stdout).toMatch(/changes.* 0 new or changed/);
+  });
+
   test('shows more to who is signed in, and the two are not mixed in one output', async () => {
     const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
     await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));

@@ -97,6 +97,14 @@ describe('an archaeologist’s finds', () => {
     expect(await news()).toEqual([]);
   });
 
+  test('are all looked at again since the account has other rights', async () => {
+    const first = await pull();
+    expect((await pull()).from).not.toBe(first.from);
+    await service.control('PUT', '/accounts/archaeologist', { role: 'archivist' });
+    expect((await pull()).from).toBe(first.from);
+    expect((await pull()).from).not.toBe(first.from);
+  });
+
   test('show what changed since they were sent: state, number, photographs, elements', async () => {
     await pull();
     await move(1, 'submit');

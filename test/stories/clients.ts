@@ -20,7 +20,7 @@ import { LISTS, type ListName, REFUSED, type Shown } from './service.ts';
 /** Longer than any delay of a story's index. */
 const INDEX_ALLOWANCE_MS = 10 * 60_000;
 
-export type Run = { readonly exchange: Exchange; readonly clock: Clock; readonly full: boolean };
+export type Run = { readonly exchange: Exchange; readonly clock: Clock; readonly full: boolean; readonly rights: string };
 
 /** One of the two commands, with what it keeps between its runs: the one place where stories meet the program. */
 export type StoryClient = {
@@ -48,7 +48,7 @@ export function recordsClient(place: Place): StoryClient {
   const { oaiBase, version, list } = place;
   const { reader, entity, text } = LISTS[list];
   return {
-    run: async ({ exchange, clock, full }) => {
+    run: async ({ exchange, clock, full, rights }) => {
       const ledger = openLedger(`${path}.harvest`);
       let output: RecordOutput | undefined;
       const subject = {
@@ -72,7 +72,7 @@ export function recordsClient(place: Place): StoryClient {
           sets: [list],
           metadataPrefix: 'oai_svc',
           skipBroken: false,
-          ...{ full, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+          ...{ full, rights, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
         return pass === 'full';
       } finally {

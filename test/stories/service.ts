@@ -36,7 +36,7 @@ const ACTS: Readonly<Record<ActName, { readonly weight: number; readonly untold:
   erase: { weight: 2, untold: true },
   restore: { weight: 2, untold: false },
   'restore-old': { weight: 1, untold: true },
-  rights: { weight: 1, untold: true },
+  rights: { weight: 1, untold: false },
   time: { weight: 2, untold: false },
   'page-size': { weight: 2, untold: false },
   index: { weight: 1, untold: false },
@@ -54,6 +54,7 @@ export class StoryService {
   readonly #random: Random;
   readonly list: ListName;
   #pageSize = 5;
+  #role = 'archaeologist';
   #made = 0;
   #nowMs = Date.parse(START);
   #settledMs = 0;
@@ -83,6 +84,11 @@ export class StoryService {
 
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  /** Of the reader. */
+  get role(): string {
+    return this.#role;
   }
 
   get oaiBase(): string {
@@ -180,7 +186,8 @@ export class StoryService {
         return this.#control('POST', `/records/${ident}/restore`, old);
       case 'rights':
         if (reader === undefined) return this.#control('POST', '/records', edited);
-        return this.#control('PUT', `/accounts/${reader}`, { role: random.pick(['researcher', 'archaeologist', 'archivist']) });
+        this.#role = random.pick(['researcher', 'archaeologist', 'archivist']);
+        return this.#control('PUT', `/accounts/${reader}`, { role: this.#role });
       case 'time':
         return this.advance(random.pick([60_000, 3 * 60_000, 3_600_000, 5 * 3_600_000]));
       case 'page-size':

@@ -151,7 +151,7 @@ class Story {
     const clock = this.#clock();
     try {
       const exchange = retrying(this.#spoiled(plan), { clock, random: this.#random.next, ...HARVEST_RETRY });
-      const isFull = await this.#client.run({ exchange, clock, full: plan.full });
+      const isFull = await this.#client.run({ exchange, clock, full: plan.full, rights: service.role });
       this.#tally.complete += 1;
       this.#check(isFull);
       return undefined;

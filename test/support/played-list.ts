@@ -37,7 +37,8 @@ export class PlayedList {
    */
   backdate(name: string, agoMs: number): void {
     const kept = this.#kept.get(name);
-    if (kept !== undefined && kept.stampMs <= this.nowMs - agoMs / 2) this.#kept.set(name, { ...kept, stampMs: this.nowMs - agoMs });
+    if (kept !== undefined && kept.stampMs <= this.nowMs - agoMs / 2)
+      this.#kept.set(name, { ...kept, stampMs: this.nowMs - agoMs });
   }
 
   /** For good, without a trace. */

@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openOutput } from '../../context/harvest-output.ts';
-import { accountOf, harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
+import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
@@ -71,6 +71,7 @@ export async function harvest(context: Context, given: readonly string[], option
   const subject = subjectFrom(context, sets, options);
   const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
+  const account = await harvestingAccount(context);
   const result = await harvestRecords({
     client: await openHarvestClient(context, subject.version),
     verb: subject.verb,
@@ -83,6 +84,7 @@ export async function harvest(context: Context, given: readonly string[], option
     skipBroken: options.skipBroken === true,
     full: options.full === true,
     verify: options.verify === true,
+    rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.profile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,

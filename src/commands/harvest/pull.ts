@@ -3,7 +3,7 @@ import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvestClient } from '../../context/harvesting.ts';
+import { harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
@@ -32,9 +32,11 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
+  const account = await harvestingAccount(context);
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
+    account,
     client: await openHarvestClient(context),
     format: `oai_${profile.prefix}`,
     clock,

@@ -1,4 +1,5 @@
-import { setVerifying } from '../../ledger/standing.ts';
+import { t } from '../../base/language.ts';
+import { settleRights, setVerifying } from '../../ledger/standing.ts';
 import { countHeld } from '../../ledger/stored-records.ts';
 import { harvestOf, OUTPUT_FORMS, type Subject } from '../../ledger/subject.ts';
 import { headersOnly } from '../../oai/client.ts';
@@ -48,6 +49,8 @@ type HarvestRecordsOptions = ListedService & {
   readonly full?: boolean;
   /** Read everything, compare it with what the output holds, and mend that. */
   readonly verify?: boolean;
+  /** What the account may see, in any words that change with it; undefined where that is not known. */
+  readonly rights?: string | undefined;
   /** How long a new record may take to appear in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
@@ -95,10 +98,12 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const service = await clockOfService(options);
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput({ verify, onNote });
-  ledger.change(() => {
+  const hasOtherRights = ledger.change(() => {
     for (const setSpec of sets) harvestOf(ledger, setSpec);
     setVerifying(ledger, verify);
+    return options.rights !== undefined && settleRights(ledger, options.rights);
   });
+  if (hasOtherRights) onNote(t`The account has other rights than at the last harvest, so everything is read again.`);
   const results: SetFigures[] = [];
   for (const setSpec of sets) results.push(await harvestSet(options, service, { ledger, output }, setSpec));
   await output.settle();

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
-import { knownAccount } from '../../outbox/accounts.ts';
+import { knownAccount, rememberAccount } from '../../outbox/accounts.ts';
 import { attemptsOf } from '../../outbox/journal.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import {
@@ -13,6 +13,7 @@ import {
   pullWatermarkMs,
   rememberSighting,
 } from '../../outbox/pulled.ts';
+import type { Account } from '../../pas-api/account.ts';
 import { type AtService, atService } from '../finds/at-service.ts';
 import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
@@ -21,6 +22,8 @@ import { type Sight, sightChanges, sightEach } from './sight-records.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: ServiceOutbox;
+  /** As the service describes it now; undefined where that is not known. */
+  readonly account?: Account | undefined;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;
   /** Look at everything again, not only at what changed since the last pull. */
@@ -49,7 +52,8 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  * @throws UsageError on a training instance, where harvesting shows none of them; what {@link sightChanges} throws
  */
 export async function pull(context: PullContext): Promise<Pull> {
-  const { outbox } = context;
+  const { outbox, account } = context;
+  if (account !== undefined) rememberAccount(outbox, account);
   const sent = [...sentFinds(outbox)];
   if (sent.length === 0) return { finds: [], fromMs: undefined };
   const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
