@@ -30,6 +30,8 @@ export type SheetExtent = { readonly rows: number; readonly lastRow: number; rea
  * @returns undefined where a row or a cell is not written as spreadsheets write them
  */
 export function extentOf(source: string): SheetExtent | undefined {
+  // The library looks for the end of such a tag in all that follows, each time.
+  if (/<[^!<>][^<>]*</.test(source)) return undefined;
   let [rows, lastRow, lastFilled, row, cells, column, widest] = [0, 0, 0, 0, 0, 0, 0];
   for (const [, kind, attributes = ''] of source.matchAll(/<(?:\w+:)?(row|c)(?=[\s>/])([^<>]*)>/g)) {
     const [, letters = '', digits = ''] = /\sr\s*=\s*["']([A-Z]*)(\d*)["']/.exec(attributes) ?? [];

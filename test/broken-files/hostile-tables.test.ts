@@ -41,7 +41,7 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
 
   test('and tags that never end are looked at once', async () => {
     const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
-    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('season.xlsx');
+    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('no form');
   });
 });
 
