@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { canNameMachines, namedMachine } from '../support/named-machine.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
@@ -17,6 +18,9 @@ const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
 const FROM = Number(process.env['CHAOS_FROM'] ?? 0);
 /** A home and a server are used for this many rounds. */
 const ROUNDS_A_STAGE = 20;
+
+// What may be killed, and what runs beside another, is a process of its own.
+hostRuns();
 
 test(`${ROUNDS} rounds of faults and kills end with everything at the service exactly once`, async () => {
   const tally = emptyTally();

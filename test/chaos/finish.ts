@@ -27,15 +27,22 @@ export async function finish(
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     for (const { home, said } of copies)
       for (const sender of senders) await runs(homeOf(home, sender), ['push', '--json', ...said], [0, 5, 6, 11]);
-    const all = await Promise.all(copies.map(({ home }) => home.json<Status>('status')));
+    const all = await answersOf<Status>(copies, 'status');
     if (all.every(isAtRest)) return;
     if (all.every(({ needs_person }) => needs_person.length === 0)) continue;
-    await pause(2600);
+    await pause(1500);
     for (const { home } of copies) for (const sender of senders) await runs(homeOf(home, sender), ['reconcile'], [0, 6]);
     if (turn >= 3) await settleByHand(stage, copies, planned, tally);
   }
-  const left = await Promise.all(copies.map(({ home }) => home.json<Status>('status')));
+  const left = await answersOf<Status>(copies, 'status');
   throw new Error(`the outbox did not come to rest: ${JSON.stringify(left)}`);
+}
+
+/** One after another, so that they can share a process. */
+async function answersOf<T>(copies: readonly InUse[], command: string): Promise<T[]> {
+  const answers: T[] = [];
+  for (const { home } of copies) answers.push(await home.json<T>(command));
+  return answers;
 }
 
 function isAtRest({ entries, needs_person }: Status): boolean {
@@ -49,7 +56,7 @@ async function settleByHand(stage: Stage, copies: readonly InUse[], planned: rea
   const resent = new Set<string>();
   for (const { home } of copies) {
     const { needs_person } = await home.json<Status>('status');
-    const others = await Promise.all(copies.map((other) => other.home.json<Listed[]>('list')));
+    const others = await answersOf<Listed[]>(copies, 'list');
     const records = await serverFinds(stage.service());
     const taken = new Map((await home.json<Listed[]>('list')).map((find) => [find.ident_cely, find.local_id]));
     for (const { find, kind, entry } of needs_person) {

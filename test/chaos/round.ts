@@ -150,9 +150,9 @@ function oddAnswerOf(round: number, dice: Random, tally: Tally): FaultRule[] {
 /** New records are listed late, but sooner than the profile allows for, and perhaps a later one before an earlier. */
 async function setIndexDelay(stage: Stage, random: Random, dice: Random, tally: Tally): Promise<void> {
   if (!random.chance(0.3)) return;
-  const delayMs = random.between(200, 1000);
+  const delayMs = random.between(100, 500);
   const isOdd = dice.chance(0.5);
-  await stage.service().control('PUT', '/settings', { index_delay_ms: isOdd ? [delayMs, 0, delayMs, 100] : delayMs });
+  await stage.service().control('PUT', '/settings', { index_delay_ms: isOdd ? [delayMs, 0, delayMs, 50] : delayMs });
   tally.lateIndexes += 1;
   tally.oddIndexes += isOdd ? 1 : 0;
 }

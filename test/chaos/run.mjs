@@ -1,4 +1,6 @@
 // npm run chaos -- --rounds N --seed S [--from R] [--jobs J]
+import { availableParallelism } from 'node:os';
 import { playInParts } from '../support/play-in-parts.mjs';
 
-await playInParts('chaos', 'rounds', 40);
+// A round mostly waits.
+await playInParts('chaos', 'rounds', 40, 2 * availableParallelism());

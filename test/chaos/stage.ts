@@ -15,11 +15,11 @@ export const PROFILE_FLAGS = [
   '--min-interval-ms',
   '8',
   '--settle-ms',
-  '1500',
+  '800',
   '--index-allowance-ms',
-  '1000',
+  '500',
   '--answer-timeout-ms',
-  '700',
+  '600',
 ] as const;
 
 /** No command of a round has more to do than this. */
@@ -27,10 +27,12 @@ const LONGEST_RUN_MS = 60_000;
 
 /** Runs `pas` to its end, which must be one of these. */
 export async function runs(home: Home, args: readonly string[], codes: readonly number[]): Promise<Run> {
-  const { child, ended } = home.start(...args);
-  const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_RUN_MS);
-  const run = await ended;
-  clearTimeout(tooLong);
+  let clock: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, fail) => {
+    clock = setTimeout(() => fail(new Error(`pas ${args.join(' ')} does not end`)), LONGEST_RUN_MS);
+  });
+  const run = await Promise.race([home.pas(...args), tooLong]);
+  clearTimeout(clock);
   must(run, codes);
   return run;
 }

@@ -1,4 +1,5 @@
 // npm run stories -- --stories N --seed S [--from R] [--jobs J]
+import { availableParallelism } from 'node:os';
 import { playInParts } from '../support/play-in-parts.mjs';
 
-await playInParts('stories', 'stories', 100);
+await playInParts('stories', 'stories', 100, availableParallelism());

@@ -4,10 +4,14 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');
-/** What is read while modules load, or by Node itself, needs a process of its own; this is read anew by each run. */
+/** What is read while modules load needs a process of its own; this is read anew by each run. */
 const READ_BY_EACH_RUN = new Set([
-  ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PASSWORD', 'PAS_TOKEN', 'EDITOR', 'VISUAL'],
+  ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PROFILE', 'PAS_PASSWORD', 'PAS_TOKEN'],
+  ...['EDITOR', 'VISUAL'],
 ]);
+/** Read once for all runs of a host: each machine and each wrong clock that Node is told of has a host of its own. */
+const READ_BY_THE_HOST = 'NODE_OPTIONS';
+const MOST_HOSTS = 6;
 
 type Host = { readonly child: ChildProcess; isBusy: boolean };
 const hosts = new Map<string, Promise<Host>>();
@@ -30,8 +34,8 @@ export function hostRuns(): void {
 /** Undefined where the run needs a process of its own. */
 export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
   if (!areHosted || args.some((arg) => arg.startsWith('--lang')) || args.length === 0) return undefined;
-  if (Object.keys(env).some((name) => !READ_BY_EACH_RUN.has(name))) return undefined;
-  const host = await hostOf(env['PAS_LANG'] ?? 'en', env);
+  if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name))) return undefined;
+  const host = await hostOf(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
   if (host.isBusy) return undefined;
   host.isBusy = true;
   try {
@@ -41,9 +45,10 @@ export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cw
   }
 }
 
-function hostOf(language: string, env: NodeJS.ProcessEnv): Promise<Host> {
-  const running = hosts.get(language);
+async function hostOf(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
+  const running = hosts.get(kind);
   if (running !== undefined) return running;
+  if (hosts.size >= MOST_HOSTS) await endOldest();
   const child = fork(HOST, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const starting = new Promise<Host>((ready, fail) => {
     child.once('message', () => {
@@ -56,8 +61,18 @@ function hostOf(language: string, env: NodeJS.ProcessEnv): Promise<Host> {
     const onExit = (code: number | null): void => fail(new Error(`the host of runs ended with ${code} before it was ready`));
     child.once('exit', onExit);
   });
-  hosts.set(language, starting);
+  hosts.set(kind, starting);
   return starting;
+}
+
+async function endOldest(): Promise<void> {
+  for (const [kind, starting] of hosts) {
+    const { child, isBusy } = await starting;
+    if (isBusy) continue;
+    hosts.delete(kind);
+    child.disconnect();
+    return;
+  }
 }
 
 function runIn({ child }: Host, work: { args: readonly string[]; env: NodeJS.ProcessEnv; cwd: string }): Promise<Run> {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
@@ -8,29 +7,30 @@ import { parseArgs } from 'node:util';
  * @param {string} project the vitest project, which is told by PROJECT_NAME, PROJECT_SEED and PROJECT_FROM what to play
  * @param {string} name what is played
  * @param {number} most how many by default
+ * @param {number} jobs how many processes by default
  */
-export async function playInParts(project, name, most) {
+export async function playInParts(project, name, most, jobs) {
   const { values } = parseArgs({
     options: {
       [name]: { type: 'string', default: String(most) },
       seed: { type: 'string', default: '1' },
       from: { type: 'string', default: '0' },
-      jobs: { type: 'string', default: String(availableParallelism()) },
+      jobs: { type: 'string', default: String(jobs) },
     },
   });
   const rounds = Number(values[name]);
-  const jobs = Math.max(1, Math.min(Number(values.jobs), rounds));
+  const parts = Math.max(1, Math.min(Number(values.jobs), rounds));
   // A round is the same whoever plays it, so each process takes a part of them.
-  const bounds = Array.from({ length: jobs + 1 }, (_, job) => Number(values.from) + Math.round((rounds * job) / jobs));
+  const bounds = Array.from({ length: parts + 1 }, (_, part) => Number(values.from) + Math.round((rounds * part) / parts));
   const told = project.toUpperCase();
   const played = await Promise.all(
-    bounds.slice(1).map((until, job) => {
-      const from = bounds[job] ?? 0;
+    bounds.slice(1).map((until, part) => {
+      const from = bounds[part] ?? 0;
       const env = { [`${told}_${name.toUpperCase()}`]: String(until - from), [`${told}_FROM`]: String(from) };
       return playPart(project, { ...env, [`${told}_SEED`]: String(values.seed) });
     }),
   );
-  if (jobs > 1) {
+  if (parts > 1) {
     const tallies = played.map(({ tally }) => tally);
     process.stdout.write(`in all: ${JSON.stringify(tallies.reduce((all, tally) => sum(all, tally)))}\n`);
   }
