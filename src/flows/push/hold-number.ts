@@ -68,7 +68,10 @@ async function isBehindAnother(run: PushRun, entry: NumberEntry): Promise<boolea
   return true;
 }
 
-/** Undefined where the service must be asked: it has said nothing since, or only this machine's clock says that the wait is over. */
+/**
+ * Undefined where the service must be asked: it has said nothing since, only this machine's clock says that the wait is over, or
+ * that clock was set back since.
+ */
 function waitByService({ clock, outbox, settleMs }: PushContext, others: readonly Straggler[]): number | undefined {
   const last = lastAnswer(outbox);
   if (last === undefined) return undefined;
@@ -78,8 +81,8 @@ function waitByService({ clock, outbox, settleMs }: PushContext, others: readonl
   if (latest.includes(undefined)) return undefined;
   const leftMs = Math.max(...latest.map((ms) => ms ?? 0)) + settleMs + MARGIN_MS - last.serverDateAt;
   if (leftMs <= 0) return 0;
-  const waitMs = leftMs - Math.max(0, clock.now() - last.endedAt);
-  return waitMs > 0 ? waitMs : undefined;
+  const sinceMs = clock.now() - last.endedAt;
+  return sinceMs >= 0 && sinceMs < leftMs ? leftMs - sinceMs : undefined;
 }
 
 /** For a service that never says the time. */

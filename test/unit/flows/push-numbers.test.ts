@@ -114,6 +114,22 @@ test('a laptop whose clock was set ahead meanwhile sends the newer number no soo
   expect(story).toMatchObject({ applied: ['A', 'B'], faults: [] });
 });
 
+test('a laptop whose clock is set right again, having been ahead, sends the newer number no later', async () => {
+  using story = numberStory(['500-after'], 10 * MINUTE);
+  story.setLaptop(2 * DAY);
+  story.ask('A', 'find');
+  story.push('field');
+  await story.pass(500);
+  story.kill();
+  story.setLaptop(-2 * DAY);
+  story.ask('B', 'find');
+  for (let minute = 0; minute < 20; minute += 1) {
+    story.push('field');
+    await story.pass(MINUTE);
+  }
+  expect(story).toMatchObject({ applied: ['A', 'B'], faults: [] });
+});
+
 test('a newer number that is given up leaves the earlier one to be sent', async () => {
   using story = numberStory(['lost'], 10 * MINUTE);
   story.ask('A', 'find');
