@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { canNameMachines, namedMachine } from '../support/named-machine.ts';
 import type { Home } from '../support/run-pas.ts';
@@ -23,6 +23,11 @@ export function copyingOf(round: number): Copying | undefined {
   return copying !== undefined && NAMES_MACHINES.includes(copying) && !canNameMachines ? 'beside' : copying;
 }
 const NAMES_MACHINES: readonly Copying[] = ['elsewhere', 'moved'];
+
+/** What the log of an outbox was written last, which is how one sees from outside that a push has begun. */
+export function logWrittenMs(home: Home): number | undefined {
+  return statSync(join(folderOf(home), LOG), { throwIfNoEntry: false })?.mtimeMs;
+}
 
 export class Copies {
   readonly #own: Home;

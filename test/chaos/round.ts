@@ -1,7 +1,7 @@
 import { canLimitFiles, limitFiles } from '../support/file-limit.ts';
-import { expectDone, type Home } from '../support/run-pas.ts';
+import { expectDone, type Home, type Started } from '../support/run-pas.ts';
 import { writeByHand } from './by-hand.ts';
-import { Copies, type InUse } from './copies.ts';
+import { Copies, type InUse, logWrittenMs } from './copies.ts';
 import { expectEachOnce } from './each-once.ts';
 import { finish } from './finish.ts';
 import { openLaptop } from './laptop.ts';
@@ -165,15 +165,24 @@ async function enterAgain(home: Home, planned: readonly Planned[]): Promise<void
 
 /** Another copy is pushed at the same time, and may be killed. */
 async function pushBeside({ home, said }: InUse, dice: Random, tally: Tally): Promise<void> {
-  const killAfterMs = dice.chance(0.4) ? dice.between(120, 900) : undefined;
-  const { child, ended } = home.start('push', '--json', ...said);
+  const running = await begunPush({ home, said });
   tally.atOnce += 1;
-  if (killAfterMs !== undefined) {
-    await Promise.race([ended, pause(killAfterMs)]);
-    if (child.exitCode === null && child.kill('SIGKILL')) tally.kills += 1;
-  }
-  const run = await ended;
+  if (dice.chance(0.4)) await killSoon(running, dice, tally);
+  const run = await running.ended;
   if (run.signal === null) must(run, PUSH_CODES);
+}
+
+/** A push that has opened its outbox or has ended: before that there is nothing to disturb. */
+async function begunPush({ home, said }: InUse): Promise<Started> {
+  const before = logWrittenMs(home);
+  const running = home.start('push', '--json', ...said);
+  while (running.child.exitCode === null && [before, undefined].includes(logWrittenMs(home))) await pause(5);
+  return running;
+}
+
+async function killSoon({ child, ended }: Started, random: Random, tally: Tally): Promise<void> {
+  await Promise.race([ended, pause(random.between(0, 500))]);
+  if (child.exitCode === null && child.kill('SIGKILL')) tally.kills += 1;
 }
 
 /** A museum changes its mind about a number whose sending may be in doubt: the new one is to stay. */
@@ -193,24 +202,21 @@ async function disturbedPush(stage: Stage, { home, said }: InUse, random: Random
     await stage.service().control('POST', '/clock', { advance_ms: random.pick([1000, 3_600_000, 25 * 3_600_000]) });
     tally.clockJumps += 1;
   }
-  const running = home.start('push', '--json', ...said);
+  const running = await begunPush({ home, said });
   tally.pushes += 1;
   const ended = running.ended;
   const isFull = canLimitFiles && more.chance(0.2);
   if (isFull) {
-    await Promise.race([ended, pause(more.between(100, 500))]);
+    await Promise.race([ended, pause(more.between(0, 300))]);
     limitFiles(more.between(0, 400_000), running.child.pid);
     tally.fullDisks += 1;
   }
   if (random.chance(0.15)) {
-    await pause(random.between(150, 900));
+    await Promise.race([ended, pause(random.between(0, 500))]);
     await stage.restartService();
     tally.serverKills += 1;
   }
-  if (random.chance(0.7)) {
-    await Promise.race([ended, pause(random.between(120, 700))]);
-    if (running.child.exitCode === null && running.child.kill('SIGKILL')) tally.kills += 1;
-  }
+  if (random.chance(0.7)) await killSoon(running, random, tally);
   const run = await ended;
   // A disk that is full is told as such, with 5 or 12, and the process is not ended by a signal of the system's alone.
   if (run.signal === null) must(run, isFull ? [...PUSH_CODES, 12] : PUSH_CODES);
