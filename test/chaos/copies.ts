@@ -120,13 +120,17 @@ export class Copies {
     }
   }
 
-  /** What was moved comes back to the machine that all rounds are played on; copies are thrown away. */
+  /**
+   * What was moved comes back to the machine that all rounds are played on; copies are thrown away. All is accounted for by now, so
+   * that what the next rounds add need not be held.
+   */
   async close(): Promise<void> {
     if (this.#copying === 'moved' && this.#isDone) {
       rmSync(folderOf(this.#own), { recursive: true });
       cpSync(this.#saved, folderOf(this.#own), { recursive: true });
       await runs(this.#own, ['push', '--json', '--moved'], [0]);
     }
+    await runs(this.#own, ['reconcile', '--release-new'], [0]);
     for (const path of [this.#saved, `${this.#saved}-state`]) rmSync(path, { recursive: true, force: true });
   }
 }

@@ -181,7 +181,7 @@ async function begunPush({ home, said }: InUse): Promise<Started> {
 }
 
 async function killSoon({ child, ended }: Started, random: Random, tally: Tally): Promise<void> {
-  await Promise.race([ended, pause(random.between(0, 500))]);
+  await Promise.race([ended, pause(random.between(0, 300))]);
   if (child.exitCode === null && child.kill('SIGKILL')) tally.kills += 1;
 }
 
