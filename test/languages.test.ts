@@ -10,7 +10,7 @@ import { type Literal, readSources, type SourceText, type Template } from './sup
 const sources = readSources('src', 'bin');
 const texts = sources.flatMap((source) => source.texts);
 
-/** What ttag finds a text by at run time: its values are numbered as they come, whatever they are called. */
+/** What a text is found by at run time: its values are numbered as they come, whatever they are called. */
 type Key = string;
 
 type Translation = {

@@ -1,4 +1,6 @@
 import { t } from './language.ts';
+import type { Message } from './message.ts';
+
 /**
  * What stops a command. Findings about data are not errors but {@link Issue} values; what the service answers is an
  * outcome. One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
@@ -25,22 +27,35 @@ export type ExitReason = keyof typeof EXIT_CODES;
 
 type FailureOptions = {
   /** What to type or do next; shown under the message. */
-  readonly hint?: string;
+  readonly hint?: Message;
   readonly cause?: unknown;
 };
 
+/** An error that says what is wrong as a value, where that may be kept or be told in another language later. */
+export class SayingError extends Error {
+  readonly says: Message;
+  constructor(says: Message, { cause }: { readonly cause?: unknown } = {}) {
+    super(String(says), cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.says = says;
+  }
+}
+
 /** A failure that pas foresaw. Any other error that reaches the top is a bug in pas. */
-export class PasError extends Error {
+export class PasError extends SayingError {
   readonly code: string;
   readonly exitReason: ExitReason;
-  readonly hint: string | undefined;
+  readonly #hint: Message | undefined;
 
-  constructor(code: string, exitReason: ExitReason, message: string, options: FailureOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = new.target.name;
+  constructor(code: string, exitReason: ExitReason, message: Message, options: FailureOptions = {}) {
+    super(message, options);
     this.code = code;
     this.exitReason = exitReason;
-    this.hint = options.hint;
+    this.#hint = options.hint;
+  }
+
+  get hint(): string | undefined {
+    return this.#hint?.toString();
   }
 
   get exitCode(): number {
@@ -49,9 +64,9 @@ export class PasError extends Error {
 }
 
 /** A kind of failure that says no more than its text. */
-function failure(code: string, exitReason: ExitReason): new (message: string, options?: FailureOptions) => PasError {
+function failure(code: string, exitReason: ExitReason): new (message: Message, options?: FailureOptions) => PasError {
   return class extends PasError {
-    constructor(message: string, options?: FailureOptions) {
+    constructor(message: Message, options?: FailureOptions) {
       super(code, exitReason, message, options);
     }
   };
@@ -63,7 +78,7 @@ export class UsageError extends failure('usage', 'usage') {}
 /** A file that was to be read cannot be: missing, a folder, no permission, not what it claims to be. */
 export class FileError extends PasError {
   readonly path: string;
-  constructor(path: string, message: string, options?: FailureOptions) {
+  constructor(path: string, message: Message, options?: FailureOptions) {
     super('file', 'usage', message, options);
     this.path = path;
   }
@@ -84,7 +99,7 @@ export class ConfigError extends failure('config', 'config') {}
 /** A database or file of ours cannot be read or written: damaged, read-only, no space, locked by another program. */
 export class DatabaseError extends PasError {
   /** `passing`: what is on disk is sound, and the same command works as soon as there is space or the other program is done. */
-  constructor(message: string, options: FailureOptions & { readonly passing?: boolean } = {}) {
+  constructor(message: Message, options: FailureOptions & { readonly passing?: boolean } = {}) {
     super('database', options.passing === true ? 'unavailable' : 'config', message, options);
   }
 }
@@ -96,7 +111,7 @@ export class DatabaseTooNewError extends failure('database-too-new', 'databaseTo
 export class OaiError extends PasError {
   /** The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was none at all. */
   readonly oaiCode: string;
-  constructor(oaiCode: string, message: string, options?: FailureOptions) {
+  constructor(oaiCode: string, message: Message, options?: FailureOptions) {
     super(`oai-${oaiCode}`, 'oaiProtocol', message, options);
     this.oaiCode = oaiCode;
   }
@@ -107,12 +122,17 @@ export class ContractError extends failure('outside-contract', 'outsideContract'
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {
-  constructor(message = t`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
+  constructor(message: Message = t`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
     super('interrupted', 'interrupted', message, options);
   }
 }
 
-/** The text of anything that was thrown. */
+/** What anything that was thrown says. */
+export function sayingOf(thrown: unknown): Message {
+  return thrown instanceof SayingError ? thrown.says : messageOf(thrown);
+}
+
+/** The same in words. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

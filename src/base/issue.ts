@@ -1,9 +1,13 @@
 import { t } from './language.ts';
+import type { Message } from './message.ts';
+
 /** One finding about data: where it stands, which element and rule it concerns, what is wrong and what to do. */
 export type Issue = {
   /** Stable name of the rule, kebab-case, for programs. */
   readonly rule: string;
   /** What is wrong, in one sentence, and then what to do about it. */
+  readonly says: Message;
+  /** The same in words, in the language of whoever reads it. */
   readonly message: string;
   /** A warning does not keep a find from being queued. */
   readonly severity: 'error' | 'warning';
@@ -28,12 +32,23 @@ export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
 }
 
-export function errorIssue(rule: string, message: string, where: Omit<Issue, 'rule' | 'message' | 'severity'> = {}): Issue {
-  return { rule, message, severity: 'error', ...where };
+type Where = Omit<Issue, 'rule' | 'says' | 'message' | 'severity'>;
+
+export function errorIssue(rule: string, says: Message, where: Where = {}): Issue {
+  return issueOf({ rule, says, severity: 'error', ...where });
 }
 
-export function warningIssue(rule: string, message: string, where: Omit<Issue, 'rule' | 'message' | 'severity'> = {}): Issue {
-  return { rule, message, severity: 'warning', ...where };
+export function warningIssue(rule: string, says: Message, where: Where = {}): Issue {
+  return issueOf({ rule, says, severity: 'warning', ...where });
+}
+
+export function issueOf(issue: Omit<Issue, 'message'>): Issue {
+  return {
+    ...issue,
+    get message() {
+      return String(issue.says);
+    },
+  };
 }
 
 /** "season.csv, row 4, column obdobi" */

@@ -1,19 +1,21 @@
-import type { Template, Translator } from './catalog.ts';
 import { LANGUAGES, type Language } from './languages.ts';
+import type { Forms } from './po-files.ts';
 
 /**
  * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
- * where a number decides its form), and its Czech stands in src/language/cs. What programs read (JSON keys, codes, rules,
- * element names, the journal) is never translated.
+ * where a number decides its form), and its Czech stands in src/language/cs. What is said later, or kept, is a value until then: see
+ * message.ts. What programs read (JSON keys, codes, rules, element names, the journal) is never translated.
  */
 
 /** One language a process. Undefined is English, which needs no catalog, nor what reads one. */
-let spoken: { readonly language: Language; readonly translator: Translator } | undefined;
+let spoken: { readonly language: Language; readonly forms: Forms } | undefined;
 
-/** A text in the language of the process. Inside the template stand plain variables and members, nothing to be called. */
+/** A text with its values, not yet put together. */
+export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
+
+/** A text in the language of the process. Inside the template stand plain variables, members and commands, nothing to be called. */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
-  const template = { strings, values };
-  return spoken === undefined ? inEnglish(template) : spoken.translator.text(template);
+  return spoken === undefined ? String.raw({ raw: strings }, ...values) : inLanguage(numbered(strings), values);
 }
 
 /** The singular of {@link ngettext}, which the Czech forms are found by. */
@@ -22,14 +24,34 @@ export function msgid(strings: TemplateStringsArray, ...values: readonly unknown
 }
 
 /** ngettext(msgid`${count} find`, `${count} finds`, count) */
-export function ngettext(one: Template, many: string, count: number): string {
-  if (spoken !== undefined) return spoken.translator.counted(one, many, count);
-  return count === 1 ? inEnglish(one) : many;
+export function ngettext({ strings, values }: Template, many: string, count: number): string {
+  if (spoken !== undefined) return inLanguage(numbered(strings), values, { many, count });
+  return count === 1 ? String.raw({ raw: strings }, ...values) : many;
 }
 
-function inEnglish({ strings, values }: Template): string {
-  return String.raw({ raw: strings }, ...values);
+/** What a text is found by in a catalog: its values are numbered as they come. */
+export function numbered(strings: readonly string[]): string {
+  return strings.reduce((text, part, index) => `${text}\${${index - 1}}${part}`);
 }
+
+/** Where a number decides the form of a text: the English of all but one. */
+export type Counted = { readonly many: string; readonly count: number };
+
+/** A numbered text in the language of the process, with its values put in all at once: one may look like a place for another. */
+export function inLanguage(text: string, values: readonly unknown[], counted?: Counted): string {
+  const forms = spoken?.forms[text];
+  const english = counted === undefined || counted.count === 1 ? text : counted.many;
+  const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
+  return filled(form ?? english, values.map(String));
+}
+
+function filled(text: string, values: readonly string[]): string {
+  return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
+}
+
+const CZECH = new Intl.PluralRules('cs');
+/** Czech: one; two to four; all others. */
+const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
 export function spokenLanguage(): Language {
   return spoken?.language ?? 'en';
@@ -76,12 +98,7 @@ export function languageNamed(word: string | undefined): Language | undefined {
   return LANGUAGES.find((each) => each === language);
 }
 
-/** From here on t`…` speaks this language. To be called before a module that says something is loaded. */
+/** From here on t`…` speaks this language. */
 export async function speak(language: Language): Promise<void> {
-  if (language === 'en') {
-    spoken = undefined;
-    return;
-  }
-  const { openTranslator } = await import('./catalog.ts');
-  spoken = { language, translator: await openTranslator(language) };
+  spoken = language === 'en' ? undefined : { language, forms: await (await import('./catalog.ts')).readCatalog(language) };
 }

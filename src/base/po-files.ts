@@ -2,14 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { po } from 'gettext-parser';
 
-/** The translated forms of each English text; several where a number decides. */
+/** The translated forms of each English text, in which values are numbered as they come in the English; several where a number decides. */
 export type Forms = Readonly<Record<string, readonly string[]>>;
 
 export function readPoFiles(folder: string): Forms {
   const forms: Record<string, readonly string[]> = {};
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {
     const texts = po.parse(readFileSync(join(folder, name))).translations[''] ?? {};
-    for (const [english, { msgstr }] of Object.entries(texts)) forms[english] = msgstr;
+    for (const [english, { msgstr }] of Object.entries(texts)) {
+      const names = [...english.matchAll(PLACE)].map(([, value = '']) => value);
+      let count = 0;
+      forms[english.replace(PLACE, () => `\${${count++}}`)] = msgstr.map((form) =>
+        form.replace(PLACE, (_, value: string) => `\${${names.indexOf(value)}}`),
+      );
+    }
   }
   return forms;
 }
+
+/** A value in a text, with the name that the sources give it: a variable, a member, or a command. */
+const PLACE = /\$\{\s*([^}]*?)\s*\}/g;

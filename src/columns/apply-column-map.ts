@@ -1,5 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { type AnglePart, angleCell } from '../place/read-degrees.ts';
 import { headerPlaceOf, type Table, type TableRow } from '../tables/table.ts';
@@ -108,8 +108,8 @@ function missingColumns(
     .map((key) => {
       const nearest = alternatives(nearestNames(key, keys));
       const all = keys.join(', ');
-      const advice = nearest === '' ? t`Its columns are: ${all}.` : t`Did you mean ${nearest}?`;
-      const message = t`${map.file} names the column "${key}", which the table does not have. ${advice}`;
+      const advice = nearest === '' ? msg`Its columns are: ${all}.` : msg`Did you mean ${nearest}?`;
+      const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
       return errorIssue('map-column-missing', message, headerPlaceOf(table));
     });
 }

@@ -1,4 +1,5 @@
-import { decimal, msgid, ngettext, t } from '../base/language.ts';
+import { decimal, msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
@@ -19,8 +20,8 @@ export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: 
 type Evidence = {
   readonly score: number;
   readonly rule?: Partial<ReadColumn>;
-  readonly reasons: readonly string[];
-  readonly doubt?: string;
+  readonly reasons: readonly Message[];
+  readonly doubt?: Message;
 };
 
 /** What a column may be: above 1 is as good as certain, below {@link LEAST_SCORE} nothing. */
@@ -28,9 +29,9 @@ export type Candidate = {
   readonly element: ColumnName;
   readonly score: number;
   readonly rule: ReadColumn;
-  readonly reasons: readonly string[];
+  readonly reasons: readonly Message[];
   /** Why a person should look at it. */
-  readonly doubt?: string;
+  readonly doubt?: Message;
 };
 
 const LEAST_SCORE = 0.45;
@@ -67,12 +68,12 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
     case 'state':
       return (profile, name) =>
         name !== undefined && shareOf(profile, (text) => isReadable(readTargetState(text))) > 0.9
-          ? { score: 0.3, reasons: [t`its values are 1, 2 or 3`] }
+          ? { score: 0.3, reasons: [msg`its values are 1, 2 or 3`] }
           : undefined;
     case 'geom-system':
       return (profile, name) =>
         name !== undefined && shareOf(profile, (text) => isReadable(readGeomSystem(text))) > 0.9
-          ? { score: 0.4, reasons: [t`its values name coordinate systems`] }
+          ? { score: 0.4, reasons: [msg`its values name coordinate systems`] }
           : undefined;
     case 'term':
       return termOf(set);
@@ -107,8 +108,8 @@ export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Cand
   return found.sort((a, b) => b.score - a.score);
 }
 
-function nameReason({ score, like }: NameFit): string {
-  return score === 1 ? t`called so` : t`its name is like ‘${like}’`;
+function nameReason({ score, like }: NameFit): Message {
+  return score === 1 ? msg`called so` : msg`its name is like ‘${like}’`;
 }
 
 function byName(score: number): Judge {
@@ -118,17 +119,17 @@ function byName(score: number): Judge {
 function localId(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   const everywhere = profile.filled === profile.rowCount;
   if (name === undefined) return undefined;
-  if (profile.unique && everywhere) return { score: 0.3, reasons: [t`every row has one, and no two are the same`] };
+  if (profile.unique && everywhere) return { score: 0.3, reasons: [msg`every row has one, and no two are the same`] };
   const empty = profile.rowCount - profile.filled;
   const doubt = profile.unique
-    ? ngettext(msgid`${empty} row has none and will be left out`, `${empty} rows have none and will be left out`, empty)
-    : t`some are there twice and will be left out`;
+    ? nmsg(msgid`${empty} row has none and will be left out`, msgid`${empty} rows have none and will be left out`, empty)
+    : msg`some are there twice and will be left out`;
   return { score: profile.unique ? 0.1 : -0.1, reasons: [], doubt };
 }
 
 function project(profile: ColumnProfile): Evidence | undefined {
   const share = shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}$/.test(text));
-  return share < 0.8 ? undefined : { score: 0.7, reasons: [t`its values are identifiers of projects`] };
+  return share < 0.8 ? undefined : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
 }
 
 function termOf(set: string): Judge {
@@ -137,7 +138,7 @@ function termOf(set: string): Judge {
     // Many different texts that are called otherwise are no terms.
     if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
     const shape = termShape(profile, set, lookupTerm);
-    if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [t`${set} was not harvested`] };
+    if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [msg`${set} was not harvested`] };
     if (set === 'organizace' && shape.found === 0) return undefined;
     if (name === undefined && shape.found < 2) return undefined;
     return { score: shape.found === 0 ? -0.1 : 0.65 * shape.share, reasons: [termReason(shape, set)] };
@@ -149,7 +150,7 @@ function position(profile: ColumnProfile, name: NameFit | undefined): Evidence |
   const plain = shareOf(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
     score: name === undefined ? 0.6 : 0.5,
-    reasons: [t`both coordinates stand in one cell`],
+    reasons: [msg`both coordinates stand in one cell`],
     ...(plain ? {} : { rule: { form: 'position' } }),
   };
 }
@@ -162,7 +163,7 @@ function photographs(profile: ColumnProfile): Evidence | undefined {
   const separator = SEPARATORS.find((mark) => [...profile.values.keys()].some((text) => text.split(mark).length > 1));
   return {
     score: 0.6,
-    reasons: [t`its values are names of photographs`],
+    reasons: [msg`its values are names of photographs`],
     ...(separator === undefined || separator === ';' ? {} : { rule: { separator } }),
   };
 }
@@ -192,8 +193,8 @@ function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTer
   return looked === 0 ? undefined : { share: foundRows / rows, looked, found };
 }
 
-function termReason({ looked, found }: TermShape, set: string): string {
-  return t`${found} of ${looked} different terms are in ${set}`;
+function termReason({ looked, found }: TermShape, set: string): Message {
+  return msg`${found} of ${looked} different terms are in ${set}`;
 }
 
 /** Evidence of elements whose values have a form: measures, days, people, yes and no. */
@@ -203,15 +204,15 @@ function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): Evid
   if (name === undefined || share < 0.5 || least < 0 || most > 5000) return undefined;
   const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
   const named = namedUnit(profile.header);
-  if (named !== undefined) return { score: 0.3, rule: { unit: named }, reasons: [t`the header says ${named}`] };
-  if (fractions && most <= 10) return { score: 0.2, rule: { unit: 'm' }, reasons: [t`${range}: probably metres`] };
-  if (most > 1000) return { score: 0.2, rule: { unit: 'mm' }, reasons: [t`${range}: probably millimetres`] };
+  if (named !== undefined) return { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`] };
+  if (fractions && most <= 10) return { score: 0.2, rule: { unit: 'm' }, reasons: [msg`${range}: probably metres`] };
+  if (most > 1000) return { score: 0.2, rule: { unit: 'mm' }, reasons: [msg`${range}: probably millimetres`] };
   const isVague = !fractions && most <= 5;
   return {
     score: 0.2,
     rule: { unit: 'cm' },
-    reasons: [t`${range}: probably centimetres`],
-    ...(isVague ? { doubt: t`${range} may be metres as well` } : {}),
+    reasons: [msg`${range}: probably centimetres`],
+    ...(isVague ? { doubt: msg`${range} may be metres as well` } : {}),
   };
 }
 
@@ -224,12 +225,12 @@ function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evide
   const shape = dateShape(profile);
   if (shape === undefined || (name === undefined && shape.share < 0.9)) return undefined;
   const { form, share, ambiguous, years } = shape;
-  const written = form === DAY_NUMBER ? t`day numbers of a spreadsheet` : t`days of the form ${form}`;
+  const written = form === DAY_NUMBER ? msg`day numbers of a spreadsheet` : msg`days of the form ${form}`;
   return {
     score: share > 0 ? 0.5 : 0.3,
     rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
-    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [t`a year alone is no day: it is kept in the note`] : [])],
-    ...(ambiguous ? { doubt: t`nothing tells the day from the month; the day is taken to come first` } : {}),
+    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [msg`a year alone is no day: it is kept in the note`] : [])],
+    ...(ambiguous ? { doubt: msg`nothing tells the day from the month; the day is taken to come first` } : {}),
   };
 }
 
@@ -239,9 +240,9 @@ function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, know
   const persons = shareOf(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
   if (name === undefined || persons < 0.3) return undefined;
   const order = nameOrder(profile, knowledge);
-  if (order === undefined) return { score: 0.3 * persons, reasons: [t`its values are names of people`] };
-  const written = order === 'surname-first' ? t`surname first` : t`given name first`;
-  return { score: 0.3 * persons, rule: { name: order }, reasons: [t`names of people, ${written}`] };
+  if (order === undefined) return { score: 0.3 * persons, reasons: [msg`its values are names of people`] };
+  const written = order === 'surname-first' ? msg`surname first` : msg`given name first`;
+  return { score: 0.3 * persons, rule: { name: order }, reasons: [msg`names of people, ${written}`] };
 }
 
 /** Undefined where all stand with a comma. */
@@ -274,5 +275,5 @@ function yesOrNoCandidate(profile: ColumnProfile, name: NameFit | undefined): Ev
   const share = shareOf(profile, (text) => isReadable(readBoolean(text)) || own.includes(keyForm(text)));
   if (share < 0.9) return undefined;
   const values = Object.fromEntries(own.map((text) => [text, OWN_WORDS[text] ?? '']));
-  return { score: 0.3, reasons: [t`its values mean yes or no`], ...(own.length === 0 ? {} : { rule: { values } }) };
+  return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(own.length === 0 ? {} : { rule: { values } }) };
 }

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { type ElementName, FIELDS } from '../find/fields.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
@@ -78,20 +78,22 @@ function strangeColumn(table: Table, header: string, index: number, before: read
   const folded = foldName(header);
   if (folded === ISSUES_COLUMN) return [];
   if (MADE_BY_SERVICE.includes(folded)) {
-    return [warningIssue('column-not-sent', t`The service fills ${folded} itself. The column is not read.`, where)];
+    return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
   }
   if (header === '') {
     if (isEmptyColumn(table, index)) return [];
     const position = index + 1;
-    return [errorIssue('column-without-name', t`Column ${position} has values but no name in the header. Name it.`, where)];
+    return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
   }
   const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
   const known = COLUMN_NAMES.join(', ');
   const isListed = before.some(({ message }) => message.includes(known));
-  const choice = isListed ? t`Rename it, or take it out.` : t`Rename it to one of the known columns, or take it out: ${known}.`;
-  const rename = nearest === '' ? choice : t`Did you mean ${nearest}?`;
-  const advice = table.names === undefined ? rename : t`Say in the column map what it is: an element, or "ignore".`;
-  return [errorIssue('column-unknown', t`There is no element for the column "${header}". ${advice}`, where)];
+  const choice = isListed
+    ? msg`Rename it, or take it out.`
+    : msg`Rename it to one of the known columns, or take it out: ${known}.`;
+  const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
+  const advice = table.names === undefined ? rename : msg`Say in the column map what it is: an element, or "ignore".`;
+  return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
 }
 
 function isEmptyColumn({ rows }: Table, index: number): boolean {
@@ -99,9 +101,11 @@ function isEmptyColumn({ rows }: Table, index: number): boolean {
   return true;
 }
 
-function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): string {
+function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap<ColumnName, number>, header: string): Message {
   const first = table.header[positions.get(name) ?? -1] ?? '';
   const both =
-    first === header ? t`The column "${header}" stands twice in the header.` : t`"${first}" and "${header}" both mean ${name}.`;
-  return t`${both} Keep one of them.`;
+    first === header
+      ? msg`The column "${header}" stands twice in the header.`
+      : msg`"${first}" and "${header}" both mean ${name}.`;
+  return msg`${both} Keep one of them.`;
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { joined, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
 import { readSettings, type Setting, settingOf } from './settings.ts';
@@ -19,20 +19,20 @@ export type DefaultsFile = {
  * @param where named in errors, such as "config.toml, project C-202400101"
  * @throws ConfigError for a name that no element has, one that cannot be a default, or a value that it cannot have
  */
-export function checkDefaults(where: string, value: unknown): FindDefaults {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(t`${where}: must be a table.`);
+export function checkDefaults(where: Message, value: unknown): FindDefaults {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(msg`${where}: must be a table.`);
   return Object.entries(value).map(([key, given]) => {
     if (!['string', 'number', 'bigint', 'boolean'].includes(typeof given)) {
-      throw new ConfigError(t`${where}: ${key} must be a text, a number, true or false.`);
+      throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
     }
     const setting = settingOf(key, String(given).trim());
-    if ('rule' in setting) throw new ConfigError(`${where}: ${setting.message}`);
+    if ('rule' in setting) throw new ConfigError(joined([where, setting.says], ': '));
     if (!ALLOWED.has(setting.name)) {
-      throw new ConfigError(t`${where}: ${key} belongs to one find alone and cannot be a default.`);
+      throw new ConfigError(msg`${where}: ${key} belongs to one find alone and cannot be a default.`);
     }
     const [issue] = readSettings([setting], '', WITHOUT_LOOKUPS).issues;
     if (issue !== undefined && issue.rule !== 'term-not-harvested' && issue.rule !== 'finder-name') {
-      throw new ConfigError(`${where}: ${key}: ${issue.message}`);
+      throw new ConfigError(joined([where, key, issue.says], ': '));
     }
     return setting;
   });
@@ -49,12 +49,12 @@ export function readDefaults(
   return {
     profiles: new Map(
       [...(tables?.profiles ?? [])].map(
-        ([name, own]) => [name, checkDefaults(t`${path}, defaults of profile ${name}`, own)] as const,
+        ([name, own]) => [name, checkDefaults(msg`${path}, defaults of profile ${name}`, own)] as const,
       ),
     ),
     projects: new Map(
       Object.entries(tables?.projects ?? {}).map(
-        ([project, own]) => [project, checkDefaults(t`${path}, project ${project}`, own)] as const,
+        ([project, own]) => [project, checkDefaults(msg`${path}, project ${project}`, own)] as const,
       ),
     ),
   };

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from '../find/fields.ts';
@@ -38,7 +38,7 @@ export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[
 type Value = string | number | boolean | Reference;
 
 /** Notes what is wrong with a cell. Photographs and keys are no elements, so `element` may be absent. */
-type Report = (severity: Issue['severity'], rule: string, message: string, column: ColumnName, element?: ElementName) => void;
+type Report = (severity: Issue['severity'], rule: string, message: Message, column: ColumnName, element?: ElementName) => void;
 
 /**
  * One row as a find. What is read here is only what each cell says; whether the find is complete and true to the service's rules is
@@ -115,7 +115,7 @@ function readPhotos(cell: string, resolvePhoto: ResolvePhoto, kept: readonly str
     const path = resolvePhoto(name);
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
-    else if (photos.has(path.value)) report('warning', 'photo-twice', t`"${name}" stands twice; it is queued once.`, 'photos');
+    else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
   return [...photos];
@@ -126,10 +126,10 @@ const NO_PHOTOS: readonly string[] = [];
 /** A row that came from the service would be recorded there once more. */
 function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (elsewhere !== undefined) {
-    const message = t`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;
+    const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');
     return;
   }
-  const message = t`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
+  const message = msg`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
   report('error', 'already-recorded', message, 'ident_cely');
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/resolve-reference.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
@@ -67,23 +67,23 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf
   };
 }
 
-function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): string {
+function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
   return unit === undefined
-    ? t`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`
-    : t`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
+    ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`
+    : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
 }
 
 /** Why a text cannot be a find's own key. */
-export function findKeyProblem(key: string): string | undefined {
-  if (key === '') return t`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
+export function findKeyProblem(key: string): Message | undefined {
+  if (key === '') return msg`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
-    return t`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
-  return /[\r\n\t]/.test(key) ? t`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
+    return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
+  return /[\r\n\t]/.test(key) ? msg`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
 }
 
 /** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
-  const message = t`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
+  const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
   return () => {
     const seen = new Map<string, number>();

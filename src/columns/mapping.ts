@@ -1,5 +1,5 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
 import { mappedAstrayMessage } from '../find/resolve-reference.ts';
@@ -50,13 +50,13 @@ export function readMapping(table: Table): Mapping {
   const known = MAPPING_COLUMNS.join(', ');
   for (const needed of ['set', 'term', 'id'] as const) {
     if (columns.has(needed)) continue;
-    const message = t`The mapping has no column ${needed}. Its columns are ${known}.`;
+    const message = msg`The mapping has no column ${needed}. Its columns are ${known}.`;
     issues.push(errorIssue('mapping-column', message, { file: table.file, row: 1 }));
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
     const read = readRow(row, columns);
-    if (typeof read === 'object') return [read];
+    if (!isMessage(read)) return [read];
     issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
     return [];
   });
@@ -74,20 +74,20 @@ function columnsOf(table: Table): Map<MappingColumn, number> {
 }
 
 /** @returns what is wrong, where the row cannot be used */
-function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | string {
+function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | Message {
   const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
   const named = cell('set');
   const set = setNamed(named);
   const term = cell('term');
   const said = cell('confirmed').toLowerCase();
   if (set === undefined) {
-    return t`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
+    return msg`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
   }
-  if (term === '') return t`The row has no term of your own.`;
-  if (IDENTIFIER.test(term)) return t`"${term}" is an identifier of the service and cannot stand for another entry.`;
-  if (!YES.has(said) && !NO.has(said)) return t`confirmed is "${said}". Write yes, or leave it empty.`;
+  if (term === '') return msg`The row has no term of your own.`;
+  if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
+  if (!YES.has(said) && !NO.has(said)) return msg`confirmed is "${said}". Write yes, or leave it empty.`;
   const confirmed = YES.has(said);
-  if (confirmed && cell('id') === '' && cell('label') === '') return t`"${term}" is confirmed, but names no entry.`;
+  if (confirmed && cell('id') === '' && cell('label') === '') return msg`"${term}" is confirmed, but names no entry.`;
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
 
@@ -108,7 +108,7 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
-    const message = t`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
+    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
     issues.push(errorIssue('mapping-twice', message, { file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));
@@ -164,7 +164,7 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
   if (termAt === undefined) {
     const known = table.header.join(', ');
-    const message = t`The list has no column "term". Its columns are ${known}; call the one with your terms "term".`;
+    const message = msg`The list has no column "term". Its columns are ${known}; call the one with your terms "term".`;
     return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
@@ -174,7 +174,7 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
-      const message = t`"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
+      const message = msg`"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
       issues.push(errorIssue('list-set', message, { file: table.file, row }));
       continue;
     }
@@ -233,11 +233,11 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
       return [];
     case 'other-label': {
       const { entry } = standing;
-      const message = t`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
+      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
       return [warningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {
-      const message = t`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
+      const message = msg`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
       return [warningIssue('mapping-unchecked', message)];
     }
     default:

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
@@ -12,12 +12,12 @@ import type { Setting } from './settings.ts';
 export type ColumnProposal = {
   readonly profile: ColumnProfile;
   readonly rule: ColumnRule;
-  readonly reasons: readonly string[];
+  readonly reasons: readonly Message[];
   /** Why a person should look at it. */
-  readonly doubt?: string;
+  readonly doubt?: Message;
 };
 
-type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly string[] };
+type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly Message[] };
 
 /** How a strange table may be read. */
 export type TableProposal = {
@@ -56,7 +56,7 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
-    ...given.map(({ name, value }) => ({ element: name, text: value, reasons: [t`given by --set`] })),
+    ...given.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
     ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   return { columns, fixed, undecided: undecidedOf(columns, fixed) };
@@ -94,15 +94,15 @@ function likelyKey(free: readonly ColumnProfile[], chosen: ReadonlyMap<number, C
       unique && filled === rowCount && !chosen.has(index) && [...values.keys()].every((text) => /^(?=.*\d).{1,30}$/.test(text)),
   );
   if (profile === undefined) return undefined;
-  const reasons = [t`every row has one, and no two are the same`];
-  const doubt = t`no column is called a number of the find; is this one?`;
+  const reasons = [msg`every row has one, and no two are the same`];
+  const doubt = msg`no column is called a number of the find; is this one?`;
   return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons, doubt }];
 }
 
 function defaultsFor(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
   const systemKnown = read.has('geom_system') || point === undefined;
   return [
-    ...(read.has('stav') ? [] : [{ element: 'stav' as const, text: '1', reasons: [t`state 1 asks the least of a find`] }]),
+    ...(read.has('stav') ? [] : [{ element: 'stav' as const, text: '1', reasons: [msg`state 1 asks the least of a find`] }]),
     ...(systemKnown ? [] : [{ element: 'geom_system' as const, text: point.system, reasons: point.reasons }]),
   ];
 }
@@ -111,10 +111,10 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
   return profile !== undefined && DERIVED.includes(foldName(profile.header));
 }
 
-function whyIgnored(profile: ColumnProfile): string {
-  if (profile.filled === 0) return t`the column is empty`;
-  if (isDerived(profile)) return t`the service finds it out from the point`;
-  return t`like no element; to keep it, say poznamka`;
+function whyIgnored(profile: ColumnProfile): Message {
+  if (profile.filled === 0) return msg`the column is empty`;
+  if (isDerived(profile)) return msg`the service finds it out from the point`;
+  return msg`like no element; to keep it, say poznamka`;
 }
 
 /** The map that the proposal comes to. */

@@ -1,4 +1,5 @@
-import { msgid, ngettext, t } from '../base/language.ts';
+import { msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
 import type { LookupArea } from '../find/lookup.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import { toWgs84 } from '../place/project.ts';
@@ -15,9 +16,9 @@ export type PointProposal = {
   readonly columns: readonly {
     readonly profile: ColumnProfile;
     readonly rule: ReadColumn;
-    readonly reasons: readonly string[];
+    readonly reasons: readonly Message[];
   }[];
-  readonly reasons: readonly string[];
+  readonly reasons: readonly Message[];
 };
 
 /** Rows that are looked up in cadastral areas. */
@@ -59,8 +60,8 @@ export function proposePoint(
       rule: { kind: 'read' as const, element, ...(needsMinus ? { sign: 'minus' as const } : {}) },
       reasons: [
         AXIS_REASONS[axis],
-        ...(needsMinus ? [t`written without the minus sign, which EPSG:5514 has`] : []),
-        ...(swapped && index === 0 ? [t`called y here, but the smaller number comes first in EPSG:5514`] : []),
+        ...(needsMinus ? [msg`written without the minus sign, which EPSG:5514 has`] : []),
+        ...(swapped && index === 0 ? [msg`called y here, but the smaller number comes first in EPSG:5514`] : []),
       ],
     };
   });
@@ -77,7 +78,7 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
     return [...angles[element]].map(([part, profile]) => ({
       profile,
       rule: { kind: 'read' as const, element, part },
-      reasons: [t`they belong together: ${all}`],
+      reasons: [msg`they belong together: ${all}`],
     }));
   });
   const angleIn = (cells: readonly string[], parts: AngleColumns): number | undefined =>
@@ -97,14 +98,14 @@ function isNamed({ header }: ColumnProfile, letter: string): boolean {
   return foldName(header).split('_').includes(letter);
 }
 
-const AXIS_REASONS: Readonly<Record<Axis, string>> = {
-  east: t`numbers of 400 000 to 905 000: x of S-JTSK`,
-  south: t`numbers of 930 000 to 1 230 000: y of S-JTSK`,
-  lon: t`degrees of 12 to 19: longitude`,
-  lat: t`degrees of 48 to 51: latitude`,
+const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
+  east: msg`numbers of 400 000 to 905 000: x of S-JTSK`,
+  south: msg`numbers of 930 000 to 1 230 000: y of S-JTSK`,
+  lon: msg`degrees of 12 to 19: longitude`,
+  lat: msg`degrees of 48 to 51: latitude`,
 };
 
-function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): string {
+function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
     if (looked === MOST_LOOKED_UP) break;
@@ -112,13 +113,13 @@ function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupAre
     if (east === undefined || south === undefined) continue;
     const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
     const found = lookupArea(lon, lat);
-    if (found.kind === 'not-harvested') return t`not compared with cadastral areas: none were harvested`;
+    if (found.kind === 'not-harvested') return msg`not compared with cadastral areas: none were harvested`;
     looked += 1;
     if (found.kind === 'inside') inside += 1;
   }
-  return ngettext(
+  return nmsg(
     msgid`${inside} of ${looked} point looked up lies in a known cadastral area`,
-    `${inside} of ${looked} points looked up lie in known cadastral areas`,
+    msgid`${inside} of ${looked} points looked up lie in known cadastral areas`,
     looked,
   );
 }

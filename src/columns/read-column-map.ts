@@ -1,5 +1,5 @@
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
@@ -34,7 +34,7 @@ export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: read
 export function readColumnMap(file: string, text: string): ColumnMapReading {
   const toml = readToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
-    const message = t`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
+    const message = msg`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
     return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
   }
   const issues: Issue[] = [];
@@ -43,11 +43,11 @@ export function readColumnMap(file: string, text: string): ColumnMapReading {
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
     const known = KEYS.join(', ');
-    report('map-key', t`"${key}" is unknown here. Known are ${known}.`);
+    report('map-key', msg`"${key}" is unknown here. Known are ${known}.`);
   }
-  if (version !== MAP_VERSION) report('map-version', t`The first setting must be version = ${MAP_VERSION}.`);
+  if (version !== MAP_VERSION) report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
-    report('map-local-id', t`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
+    report('map-local-id', msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
   const map: ColumnMap = {
     file,
     columns: readColumns(tableOf(columns, 'columns', report), report),
@@ -58,11 +58,11 @@ export function readColumnMap(file: string, text: string): ColumnMapReading {
   return hasErrors(issues) ? { issues } : { map, issues };
 }
 
-type Report = (rule: string, message: string, column?: string) => void;
+type Report = (rule: string, message: Message, column?: string) => void;
 
 function tableOf(value: unknown, key: string, report: Report): TomlTable {
   if (isTable(value)) return value;
-  report('map-key', t`${key} must be a part of its own, which begins with [${key}].`);
+  report('map-key', msg`${key} must be a part of its own, which begins with [${key}].`);
   return {};
 }
 
@@ -70,7 +70,7 @@ function readColumns(columns: TomlTable, report: Report): Map<string, ColumnRule
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(keyForm(key))) report('map-column-twice', t`The column stands twice. Keep one of them.`, key);
+    if (forms.has(keyForm(key))) report('map-column-twice', msg`The column stands twice. Keep one of them.`, key);
     forms.add(keyForm(key));
     const rule = readRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
@@ -87,7 +87,7 @@ function readRule(key: string, value: unknown, report: Report): ColumnRule | und
 function ruleOf(key: string, named: unknown, { values, ...options }: TomlTable, report: Report): ColumnRule | undefined {
   if (named === 'ignore') return { kind: 'ignored' };
   const element = typeof named === 'string' ? elementNamed(named, key, report) : undefined;
-  if (typeof named !== 'string') report('map-element', t`Write an element, such as "hloubka", or "ignore".`, key);
+  if (typeof named !== 'string') report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
   if (element === undefined) return undefined;
   const read = readOptions(element, options, key, report);
   const own = readValues(values, key, report);
@@ -99,8 +99,8 @@ function elementNamed(name: string, key: string, report: Report): ColumnName | u
   if (element !== undefined) return element;
   const nearest = alternatives(nearestNames(foldName(name), COLUMN_NAMES));
   const known = COLUMN_NAMES.join(', ');
-  const advice = nearest === '' ? t`There are: ${known}; or "ignore".` : t`Did you mean ${nearest}?`;
-  report('map-element', t`There is no element ${name}. ${advice}`, key);
+  const advice = nearest === '' ? msg`There are: ${known}; or "ignore".` : msg`Did you mean ${nearest}?`;
+  report('map-element', msg`There is no element ${name}. ${advice}`, key);
   return undefined;
 }
 
@@ -111,14 +111,15 @@ function readOptions(element: ColumnName, options: TomlTable, key: string, repor
     const of = option?.of.join(', ') ?? '';
     const known = Object.keys(OPTIONS).join(', ');
     const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
-    if (option === undefined) report('map-option', t`"${name}" is unknown here. Known are element, values, ${known}.`, key);
-    else if (!option.of.includes(element)) report('map-option', t`${name} can be said of ${of} only, not of ${element}.`, key);
-    else if (typeof given !== 'string' || given === '') report('map-option', t`${name} must be a text in quotation marks.`, key);
-    else if (option.choices?.includes(given) === false) report('map-option', t`${name} is "${given}". Write ${choices}.`, key);
+    if (option === undefined) report('map-option', msg`"${name}" is unknown here. Known are element, values, ${known}.`, key);
+    else if (!option.of.includes(element)) report('map-option', msg`${name} can be said of ${of} only, not of ${element}.`, key);
+    else if (typeof given !== 'string' || given === '')
+      report('map-option', msg`${name} must be a text in quotation marks.`, key);
+    else if (option.choices?.includes(given) === false) report('map-option', msg`${name} is "${given}". Write ${choices}.`, key);
     else if (name === 'date' && !isDateForm(given)) {
       report(
         'map-date',
-        t`"${given}" is no form of a date. Write d, m and yyyy as they stand in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        msg`"${given}" is no form of a date. Write d, m and yyyy as they stand in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
         key,
       );
     } else read[name === 'year_only' ? 'yearOnly' : name] = given;
@@ -132,7 +133,7 @@ function readValues(values: unknown, key: string, report: Report): Record<string
   if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
     return Object.fromEntries(entries.map(([own, meant]) => [own, meant ?? '']));
   }
-  report('map-values', t`values must be of the form { "what stands in the table" = "what is meant" }.`, key);
+  report('map-values', msg`values must be of the form { "what stands in the table" = "what is meant" }.`, key);
   return undefined;
 }
 
@@ -141,8 +142,8 @@ function readFixed(fixed: TomlTable, report: Report): Setting[] {
     const element = elementNamed(key, key, report);
     const text = tomlScalar(value)?.trim();
     if (element === undefined) return [];
-    if (NOT_FIXED.includes(element)) report('map-fixed', t`${element} belongs to one find alone and cannot be fixed.`, key);
-    else if (text === undefined || text === '') report('map-fixed', t`${key} needs a text between quotation marks.`, key);
+    if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to one find alone and cannot be fixed.`, key);
+    else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
     else return [{ name: element, given: key, value: text }];
     return [];
   });
@@ -155,12 +156,12 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
     if (rule.kind === 'ignored' || rule.part === undefined) continue;
     const { element, part } = rule;
     const before = parts.get(element) ?? [];
-    if (before.includes(part)) report('map-element-twice', t`${element} has two columns of ${part}. Keep one of them.`, key);
+    if (before.includes(part)) report('map-element-twice', msg`${element} has two columns of ${part}. Keep one of them.`, key);
     parts.set(element, [...before, part]);
   }
   for (const [element, found] of parts) {
     const missing = ANGLE_PARTS.slice(0, found.includes('seconds') ? 3 : 2).find((part) => !found.includes(part));
-    if (missing !== undefined) report('map-part', t`${element} lacks a column with part = "${missing}".`);
+    if (missing !== undefined) report('map-part', msg`${element} lacks a column with part = "${missing}".`);
   }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   for (const [key, rule] of columns) {
@@ -172,13 +173,13 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
     if (other === undefined) first.set(rule.element, key);
     else if (isPart) continue;
     else if (!JOINED.includes(rule.element)) {
-      const message = t`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
+      const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
       report('map-element-twice', message, key);
     }
   }
   const names = fixed.map(({ name }) => name);
   for (const name of names.filter((each, index) => names.indexOf(each) !== index))
-    report('map-element-twice', t`${name} is fixed twice. Keep one of them.`, name);
+    report('map-element-twice', msg`${name} is fixed twice. Keep one of them.`, name);
 }
 
 function isTable(value: unknown): value is TomlTable {
@@ -190,8 +191,8 @@ type MapRemarks = {
   /** The table that the map was made for. */
   readonly table: string;
   /** By the key of the column. */
-  readonly columns: ReadonlyMap<string, readonly string[]>;
-  readonly fixed: ReadonlyMap<string, readonly string[]>;
+  readonly columns: ReadonlyMap<string, readonly Message[]>;
+  readonly fixed: ReadonlyMap<string, readonly Message[]>;
   /** Elements that still need a value for all finds. */
   readonly undecided: readonly string[];
 };
@@ -200,12 +201,12 @@ type MapRemarks = {
 export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
-    comment(t`How pas reads the columns of ${table}: pas import FILE --map THIS-FILE`),
-    comment(t`Made by pas import --wizard. Change what is wrong; a line with # is not read.`),
+    comment(msg`How pas reads the columns of ${table}: pas import FILE --map THIS-FILE`),
+    comment(msg`Made by pas import --wizard. Change what is wrong; a line with # is not read.`),
     `version = ${MAP_VERSION}`,
     ...(map.localId === undefined ? [] : [`local_id = ${tomlString(map.localId)}`]),
     '',
-    comment(t`For every find whose own cell is empty.`),
+    comment(msg`For every find whose own cell is empty.`),
     '[fixed]',
   ];
   for (const element of remarks.undecided) {
@@ -214,7 +215,7 @@ export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
   for (const { name: element, value: text } of map.fixed) {
     lines.push(...(remarks.fixed.get(element) ?? []).map(comment), `${element} = ${tomlString(text)}`);
   }
-  lines.push('', comment(t`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
+  lines.push('', comment(msg`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
   for (const [key, rule] of map.columns) {
     lines.push(...(remarks.columns.get(key) ?? []).map(comment), `${tomlString(key)} = ${ruleText(rule)}`);
   }
@@ -234,6 +235,8 @@ function ruleText(rule: ColumnRule): string {
 }
 
 /** Whatever stands in a cell, a comment is one line without control characters. */
-function comment(text: string): string {
-  return `# ${text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()}`;
+function comment(text: Message): string {
+  return `# ${String(text)
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim()}`;
 }

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
@@ -51,11 +51,11 @@ export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]
 /** A row without a number is one whose number has not come yet. */
 function problemOf(find: string, value: string): Issue | undefined {
   if (value === '')
-    return warningIssue('number-empty', t`There is no number for ${find} yet. The row is left out.`, {
+    return warningIssue('number-empty', msg`There is no number for ${find} yet. The row is left out.`, {
       element: 'evidencni_cislo',
     });
   if (find === '') {
-    return errorIssue('number-find', t`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
+    return errorIssue('number-find', msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
   }
   const unfit = findNumberProblem(value);
   return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
@@ -77,9 +77,9 @@ function missing(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
   return [
     ...(places.has('local_id') || places.has('ident_cely')
       ? []
-      : [errorIssue('number-column', t`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
+      : [errorIssue('number-column', msg`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
     ...(places.has('evidencni_cislo')
       ? []
-      : [errorIssue('number-column', t`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
+      : [errorIssue('number-column', msg`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
   ];
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import { type ElementName, type FindElements, pointElement } from '../find/fields.ts';
 import { readGeomSystem } from '../find/read-cell.ts';
@@ -52,7 +52,7 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
   const repeated = parsePoint(wkt);
   if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
   const place = together(names);
-  const message = t`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
 
@@ -62,7 +62,7 @@ function ownPoint(point: PointInSystem): PointReading {
 }
 
 function disagreement(stated: GeomSystem, { system }: PointInSystem): PointProblem {
-  const message = t`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
+  const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
 
@@ -79,10 +79,10 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
   const [source, another] = fitting;
   if (another !== undefined) {
-    const names = fitting.map((each) => together(each.columns)).join(t`, and in `);
+    const names = fitting.map((each) => together(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
     return problem(
       'point-twice',
-      t`The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
+      msg`The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
       another,
     );
   }
@@ -90,7 +90,7 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
 
   const system = source.system ?? stated?.value;
   if (system === undefined) {
-    const message = t`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return problem('coordinate-system', message, source);
   }
   const point = readCoordinates(cells, columns, source.columns);
@@ -99,7 +99,7 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
 
-function problem(rule: string, message: string, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+function problem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
   return { ...unreadable(rule, message), element, column: source.columns[0] };
 }
 
@@ -107,10 +107,10 @@ function problem(rule: string, message: string, source: PointColumns, element: E
 function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
-    const place = together(other.columns);
+    const [place, otherSystem] = [together(other.columns), other.system ?? ''];
     return problem(
       'coordinate-system',
-      t`geom_system says ${stated}, but the point is in ${place}, which is ${other.system}. Make them agree.`,
+      msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,
       other,
     );
   }
@@ -124,7 +124,7 @@ function readCoordinates(cells: readonly string[], columns: Columns, names: read
   const missing = names.find((name) => columns.cell(cells, name) === '');
   if (missing !== undefined) {
     const both = together(names);
-    return unreadable('coordinate', t`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+    return unreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
   const x = readCoordinate(columns.cell(cells, first));
   const y = readCoordinate(columns.cell(cells, second));

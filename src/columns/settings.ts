@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { type ElementName, FIELDS, type FindElements } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
@@ -14,7 +14,7 @@ export type Setting = { readonly name: ColumnName; readonly given: string; reado
 /** `element=value`; a value may hold further `=`. */
 export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
-  if (at <= 0) return errorIssue('setting-form', t`"${text}" is not element=value. Write for example depth_cm=35.`);
+  if (at <= 0) return errorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
   return settingOf(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
@@ -34,8 +34,8 @@ export function settingOf(given: string, value: string): Setting | Issue {
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((known) => known.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : nearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
-  const advice = nearest === '' ? t`There are: ${names}.` : t`Did you mean ${nearest}?`;
-  return errorIssue('element-unknown', t`There is no element ${given}. ${advice}`, { column: given });
+  const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
+  return errorIssue('element-unknown', msg`There is no element ${given}. ${advice}`, { column: given });
 }
 
 /** What the settings say, read as the cells of a row are; what cannot be read is among the issues, and the rest is there. */
@@ -88,7 +88,7 @@ function twice(settings: readonly Setting[]): Issue[] {
       seen.add(name);
       return [];
     }
-    return [errorIssue('setting-twice', t`${name} is given twice. Keep one of them.`, { column: given })];
+    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one of them.`, { column: given })];
   });
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { type Setting, settingsOrRefusal } from './settings.ts';
@@ -15,7 +15,7 @@ const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 export function readConstants(texts: readonly string[]): readonly Setting[] {
   const constants = settingsOrRefusal(texts);
   const own = constants.find(({ name }) => OF_ONE_FIND.includes(name));
-  if (own !== undefined) throw new UsageError(t`"${own.given}" cannot be set for all finds of a table.`);
+  if (own !== undefined) throw new UsageError(msg`"${own.given}" cannot be set for all finds of a table.`);
   return constants;
 }
 

@@ -1,10 +1,10 @@
 import { msgid, ngettext, t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context } from '../context/context.ts';
 import { heldProjects } from '../flows/finds/outbox-status.ts';
 import type { Entry } from '../outbox/entry.ts';
 import type { ServiceOutbox } from '../outbox/open-outbox.ts';
-import { shellWord } from '../text/shell-word.ts';
 
 /** What sends finds of other services to this one as well. */
 export function copyCommand({ kind, name }: Profile): string {

@@ -1,4 +1,4 @@
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { ConfigFile, Profile } from './config.ts';
 import type { Environment } from './places.ts';
 

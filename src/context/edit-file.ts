@@ -3,9 +3,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { shellWord } from '../text/shell-word.ts';
 import type { Context } from './context.ts';
 
 /** A find's text while it is edited. It lies in the data home until its find is changed, so that nothing typed is lost. */

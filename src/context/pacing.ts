@@ -39,7 +39,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
     return openPaceStore(places.paceFile, clock);
   } catch (thrown) {
     if (!(thrown instanceof DatabaseError)) throw thrown;
-    throw new DatabaseError(thrown.message, {
+    throw new DatabaseError(thrown.says, {
       cause: thrown,
       hint: t`All pas of this machine keep their pace there. Let it be written, or point XDG_STATE_HOME at another folder.`,
     });
@@ -72,7 +72,7 @@ const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
 export function sayPause(pause: Pause, nowMs: number): SaidPause {
   const endOf = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
   const value = { paused_until: endOf(pause.keptMs), asked_until: endOf(pause.askedMs) };
-  return pause.keptMs + pause.askedMs > 0 ? { text: pauseText(pause, nowMs), value } : { value };
+  return pause.keptMs + pause.askedMs > 0 ? { text: String(pauseText(pause, nowMs)), value } : { value };
 }
 
 async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {
@@ -85,7 +85,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
     connect: (signal) =>
       connect(context, profile, { signal }).catch((thrown: unknown) => {
         if (!tolerant || !(thrown instanceof ConfigError)) throw thrown;
-        throw new PaceStoreError('away', thrown.message);
+        throw new PaceStoreError('away', thrown.says);
       }),
     local,
     fallbackIntervalMs: profile.pacingFallbackIntervalMs,

@@ -82,7 +82,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
       clock: systemClock,
       random: Math.random,
       ...HARVEST_RETRY,
-      ...(onWait === undefined ? {} : { onWait }),
+      ...(onWait === undefined ? {} : { onWait: (waitMs, reason) => onWait(waitMs, String(reason)) }),
     }),
   });
   let repeated: RepeatedElements | undefined;

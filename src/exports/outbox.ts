@@ -199,7 +199,11 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       if (harvesting === undefined)
         throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
       const { settled } = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
-      return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: verdict.reason }));
+      return settled.map(({ entry, verdict }) => ({
+        entry: toPublic(entry),
+        verdict: verdict.kind,
+        reason: String(verdict.reason),
+      }));
     },
     resolve: (find, decision) => resolveDoubts(outbox, find, decision, { takeOver: takeOverOnce() }).settled.length,
     entries: (find) => {
@@ -241,7 +245,7 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
 }
 
 function toPublic({ id, kind, localId, state, identCely, reason, issues }: Entry): OutboxEntry {
-  return { entry: id, kind, find: localId, state, identCely, reason, issues };
+  return { entry: id, kind, find: localId, state, identCely, reason: reason === null ? null : String(reason), issues };
 }
 
 function roleNamed(name: string | undefined): Role | undefined {

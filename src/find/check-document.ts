@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
@@ -17,14 +17,14 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  */
 export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
   const { schema } = context;
-  if (bytes.length === 0) return [errorIssue('xml-not-well-formed', t`${file} is empty.`, { file })];
+  if (bytes.length === 0) return [errorIssue('xml-not-well-formed', msg`${file} is empty.`, { file })];
   let document: XmlDocument;
   try {
     document = parseXml(bytes);
   } catch (error) {
     if (!(error instanceof XmlSyntaxError)) throw error;
     // The schema's library would say the same, several times over and in English only.
-    return [errorIssue('xml-not-well-formed', error.message, { file, line: error.line })];
+    return [errorIssue('xml-not-well-formed', error.says, { file, line: error.line })];
   }
   const violations = schema.check(bytes);
   if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => ({ ...issue, file }));
@@ -47,14 +47,14 @@ function declarationIssues({ root, source }: XmlDocument, profile: DocumentProfi
   const startTag = source.slice(root.start, source.indexOf('>', root.start));
   const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag)?.[2];
   if (declared !== namespace) {
-    const message = t`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
+    const message = msg`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
   }
   const tokens = (attributeOf(root, 'schemaLocation', XSI) ?? '').split(/\s+/).filter((token) => token !== '');
   const location = tokens.find((_, index) => index % 2 === 1 && tokens[index - 1] === namespace);
   const expected = schemaLocationOf(profile);
   if (tokens.length % 2 === 1 || location !== expected) {
-    const message = t`xsi:schemaLocation of the root must pair ${namespace} with ${expected}.`;
+    const message = msg`xsi:schemaLocation of the root must pair ${namespace} with ${expected}.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
   }
   return issues;
@@ -65,14 +65,14 @@ function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined)
   const line = lineAt(source, root.start);
   const [only, ...others] = root.children;
   if (find === undefined || only === undefined || others.length > 0) {
-    return [errorIssue('root-content', t`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
+    return [errorIssue('root-content', msg`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
   if (!withMarks(beside).includes(MARK)) return [];
   return [
     errorIssue(
       'root-content',
-      t`A comment or processing instruction stands beside the find. Take it out, or put it before the root.`,
+      msg`A comment or processing instruction stands beside the find. Take it out, or put it before the root.`,
       { line },
     ),
   ];
@@ -113,40 +113,40 @@ function asFind(elements: FindElements): Find {
 /** What the types of a find cannot even express. */
 function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name: string) => XmlElement | undefined): Issue[] {
   const issues: Issue[] = [];
-  const refuse = (rule: string, element: string, message: string): void => {
+  const refuse = (rule: string, element: string, message: Message): void => {
     issues.push(errorIssue(rule, message, { element }));
   };
   const identCely = childText(find, 'ident_cely');
   if (identCely !== undefined && identCely !== ':tba') {
-    refuse('ident-cely', 'ident_cely', t`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
+    refuse('ident-cely', 'ident_cely', msg`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
   }
   const state = childText(find, 'stav');
   if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
-    refuse('target-state', 'stav', t`stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
+    refuse('target-state', 'stav', msg`stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
   }
   const system = childText(find, 'geom_system');
   if (system !== undefined && system !== '4326' && system !== '5514') {
-    refuse('coordinate-system', 'geom_system', t`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
+    refuse('coordinate-system', 'geom_system', msg`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`);
   }
   for (const { name, kind, epsg } of FIELDS) {
     const element = elementOf(name);
     if (element === undefined) continue;
     if (isCutShort(sourceOf(document, element))) {
-      refuse('comment-in-value', name, t`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+      refuse('comment-in-value', name, msg`${name} has a comment in it; the service reads only the text before it. Take it out.`);
     }
     const id = attributeOf(element, 'id') ?? '';
     if ((kind === 'reference' || kind === 'term') && id !== id.trim()) {
-      refuse('identifier-form', name, t`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
+      refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
     }
-    if (kind !== 'point' || system !== epsg) continue;
+    if (kind !== 'point' || epsg === undefined || system !== epsg) continue;
     const own = attributeOf(element, 'EPSG') ?? epsg;
     if (element.text.trim() === '') {
-      refuse('geometry-form', name, t`${name} is there, but empty. Write the point, or take the element out.`);
+      refuse('geometry-form', name, msg`${name} is there, but empty. Write the point, or take the element out.`);
     } else if (Number(own) !== Number(epsg)) {
       refuse(
         'coordinate-system',
         name,
-        t`The attribute EPSG of ${name} is "${own}", but the point is in ${epsg}. Write ${epsg}.`,
+        msg`The attribute EPSG of ${name} is "${own}", but the point is in ${epsg}. Write ${epsg}.`,
       );
     }
   }

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 import { cellOfReference, NEW_PERSON } from './resolve-reference.ts';
@@ -58,8 +58,8 @@ export function elementsOfLine(name: string): readonly ElementName[] {
 /** The find as a text to edit: a line for each element, what is wrong with it above. */
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const lines = [
-    t`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
-    t`Save the file and close the editor to go on. Lines with # are not read; an empty file changes nothing.`,
+    msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
+    msg`Save the file and close the editor to go on. Lines with # are not read; an empty file changes nothing.`,
   ].map(comment);
   const shown = new Set<string>();
   const known = new Set<Issue>();
@@ -69,7 +69,8 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
     shown.add(name);
     const own = issues.filter(({ element }) => element !== undefined && (element === field.name || lineOf(element) === name));
     for (const issue of own) known.add(issue);
-    const gloss = name === POINT_LINE ? t`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss();
+    const gloss: Message =
+      name === POINT_LINE ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
     lines.push('', comment(gloss), ...own.map(markedComment), `${name} = ${encoded(cells.get(name) ?? '')}`);
   }
   const others = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encoded(text)}`);
@@ -81,8 +82,8 @@ function lineOf(element: string): string {
   return elementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
 }
 
-function comment(text: string): string {
-  return `# ${text.replaceAll('\n', ' ')}`;
+function comment(text: Message): string {
+  return `# ${String(text).replaceAll('\n', ' ')}`;
 }
 
 function markedComment({ severity, message }: Issue): string {
@@ -111,8 +112,9 @@ export function readEditText(
     const [, name = '', value = ''] = /^\s*([\p{L}\p{N}_ ]+?)\s*=(.*)$/u.exec(line) ?? [];
     const where = { line: index + 1 };
     if (name === '')
-      issues.push(errorIssue('edit-line', t`This line is no "element = value". Mend it, or write # before it.`, where));
-    else if (cells.has(name)) issues.push(errorIssue('edit-line-twice', t`${name} stands twice. Keep one of the lines.`, where));
+      issues.push(errorIssue('edit-line', msg`This line is no "element = value". Mend it, or write # before it.`, where));
+    else if (cells.has(name))
+      issues.push(errorIssue('edit-line-twice', msg`${name} stands twice. Keep one of the lines.`, where));
     else cells.set(name, decoded(value.trim()));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;

@@ -1,3 +1,4 @@
+import type { Message } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 
 /** How an element is written (contract, "Find import document", element types), and what its value is here. */
@@ -40,7 +41,7 @@ export type FieldRow = {
   readonly epsg?: GeomSystem;
   readonly unit?: 'cm';
   /** Meaning, for messages, prompts and help. */
-  readonly gloss: () => string;
+  readonly gloss: Message;
   /** How museums call it, folded: Czech and English, whole and abbreviated. The first name is the usual one. */
   readonly called?: string;
   /** Where `pas add` asks for it, in the order of `at`; absent: at the end, of those who want to say more. */
@@ -53,7 +54,7 @@ export type FieldRow = {
 
 export type Ask = {
   readonly at: number;
-  readonly title: () => string;
+  readonly title: Message;
   /**
    * `frame` stays the same for most finds of a day and is confirmed with one key once it is known; `find` is asked for each;
    * `handing-over` only for state 3; `more` only of those who want to say more.
@@ -62,7 +63,7 @@ export type Ask = {
   /** Offered for the next find, or taken by a copy only; absent where it belongs to one find alone. */
   readonly stays?: 'carried' | 'copied';
   /** What may be written, where the title does not say it. */
-  readonly hint?: () => string;
+  readonly hint?: Message;
 };
 
-type Shown = { readonly at: number; readonly label: () => string; readonly shape?: 'double' | 'wide' };
+type Shown = { readonly at: number; readonly label: Message; readonly shape?: 'double' | 'wide' };

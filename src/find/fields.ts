@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import type { FieldRow, ValueOf } from './field.ts';
 
@@ -13,34 +13,34 @@ const ROWS = [
     kind: 'text',
     alias: 'registration_number',
     requiredFrom: 3,
-    gloss: () => t`museum registration number`,
+    gloss: msg`museum registration number`,
     called:
       'evidencni cislo, ev cislo, ev c, evid c, evid cislo, evc, e c, registration number, reg no, ' +
       'registration no, museum number, museum no',
-    ask: { at: 150, title: () => t`Registration number`, when: 'handing-over' },
-    report: { at: 160, label: () => t`Registration number` },
+    ask: { at: 150, title: msg`Registration number`, when: 'handing-over' },
+    report: { at: 160, label: msg`Registration number` },
   },
   {
     name: 'projekt',
     kind: 'reference',
     alias: 'project',
     requiredFrom: 1,
-    gloss: () => t`survey project`,
+    gloss: msg`survey project`,
     called: 'projekt, cislo projektu, c projektu, id projektu, project, project id, project no, survey, akce, ' + 'c akce',
-    ask: { at: 10, title: () => t`Project`, when: 'frame', stays: 'carried' },
-    report: { at: 150, label: () => t`Project` },
+    ask: { at: 10, title: msg`Project`, when: 'frame', stays: 'carried' },
+    report: { at: 150, label: msg`Project` },
   },
   {
     name: 'hloubka',
     kind: 'integer',
     alias: 'depth_cm',
     requiredFrom: 2,
-    gloss: () => t`depth in whole centimetres`,
+    gloss: msg`depth in whole centimetres`,
     called:
       'hloubka, hl, hloub, hloubka ulozeni, hl nalezu, hloubka nalezu, hl pod povrchem, depth, find depth, ' +
       'depth below surface',
-    ask: { at: 120, title: () => t`Depth (cm)`, when: 'find' },
-    report: { at: 80, label: () => t`Depth` },
+    ask: { at: 120, title: msg`Depth (cm)`, when: 'find' },
+    report: { at: 80, label: msg`Depth` },
     unit: 'cm',
   },
   {
@@ -49,12 +49,12 @@ const ROWS = [
     alias: 'context',
     set: 'heslo:nalezove_okolnosti',
     requiredFrom: 2,
-    gloss: () => t`find context`,
+    gloss: msg`find context`,
     called:
       'okolnosti, nalezove okolnosti, okolnosti nalezu, okol, nal okol, nal okolnosti, zpusob nalezu, ' +
       'zp nalezu, zpusob ziskani, zpusob, context, circumstances, find circumstances, how found, method',
-    ask: { at: 90, title: () => t`Context`, when: 'find', stays: 'carried' },
-    report: { at: 70, label: () => t`Circumstances` },
+    ask: { at: 90, title: msg`Context`, when: 'find', stays: 'carried' },
+    report: { at: 70, label: msg`Circumstances` },
   },
   {
     name: 'obdobi',
@@ -62,20 +62,20 @@ const ROWS = [
     alias: 'period',
     set: 'heslo:obdobi',
     requiredFrom: 2,
-    gloss: () => t`period`,
+    gloss: msg`period`,
     called: 'obdobi, obd, epocha, pravek, kultura, kult, datace, datovani, dat, period, culture, age, dating',
-    ask: { at: 80, title: () => t`Period`, when: 'find', stays: 'carried' },
-    report: { at: 10, label: () => t`Period` },
+    ask: { at: 80, title: msg`Period`, when: 'find', stays: 'carried' },
+    report: { at: 10, label: msg`Period` },
   },
   {
     name: 'presna_datace',
     kind: 'text',
     alias: 'dating',
-    gloss: () => t`dating in detail, free text`,
+    gloss: msg`dating in detail, free text`,
     called:
       'presna datace, datace presna, datace, datovani, dat, chronologie, stupen, stoleti, presne datovani, ' +
       'dating, exact dating, precise dating, date range, century, phase',
-    ask: { at: 180, title: () => t`Dating in detail`, when: 'more', stays: 'copied' },
+    ask: { at: 180, title: msg`Dating in detail`, when: 'more', stays: 'copied' },
     report: { with: 'obdobi' },
   },
   {
@@ -84,12 +84,12 @@ const ROWS = [
     alias: 'object_type',
     set: 'heslo:predmet_druh',
     requiredFrom: 2,
-    gloss: () => t`object type`,
+    gloss: msg`object type`,
     called:
       'druh nalezu, druh predmetu, druh, predmet, urceni, nazev, nazev predmetu, typ, typ predmetu, artefakt, ' +
       'nalez, co, object type, object, object name, type, find type, artefact, artifact, name, identification',
-    ask: { at: 60, title: () => t`Object`, when: 'find', stays: 'carried' },
-    report: { at: 20, label: () => t`Object type` },
+    ask: { at: 60, title: msg`Object`, when: 'find', stays: 'carried' },
+    report: { at: 20, label: msg`Object type` },
   },
   {
     name: 'specifikace',
@@ -97,28 +97,28 @@ const ROWS = [
     alias: 'specification',
     set: 'heslo:predmet_specifikace',
     requiredFrom: 2,
-    gloss: () => t`object specification, as a rule the material`,
+    gloss: msg`object specification, as a rule the material`,
     called: 'specifikace, material, mat, mater, surovina, sur, hmota, specification, raw material, fabric',
-    ask: { at: 70, title: () => t`Material`, when: 'find', stays: 'carried' },
-    report: { at: 30, label: () => t`Material` },
+    ask: { at: 70, title: msg`Material`, when: 'find', stays: 'carried' },
+    report: { at: 30, label: msg`Material` },
   },
   {
     name: 'pocet',
     kind: 'text',
     alias: 'count',
-    gloss: () => t`number of items, free text`,
+    gloss: msg`number of items, free text`,
     called: 'pocet, poc, pocet kusu, pocet ks, ks, kusu, mnozstvi, count, quantity, qty, number of items, pieces, ' + 'pcs',
-    ask: { at: 170, title: () => t`Number of items`, when: 'more' },
-    report: { at: 40, label: () => t`Count` },
+    ask: { at: 170, title: msg`Number of items`, when: 'more' },
+    report: { at: 40, label: msg`Count` },
   },
   {
     name: 'poznamka',
     kind: 'text',
     alias: 'note',
-    gloss: () => t`note`,
+    gloss: msg`note`,
     called: 'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
-    ask: { at: 190, title: () => t`Note`, when: 'more' },
-    report: { at: 180, label: () => t`Note`, shape: 'wide' },
+    ask: { at: 190, title: msg`Note`, when: 'more' },
+    report: { at: 180, label: msg`Note`, shape: 'wide' },
     tellsPlace: true,
   },
   {
@@ -127,12 +127,12 @@ const ROWS = [
     alias: 'finder',
     set: 'osoba',
     requiredFrom: 2,
-    gloss: () => t`finder`,
+    gloss: msg`finder`,
     called:
       'nalezce, nal, nalezl, nasel, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
       'collector, name of finder, detectorist',
-    ask: { at: 30, title: () => t`Finder`, when: 'frame', stays: 'carried', hint: () => t`Surname, Given name` },
-    report: { at: 60, label: () => t`Finder` },
+    ask: { at: 30, title: msg`Finder`, when: 'frame', stays: 'carried', hint: msg`Surname, Given name` },
+    report: { at: 60, label: msg`Finder` },
     tellsPlace: true,
   },
   {
@@ -140,21 +140,21 @@ const ROWS = [
     kind: 'date',
     alias: 'found_on',
     requiredFrom: 2,
-    gloss: () => t`date of the find`,
+    gloss: msg`date of the find`,
     called:
       'datum nalezu, datum, dat nalezu, dat, dat nal, den nalezu, nalezeno, nalezeno dne, dne, rok nalezu, ' +
       'rok, date found, found on, date, find date, date of find, date of discovery, year, year found',
-    ask: { at: 40, title: () => t`Date of the find`, when: 'frame', stays: 'carried' },
-    report: { at: 50, label: () => t`Found on` },
+    ask: { at: 40, title: msg`Date of the find`, when: 'frame', stays: 'carried' },
+    report: { at: 50, label: msg`Found on` },
   },
   {
     name: 'stav',
     kind: 'state',
     alias: 'target_state',
     requiredFrom: 1,
-    gloss: () => t`target state: 1, 2 or 3`,
+    gloss: msg`target state: 1, 2 or 3`,
     called: 'cilovy stav, stav zaznamu, stav, target state, record state, state',
-    ask: { at: 20, title: () => t`Target state`, when: 'frame', stays: 'carried' },
+    ask: { at: 20, title: msg`Target state`, when: 'frame', stays: 'carried' },
     report: { elsewhere: true },
   },
   {
@@ -162,9 +162,9 @@ const ROWS = [
     kind: 'boolean',
     alias: 'handed_over',
     requiredFrom: 3,
-    gloss: () => t`handed over to the organisation`,
+    gloss: msg`handed over to the organisation`,
     called: 'predano, odevzdano, predano muzeu, handed over, deposited',
-    ask: { at: 130, title: () => t`Handed over`, when: 'handing-over', stays: 'carried' },
+    ask: { at: 130, title: msg`Handed over`, when: 'handing-over', stays: 'carried' },
     report: { elsewhere: true },
   },
   {
@@ -173,11 +173,11 @@ const ROWS = [
     alias: 'receiving_organisation',
     set: 'organizace',
     requiredFrom: 3,
-    gloss: () => t`receiving organisation`,
+    gloss: msg`receiving organisation`,
     called:
       'predano organizace, organizace, muzeum, instituce, ulozeno, ulozeni, misto ulozeni, sbirka, ' +
       'receiving organisation, organisation, museum, institution, repository, held by',
-    ask: { at: 140, title: () => t`Receiving organisation`, when: 'handing-over', stays: 'carried' },
+    ask: { at: 140, title: msg`Receiving organisation`, when: 'handing-over', stays: 'carried' },
     report: { elsewhere: true },
   },
   {
@@ -185,7 +185,7 @@ const ROWS = [
     kind: 'geom-system',
     alias: 'crs',
     requiredFrom: 1,
-    gloss: () => t`coordinate system: 4326 or 5514`,
+    gloss: msg`coordinate system: 4326 or 5514`,
     called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
     tellsPlace: true,
   },
@@ -195,9 +195,9 @@ const ROWS = [
     alias: 'accessibility',
     set: 'heslo:pristupnost',
     requiredFrom: 1,
-    gloss: () => t`accessibility`,
+    gloss: msg`accessibility`,
     called: 'pristupnost, pristup, accessibility, access',
-    ask: { at: 50, title: () => t`Accessibility`, when: 'frame', stays: 'carried' },
+    ask: { at: 50, title: msg`Accessibility`, when: 'frame', stays: 'carried' },
     report: { elsewhere: true },
   },
   {
@@ -206,12 +206,12 @@ const ROWS = [
     alias: 'location',
     requiredFrom: 2,
     parent: 'chranene_udaje',
-    gloss: () => t`description of the place`,
+    gloss: msg`description of the place`,
     called:
       'lokalizace, lok, lokalita, poloha, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
       'nal misto, location, site, findspot, find spot, place, locality, provenance',
-    ask: { at: 110, title: () => t`Place in words`, when: 'find', stays: 'carried' },
-    report: { at: 110, label: () => t`Place`, shape: 'double' },
+    ask: { at: 110, title: msg`Place in words`, when: 'find', stays: 'carried' },
+    report: { at: 110, label: msg`Place`, shape: 'double' },
   },
   {
     name: 'geom_wkt',
@@ -219,7 +219,7 @@ const ROWS = [
     requiredFrom: 2,
     parent: 'chranene_udaje',
     epsg: '4326',
-    gloss: () => t`point, longitude and latitude`,
+    gloss: msg`point, longitude and latitude`,
   },
   {
     name: 'geom_sjtsk_wkt',
@@ -227,7 +227,7 @@ const ROWS = [
     requiredFrom: 2,
     parent: 'chranene_udaje',
     epsg: '5514',
-    gloss: () => t`point, S-JTSK x and y`,
+    gloss: msg`point, S-JTSK x and y`,
   },
 ] as const satisfies readonly FieldRow[];
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, messageOf } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts';
+import { errorIssue, type Issue, issueOf } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { attributeOf, childrenOf, SCHEMA_NAMESPACE, XML_NAMESPACE, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
@@ -34,7 +34,7 @@ export async function openFindSchema(
   const validator = await compileLocally(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(messageOf(thrown), {
       cause: thrown,
-      hint: t`Fetch it again with \`pas schema update\`, or go back to the one that comes with pas: pas schema update --bundled`,
+      hint: msg`Fetch it again with \`pas schema update\`, or go back to the one that comes with pas: pas schema update --bundled`,
     });
   });
   return {
@@ -68,8 +68,8 @@ async function readSchema(version: string): Promise<Buffer> {
 }
 
 function unknownVersion(version: string, cause?: unknown): ConfigError {
-  return new ConfigError(t`pas has no schema of version ${version}.`, {
-    hint: t`Set schema_version of the profile to 2.2, the version that the service takes.`,
+  return new ConfigError(msg`pas has no schema of version ${version}.`, {
+    hint: msg`Set schema_version of the profile to 2.2, the version that the service takes.`,
     cause,
   });
 }
@@ -82,38 +82,45 @@ function toIssue({ line, element, message }: SchemaViolation, rule: string): Iss
 }
 
 /** The commonest findings of the XML library, said for people; the others are clear enough as they are. */
-const WORDINGS: readonly (readonly [RegExp, string])[] = [
+const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefined)[]) => Message])[] = [
   [
     /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
-    t`The root $1 is not the one of the schema. Check its name and the namespace, version included.`,
+    (root = '') => msg`The root ${root} is not the one of the schema. Check its name and the namespace, version included.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    t`$1 may not stand here; expected here: $2. The order of elements is fixed; add what is missing, or move $1 to its place.`,
+    (element = '', expected = '') =>
+      msg`${element} may not stand here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\.$/,
-    t`$1 may not stand here. Take it out; it may also be misspelt, or stand twice.`,
+    (element = '') => msg`${element} may not stand here. Take it out; it may also be misspelt, or stand twice.`,
   ],
   [
     /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    t`$1 ends too early; expected here: $2. Add it.`,
+    (element = '', expected = '') => msg`${element} ends too early; expected here: ${expected}. Add it.`,
   ],
-  [/^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/, t`$1 needs the attribute $2. Add it.`],
+  [
+    /^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/,
+    (element = '', attribute = '') => msg`${element} needs the attribute ${attribute}. Add it.`,
+  ],
   [
     /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
-    t`$1 $2 is "$3", which is no $4. Correct the value.`,
+    (element = '', attribute, value = '', type = '') =>
+      attribute === undefined
+        ? msg`${element} is "${value}", which is no ${type}. Correct the value.`
+        : msg`${element} ${attribute} is "${value}", which is no ${type}. Correct the value.`,
   ],
   [
     /^Element '([^']+)': Character content other than whitespace is not allowed because the content type is '[\w-]+'\.$/,
-    t`$1 may hold elements only, and has text in it. Put the text into an element, or take it out.`,
+    (element = '') => msg`${element} may hold elements only, and has text in it. Put the text into an element, or take it out.`,
   ],
 ];
 
 const TEXT_MESSAGE = /^Element '[^']+': Character content other than whitespace is not allowed/;
 
 function isAboutText({ message }: SchemaViolation): boolean {
-  return TEXT_MESSAGE.test(message);
+  return TEXT_MESSAGE.test(String(message));
 }
 
 /** The XML library has text where its element begins, and says it once for each piece between comments. */
@@ -126,13 +133,14 @@ function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
     if (told.has(issue.element)) return [];
     told.add(issue.element);
-    return of.map((stray) => ({ ...issue, line: stray.line, message: strayTextMessage(stray) }));
+    return of.map((stray) => issueOf({ ...issue, line: stray.line, says: strayTextMessage(stray) }));
   });
 }
 
-function inWords(message: string): string {
+function inWords(message: Message): Message {
   for (const [pattern, words] of WORDINGS) {
-    if (pattern.test(message)) return message.replace(pattern, words).replace('  ', ' ');
+    const [found, ...parts] = pattern.exec(String(message)) ?? [];
+    if (found !== undefined) return words(...parts);
   }
   return message;
 }
@@ -164,15 +172,15 @@ function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readon
     const [first] = childrenOf(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
     const other = attributeOf(first, 'schemaLocation') ?? '?';
-    throw new Error(t`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
+    throw new SayingError(msg`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
   }
   return childrenOf(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = attributeOf(one, 'namespace') ?? '';
     const location = attributeOf(one, 'schemaLocation');
     const copy = LOCAL_COPIES[namespace];
     if (copy === undefined) {
-      const named = namespace === '' ? t`(none)` : namespace;
-      throw new Error(t`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
+      const named = namespace === '' ? msg`(none)` : namespace;
+      throw new SayingError(msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
     }
     return location === undefined ? [] : [{ url: resolved(location, url), copy }];
   });
@@ -196,35 +204,36 @@ export async function findSchemaProblem(
   schema: SchemaSource,
   profile: DocumentProfile,
   charset?: string,
-): Promise<string | undefined> {
-  if (schema.bytes.length > MAX_SCHEMA_BYTES) return t`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
+): Promise<Message | undefined> {
+  if (schema.bytes.length > MAX_SCHEMA_BYTES)
+    return msg`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
   try {
     const problem = rootProblem(parseXml(schema.bytes, charset), profile);
     if (problem !== undefined) return problem;
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return t`it is no whole XML document: ${thrown.message}`;
-    if (thrown instanceof Error) return thrown.message.replace(/\.$/, '');
+    if (thrown instanceof XmlSyntaxError) return msg`it is no whole XML document: ${thrown.says}`;
+    if (thrown instanceof Error) return sayingOf(thrown);
     throw thrown;
   }
 }
 
-function rootProblem({ root }: XmlDocument, profile: DocumentProfile): string | undefined {
-  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return t`it is <${root.name}>, not an XML schema`;
+function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
+  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return msg`it is <${root.name}>, not an XML schema`;
   const namespace = attributeOf(root, 'targetNamespace') ?? '';
   const expected = namespaceOf(profile);
-  if (namespace === '') return t`it is for no namespace, not for ${expected}`;
-  if (namespace !== expected) return t`it is for ${namespace}, not for ${expected}`;
+  if (namespace === '') return msg`it is for no namespace, not for ${expected}`;
+  if (namespace !== expected) return msg`it is for ${namespace}, not for ${expected}`;
   const hasRoot = childrenOf(root, 'element').some((element) => attributeOf(element, 'name') === profile.prefix);
-  return hasRoot ? undefined : t`it declares no element ${profile.prefix}`;
+  return hasRoot ? undefined : msg`it declares no element ${profile.prefix}`;
 }
 
 /** Whether it says what the schema says that comes with pas: comments, notes and where imports lie do not count. */
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
     const bundled = await bundledSchema(profile);
-    const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(sayingOf(parseXml(each).root)));
+    const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(meaningOf(parseXml(each).root)));
     return own === ours;
   } catch (thrown) {
     // One of a version that pas does not bring.
@@ -233,8 +242,8 @@ export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): 
   }
 }
 
-function sayingOf({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
+function meaningOf({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
   const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
   const said = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
-  return [namespace, name, said, children.filter((child) => child.name !== 'annotation').map(sayingOf)];
+  return [namespace, name, said, children.filter((child) => child.name !== 'annotation').map(meaningOf)];
 }

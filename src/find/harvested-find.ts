@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
 import { isReadable } from '../text/reading.ts';
@@ -179,11 +179,11 @@ function textOf(value: unknown): string {
 }
 
 /** States of a find at the service (contract, "States and transitions"). */
-const STATE_NAMES: Readonly<Record<number, string>> = {
-  1: t`registered`,
-  2: t`submitted`,
-  3: t`confirmed`,
-  4: t`archived`,
+const STATE_NAMES: Readonly<Record<number, Message>> = {
+  1: msg`registered`,
+  2: msg`submitted`,
+  3: msg`confirmed`,
+  4: msg`archived`,
 };
 
 export function stateText(stav: number): string {

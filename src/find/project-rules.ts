@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { FindElements } from './fields.ts';
 import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
@@ -22,17 +22,17 @@ function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Find
   switch (project.kind) {
     case 'found':
       if (project.survey) return [];
-      return [refused(t`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`)];
+      return [refused(msg`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`)];
     case 'deleted':
-      return [refused(t`${id} was deleted at the service. Name a project that exists.`)];
+      return [refused(msg`${id} was deleted at the service. Name a project that exists.`)];
     case 'unknown': {
       const capitals = id.toUpperCase();
       if (lookupProject(capitals).kind === 'found') {
-        return [refused(t`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
+        return [refused(msg`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
       }
       return [
         pointedOut(
-          t`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.`,
+          msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.`,
         ),
       ];
     }
@@ -43,15 +43,15 @@ function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Find
 }
 
 /** Beside 3 and 4, in which everybody may import. A project that is over does not come back by itself. */
-const STATES: Readonly<Record<number, { readonly name: string; readonly isOver?: true }>> = {
-  [-1]: { name: t`created` },
-  0: { name: t`announced` },
-  1: { name: t`registered` },
-  2: { name: t`signed up` },
-  5: { name: t`closed`, isOver: true },
-  6: { name: t`archived`, isOver: true },
-  7: { name: t`proposed for cancelling` },
-  8: { name: t`cancelled`, isOver: true },
+const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?: true }>> = {
+  [-1]: { name: msg`created` },
+  0: { name: msg`announced` },
+  1: { name: msg`registered` },
+  2: { name: msg`signed up` },
+  5: { name: msg`closed`, isOver: true },
+  6: { name: msg`archived`, isOver: true },
+  7: { name: msg`proposed for cancelling` },
+  8: { name: msg`cancelled`, isOver: true },
 };
 
 function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] {
@@ -60,7 +60,7 @@ function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] 
   const rank = rankOf(context);
   if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
   const { id } = projekt;
-  const message = t`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: pas harvest-vocab projekt`;
+  const message = msg`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: pas harvest-vocab projekt`;
   return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
 }
 
@@ -72,7 +72,7 @@ function ownOrPartner({ projekt }: FindElements, context: RuleContext): Finding[
   const { id } = projekt;
   return [
     pointedOut(
-      t`${id} belongs to ${of}, you to ${own}. The service takes the find only where you cooperate with an archaeologist of ${of}.`,
+      msg`${id} belongs to ${of}, you to ${own}. The service takes the find only where you cooperate with an archaeologist of ${of}.`,
     ),
   ];
 }
@@ -82,10 +82,10 @@ function surveyOf(id: string | undefined, { lookupProject }: RuleContext): Found
   return project?.kind === 'found' && project.survey ? project : undefined;
 }
 
-function refused(message: string): Finding {
+function refused(message: Message): Finding {
   return { element: 'projekt', message };
 }
 
-function pointedOut(message: string): Finding {
+function pointedOut(message: Message): Finding {
   return { element: 'projekt', message, warning: true };
 }

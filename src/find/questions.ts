@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import type { ColumnName } from './column-names.ts';
 import type { Ask, TargetState } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
@@ -28,15 +28,15 @@ const HOW = {
 
 /** What fills no single element. */
 const OTHERS: readonly (Question & Ask)[] = [
-  { at: 0, name: 'local_id', title: () => t`Number of the find`, how: 'text', when: 'find' },
-  { at: 100, name: 'point', title: () => t`Coordinates, or a photograph`, how: 'point', when: 'find' },
+  { at: 0, name: 'local_id', title: msg`Number of the find`, how: 'text', when: 'find' },
+  { at: 100, name: 'point', title: msg`Coordinates, or a photograph`, how: 'point', when: 'find' },
   {
     at: 160,
     name: 'photos',
-    title: () => t`Photographs`,
+    title: msg`Photographs`,
     how: 'photos',
     when: 'more',
-    hint: () => t`files, with ; between them`,
+    hint: msg`files, with ; between them`,
   },
 ];
 

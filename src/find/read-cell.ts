@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
@@ -20,13 +20,13 @@ export function readInteger(cell: string): Reading<number> {
   const readings = twoReadings(cell.replace(UNIT, ''));
   if (readings !== undefined) {
     const meant = alternatives(readings);
-    return unreadable('integer', t`"${cell}" can mean ${meant}: decimals or thousands. Write the digits alone.`);
+    return unreadable('integer', msg`"${cell}" can mean ${meant}: decimals or thousands. Write the digits alone.`);
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d+[.,]\d+$/.test(cell)) {
-    return unreadable('integer', t`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+    return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
   }
-  return unreadable('integer', t`"${cell}" is not a whole number. Write digits only, without a unit.`);
+  return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
 const YES = ['ano', 'yes', 'true', '1'];
@@ -35,14 +35,14 @@ const NO = ['ne', 'no', 'false', '0'];
 export function readBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
-  return unreadable('boolean', t`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
+  return unreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
 }
 
 export function readTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  if (cell === '4') return unreadable('target-state', t`An import cannot reach state 4 (archived). Write 3 at most.`);
-  return unreadable('target-state', t`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
+  if (cell === '4') return unreadable('target-state', msg`An import cannot reach state 4 (archived). Write 3 at most.`);
+  return unreadable('target-state', msg`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
 }
 
 export function readGeomSystem(cell: string): Reading<GeomSystem> {
@@ -52,10 +52,12 @@ export function readGeomSystem(cell: string): Reading<GeomSystem> {
     .replace(/[\s_/-]/g, '');
   if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
   if (['5514', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
-  const alike = ['5513', '2065', '102067'].includes(name) ? t` It differs from 5514 in the order or the signs of its axes.` : '';
+  const alike = ['5513', '2065', '102067'].includes(name)
+    ? msg` It differs from 5514 in the order or the signs of its axes.`
+    : '';
   return unreadable(
     'coordinate-system',
-    t`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+    msg`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
 }
 
@@ -69,7 +71,7 @@ export function readDate(cell: string): Reading<string> {
   const czech = /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/.exec(cell);
   if (czech !== null) return realDate(cell, Number(czech[3]), Number(czech[2]), Number(czech[1]));
   const why = whyNoDate(cell);
-  return unreadable('date', t`"${cell}" ${why}`);
+  return unreadable('date', msg`"${cell}" ${why}`);
 }
 
 /** Whether a day of this name exists in the calendar. */
@@ -84,23 +86,23 @@ function realDate(cell: string, year: number, month: number, day: number): Readi
   const text = isoText(year, month, day);
   return isRealDate(text)
     ? { value: text }
-    : unreadable('date', t`"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
+    : unreadable('date', msg`"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
 }
 
-function whyNoDate(cell: string): string {
+function whyNoDate(cell: string): Message {
   const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
   if (slashes !== null) {
     const [first, second, year] = [Number(slashes[1]), Number(slashes[2]), Number(slashes[3])];
     const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
     const days = alternatives([...readings]);
-    if (readings.size === 2) return t`can be two different days. Write ${days}.`;
-    if (readings.size === 1) return t`is not in a form that is read. Write ${days}.`;
+    if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
+    if (readings.size === 1) return msg`is not in a form that is read. Write ${days}.`;
   }
   const [, day] = /^(\d{4}-\d{2}-\d{2})[T ]\d{1,2}:/.exec(cell) ?? [];
-  if (day !== undefined) return t`has a time. Write only the day: ${day}.`;
-  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return t`has a year of two digits. Write the day as YYYY-MM-DD.`;
-  if (/^\d{5}$/.test(cell)) return t`is a spreadsheet's day number. Format the column as a date, or write YYYY-MM-DD.`;
-  return t`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
+  if (day !== undefined) return msg`has a time. Write only the day: ${day}.`;
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a year of two digits. Write the day as YYYY-MM-DD.`;
+  if (/^\d{5}$/.test(cell)) return msg`is a spreadsheet's day number. Format the column as a date, or write YYYY-MM-DD.`;
+  return msg`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
 }
 
 function isoText(year: number, month: number, day: number): string {

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
@@ -45,7 +45,7 @@ export function resolveProject(cell: string): Reading<Reference> {
   const written = withoutAddress(cell);
   const id = PROJECT.test(written) ? written.toUpperCase() : written;
   if (/[\s,;]/.test(id)) {
-    return unreadable('project', t`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
+    return unreadable('project', msg`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
   }
   return { value: { id, text: id } };
 }
@@ -94,7 +94,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Ref
 }
 
 /** Why the service would not take a text as the name of a new person. */
-export function findNameProblem(text: string): string | undefined {
+export function findNameProblem(text: string): Message | undefined {
   const comma = text.indexOf(',');
   const surname = text.slice(0, Math.max(0, comma)).trim();
   const given = text
@@ -103,58 +103,58 @@ export function findNameProblem(text: string): string | undefined {
     .replace(/\s+/g, ' ');
   if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
   if (Math.max([...surname].length, [...given].length) > MAX_NAME_LENGTH) {
-    return t`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
+    return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
   return undefined;
 }
 
 /** Why the service would make a person of an odd name from it: it splits at the first comma and looks no further. */
-export function findNameDoubt(text: string): string | undefined {
+export function findNameDoubt(text: string): Message | undefined {
   if (!/[;,]/.test(text.slice(text.indexOf(',') + 1))) return undefined;
-  return t`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+  return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
 }
 
-export function wrongSetMessage(term: TermCandidate, set: string): string {
-  return t`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
+export function wrongSetMessage(term: TermCandidate, set: string): Message {
+  return msg`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
 }
 
-export function deletedMessage(term: TermCandidate, set: string): string {
-  return t`${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
+export function deletedMessage(term: TermCandidate, set: string): Message {
+  return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
 }
 
-export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): string {
+export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): Message {
   const { own, target, term, because } = found;
   const named = term === undefined ? target : `${term.id} (${term.label})`;
   const why =
     because === 'deleted'
-      ? t`was deleted from ${set}`
+      ? msg`was deleted from ${set}`
       : because === 'wrong-set' && term !== undefined
-        ? t`is an entry of ${term.setSpec} now`
-        : t`is no entry of ${set}`;
-  return t`"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
+        ? msg`is an entry of ${term.setSpec} now`
+        : msg`is no entry of ${set}`;
+  return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
 }
 
-function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): string {
+function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
   const named = list(candidates);
-  return t`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
+  return msg`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
 }
 
-function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: string): string {
+function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: string): Message {
   const advice = nearestAdvice(set, cell, nearest);
-  return t`Nothing in ${set} is called "${cell}". ${advice}`;
+  return msg`Nothing in ${set} is called "${cell}". ${advice}`;
 }
 
-export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): string {
+export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): Message {
   const named = list(nearest);
-  return nearest.length > 0 ? t`Nearest: ${named}.` : t`Look with: pas vocab search "${cell}" --set ${set}`;
+  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`Look with: pas vocab search "${cell}" --set ${set}`;
 }
 
-function notHarvestedMessage(set: string, cell: string): string {
-  return t`"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
+function notHarvestedMessage(set: string, cell: string): Message {
+  return msg`"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
 }
 
-function nameAdvice(text: string): string {
-  return t`"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+function nameAdvice(text: string): Message {
+  return msg`"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }
 
 /** Takes an entry's address for its identifier: imports want the latter (contract, "What the service does", 4). */

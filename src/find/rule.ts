@@ -1,3 +1,4 @@
+import type { Message } from '../base/message.ts';
 import type { ElementName, FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm } from './lookup.ts';
 
@@ -17,7 +18,7 @@ export type RuleContext = {
 /** What a rule has against a find: what is wrong, and then what to do. */
 export type Finding = {
   readonly element?: ElementName;
-  readonly message: string;
+  readonly message: Message;
   readonly warning?: true;
   /** Named where it says something else than the rule that found it. */
   readonly rule?: string;

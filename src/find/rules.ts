@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from '../place/geometry.ts';
 import { toWgs84 } from '../place/project.ts';
 import { CONVERTED_WITHIN_M } from '../place/same-place.ts';
@@ -59,24 +59,24 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
     case 'outside': {
       const { nearest, distanceM } = found;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
-      const message = t`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
+      const message = msg`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
       // The service, which converts it by other means, may find it inside.
       const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
       return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
     }
     case 'not-harvested': {
       const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;
-      const message = t`The point ${place} lies outside Czechia. Check the coordinates and their order.`;
+      const message = msg`The point ${place} lies outside Czechia. Check the coordinates and their order.`;
       return inCountry ? [] : [{ element: point.element, message, warning: true }];
     }
   }
 }
 
-function nearestText(nearest: TermCandidate, distanceM: number | undefined): string {
+function nearestText(nearest: TermCandidate, distanceM: number | undefined): Message {
   const named = `${nearest.label} (${nearest.id})`;
-  if (distanceM === undefined) return t` The nearest is ${named}.`;
+  if (distanceM === undefined) return msg` The nearest is ${named}.`;
   const distance = distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
-  return t` The nearest is ${named}, ${distance} away.`;
+  return msg` The nearest is ${named}, ${distance} away.`;
 }
 
 /** What the target state asks for (contract, "Find import document" and "States and transitions"; service facts 4.4). */
@@ -99,13 +99,12 @@ function requiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
   return FIELDS.filter(
     (field) => field.kind !== 'point' && (field.requiredFrom ?? 4) <= state && !isPresent(elements, field.name),
-  ).map(({ name, gloss: glossOf, requiredFrom }) => {
-    const gloss = glossOf();
+  ).map(({ name, gloss, requiredFrom }) => {
     const lower = (requiredFrom ?? 2) - 1;
     const message =
       requiredFrom === 1
-        ? t`Every find needs ${name} (${gloss}). Fill it in.`
-        : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+        ? msg`Every find needs ${name} (${gloss}). Fill it in.`
+        : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
     return { element: name, message };
   });
 }
@@ -117,21 +116,21 @@ function requiredPoint(elements: FindElements): Finding[] {
   const element = pointElement(system);
   const other = pointElement(system === '4326' ? '5514' : '4326');
   const message = isPresent(elements, other)
-    ? t`geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
-    : t`A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
+    ? msg`geom_system says ${system}, but the point is in ${other}. Correct geom_system, or give the point in ${system}.`
+    : msg`A find for state ${stav} needs a point in ${element}. Fill in its coordinates, or choose state 1.`;
   return [{ element, message }];
 }
 
 /** Absent is said by {@link requiredElements}. */
 function handedOver({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
-  return [{ element: 'predano', message: t`A find for state 3 must be handed over. Set predano to true, or choose state 2.` }];
+  return [{ element: 'predano', message: msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.` }];
 }
 
 /** Contract, "Authentication", rule 4. */
 function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
   if (stav === 1 || rankOf(context) !== 'researcher') return [];
-  const message = t`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
+  const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }
 

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { codePointName } from '../text/printable.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
@@ -42,7 +42,7 @@ function legalCharacters(elements: FindElements): Finding[] {
     const character = illegalCharacterOf(elements[name]);
     if (character === undefined) continue;
     const code = codePointName(character);
-    findings.push({ element: name, message: t`${name} holds the character ${code}, which XML cannot. Remove it.` });
+    findings.push({ element: name, message: msg`${name} holds the character ${code}, which XML cannot. Remove it.` });
   }
   return findings;
 }
@@ -58,7 +58,7 @@ const MOST_CHARACTERS = 255;
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MOST_CHARACTERS) {
-    const problem = t`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
+    const problem = msg`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
     return unreadable('number-length', problem);
   }
   return findUnseenCharacter(value);
@@ -71,10 +71,10 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
   if (character === undefined) return undefined;
   if (/[\r\n\t]/.test(character)) {
-    return unreadable('number-form', t`The number has a line break or a tab in it. Write it in one line.`);
+    return unreadable('number-form', msg`The number has a line break or a tab in it. Write it in one line.`);
   }
   const code = codePointName(character);
-  return unreadable('number-form', t`The number holds the character ${code}, which nobody can see. Remove it.`);
+  return unreadable('number-form', msg`The number holds the character ${code}, which nobody can see. Remove it.`);
 }
 
 /** A number is one line that people compare by eye. What XML cannot hold was said already. */
@@ -85,14 +85,17 @@ function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
 
 function depthRange({ hloubka }: FindElements): Finding[] {
   if (hloubka === undefined || (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)) return [];
-  const message = t`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
 
 function realDate({ datum_nalezu: date }: FindElements): Finding[] {
   if (date === undefined || date.trim() === '' || isRealDate(date)) return [];
   return [
-    { element: 'datum_nalezu', message: t`"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.` },
+    {
+      element: 'datum_nalezu',
+      message: msg`"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.`,
+    },
   ];
 }
 
@@ -101,8 +104,8 @@ function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleCont
   const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;
   if (date <= today && !isEarly) return [];
   const message = isEarly
-    ? t`The date ${date} is very long ago. Check the year, or this computer's clock.`
-    : t`The date ${date} lies in the future. Check the year, or this computer's clock.`;
+    ? msg`The date ${date} is very long ago. Check the year, or this computer's clock.`
+    : msg`The date ${date} lies in the future. Check the year, or this computer's clock.`;
   return [{ element: 'datum_nalezu', message, warning: true }];
 }
 
@@ -119,7 +122,7 @@ function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
     .map(({ field: { name }, reference: { id } }) => {
-      const message = t`"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
+      const message = msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
       return { element: name, message };
     });
 }
@@ -145,21 +148,21 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       return [{ element: name, message: deletedMessage(found.term, set) }];
     case 'unknown': {
       const nearest = nearestAdvice(set, text || id, found.nearest);
-      return [{ element: name, message: t`${set} has no ${id}. ${nearest} If it is new, run pas harvest-vocab.` }];
+      return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run pas harvest-vocab.` }];
     }
     case 'mapped-astray':
       return [{ element: name, message: mappedAstrayMessage(found, set) }];
     case 'not-harvested': {
-      const message = t`${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
+      const message = msg`${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }
 }
 
 /** Lookups know labels and small letters as well; the service knows neither. */
-function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): string {
+function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): Message {
   const choice = alternatives(meant.map((term) => `${term.id} (${term.label})`));
-  return t`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
+  return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 
 function hasGoodForm(field: Field, reference: Reference): boolean {

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Transform } from 'node:stream';
-import { t } from '../base/language.ts';
+import { SayingError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
 
 /** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; contract, "File integrity header"). */
 export function contentDigest(sha512: Buffer): string {
@@ -54,9 +55,8 @@ function pushSlices(stream: Transform, bytes: Buffer): void {
 }
 
 /** The file on disk is no longer the one that was queued. */
-export class ChangedFileError extends Error {
+export class ChangedFileError extends SayingError {
   constructor() {
-    super(t`the file changed since it was queued`);
-    this.name = 'ChangedFileError';
+    super(msg`the file changed since it was queued`);
   }
 }

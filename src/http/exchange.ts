@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { SayingError } from '../base/errors.ts';
+import type { Message } from '../base/message.ts';
 
 /** A request body of known length that can be opened once per attempt. */
 export type RequestBody = {
@@ -43,7 +45,7 @@ export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'ab
  * No whole answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: the
  * request never began to leave, or its body was cut before the last byte. Only then may a create be sent again.
  */
-export class NoAnswerError extends Error {
+export class NoAnswerError extends SayingError {
   readonly reason: NoAnswerReason;
   readonly mayHaveArrived: boolean;
   /** The head of an answer whose body was cut off. */
@@ -52,11 +54,10 @@ export class NoAnswerError extends Error {
   constructor(
     reason: NoAnswerReason,
     mayHaveArrived: boolean,
-    message: string,
+    message: Message,
     more: { readonly cause?: unknown; readonly head?: Pick<HttpResponse, 'status' | 'headers'> } = {},
   ) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause });
-    this.name = 'NoAnswerError';
+    super(message, more);
     this.reason = reason;
     this.mayHaveArrived = mayHaveArrived;
     this.head = more.head;

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Message } from '../base/message.ts';
 import type { PaceStore } from './pace-state.ts';
 import { PaceStoreError } from './redis-pace-store.ts';
 
@@ -14,7 +15,7 @@ type FallbackOptions = {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly onLost: (reason: string) => void;
+  readonly onLost: (reason: Message) => void;
   readonly onBack: () => void;
 };
 

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** Where a Redis is, and as whom to use it. Never with a password: that is a secret, and this is printed. */
 export type RedisAddress = {
@@ -10,7 +10,7 @@ export type RedisAddress = {
 };
 
 /** Why a text is no address of a Redis, without a word of the text, which may hold a password. */
-type AddressFault = { readonly message: string; readonly hint: string };
+type AddressFault = { readonly message: Message; readonly hint: Message };
 
 const DEFAULT_PORT = 6379;
 const MOST_DATABASE = 1_000_000;
@@ -21,8 +21,8 @@ export function readRedisAddress(text: string): RedisAddress | AddressFault {
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
   if (url !== undefined && (url.password !== '' || /^[^/]*:[^/]*@/.test(text.slice(text.indexOf('//') + 2)))) {
     return {
-      message: t`holds a password, and secrets never stand in config.toml or in a flag`,
-      hint: t`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`pas login --pacing-password\`.`,
+      message: msg`holds a password, and secrets never stand in config.toml or in a flag`,
+      hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`pas login --pacing-password\`.`,
     };
   }
   if (
@@ -33,8 +33,8 @@ export function readRedisAddress(text: string): RedisAddress | AddressFault {
     url.search + url.hash !== ''
   ) {
     return {
-      message: t`must be local or the address of a Redis`,
-      hint: t`Such as redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
+      message: msg`must be local or the address of a Redis`,
+      hint: msg`Such as redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
     };
   }
   return {

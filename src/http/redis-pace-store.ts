@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { messageOf, SayingError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import type { RedisAddress } from './redis-address.ts';
 import { strikingText } from './without-secrets.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
-export class PaceStoreError extends Error {
+export class PaceStoreError extends SayingError {
   readonly kind: 'away' | 'refused';
-  constructor(kind: 'away' | 'refused', message: string) {
+  constructor(kind: 'away' | 'refused', message: Message) {
     super(message);
-    this.name = 'PaceStoreError';
     this.kind = kind;
   }
 }
@@ -117,7 +116,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new PaceStoreError('away', t`it does not answer`));
+    const giveUp = (): void => reject(new PaceStoreError('away', msg`it does not answer`));
     // It may be this process that was held up: what has arrived by then is read first.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MOST_WAIT_MS);
   });
@@ -244,20 +243,20 @@ function toStoreError(thrown: unknown, strike: (text: string) => string): PaceSt
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
   }
-  if (said.startsWith('READONLY')) return new PaceStoreError('away', t`it is a copy that cannot be written`);
-  if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', t`it does not answer`);
-  if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', t`the connection was lost`);
+  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a copy that cannot be written`);
+  if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
+  if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
   return new PaceStoreError('away', said);
 }
 
 /** Where a host has several addresses, what was said of each is in no message. */
 function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : t`no reason is given`;
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : String(msg`no reason is given`);
 }
 
 /** What no Redis says. */
 function notUnderstood(): PaceStoreError {
-  return new PaceStoreError('away', t`its answer is not understood`);
+  return new PaceStoreError('away', msg`its answer is not understood`);
 }
 
 function readTime(reply: unknown): number {

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-state.ts';
 
 /**
@@ -27,23 +27,23 @@ export function isLongPause(waitMs: number): boolean {
 export class LongPauseError extends UnavailableError {
   readonly untilMs: number;
   /** Within a sentence that says its end. */
-  readonly reason: string;
+  readonly reason: Message;
   constructor(pause: Pause, nowMs: number) {
-    super(pauseText(pause, nowMs), { hint: t`The queue is kept. Try again later.` });
+    super(pauseText(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
     this.untilMs = nowMs + pause.keptMs;
     const asked = new Date(nowMs + pause.askedMs).toISOString();
     this.reason =
       pause.askedMs > pause.keptMs
-        ? t`the service asked for a pause until ${asked}, of which only \`pas pace --keep\` keeps more than an hour`
-        : t`the service asked for a long pause`;
+        ? msg`the service asked for a pause until ${asked}, of which only \`pas pace --keep\` keeps more than an hour`
+        : msg`the service asked for a long pause`;
   }
 }
 
 /** What a person is told of a pause; a longer one than anybody keeps unasked is shown as well, with what keeps it. */
-export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): string {
-  const [until, asked] = [keptMs, askedMs].map((ms) => new Date(nowMs + ms).toISOString());
-  if (askedMs <= keptMs) return t`The service asked for a pause: nothing leaves until ${until}.`;
+export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
+  const [until, asked] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
+  if (askedMs <= keptMs) return msg`The service asked for a pause: nothing leaves until ${until}.`;
   return keptMs > 0
-    ? t`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: pas pace --keep`
-    : t`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: pas pace --keep`;
+    ? msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: pas pace --keep`
+    : msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: pas pace --keep`;
 }

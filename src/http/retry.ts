@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../base/clock.ts';
-import { t } from '../base/language.ts';
+import { SayingError, sayingOf } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -19,7 +20,7 @@ type RetryOptions = {
   /** No new attempt is begun after this time. Default: no bound. */
   readonly mostTotalMs?: number;
   /** Told before each pause, so that a person sees why nothing happens. */
-  readonly onWait?: (waitMs: number, reason: string) => void;
+  readonly onWait?: (waitMs: number, reason: Message) => void;
 };
 
 /** Outlasts a restart of the server that takes five minutes, at night when nobody is there to begin again. */
@@ -76,10 +77,10 @@ export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
   };
 }
 
-class Later extends Error {
+class Later extends SayingError {
   readonly answer: HttpResponse;
   constructor(answer: HttpResponse) {
-    super(t`status ${answer.status}`);
+    super(msg`status ${answer.status}`);
     this.answer = answer;
   }
 }
@@ -95,6 +96,6 @@ async function pause(request: HttpRequest, error: Error, attemptNumber: number, 
   // Half of the pause by chance, so that clients that failed together do not come back together.
   const backoffMs = Math.min(options.firstWaitMs * 2 ** (attemptNumber - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
   const waitMs = Math.round(asked ?? backoffMs);
-  options.onWait?.(waitMs, error.message);
+  options.onWait?.(waitMs, sayingOf(error));
   await options.clock.sleep(waitMs, request.signal);
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type NoAnswerReason } from './exchange.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -46,7 +46,7 @@ class Sending {
   readonly #body: Readable | Buffer | undefined;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: NoAnswerError) => void;
-  readonly #onAbort = () => this.#fail('aborted', t`stopped while it was under way`);
+  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was under way`);
   #outgoing: ClientRequest | undefined;
   #timer: NodeJS.Timeout | undefined;
   #departed = false;
@@ -66,7 +66,7 @@ class Sending {
 
   start(open: (request: HttpRequest) => ClientRequest): void {
     if (this.#request.signal?.aborted === true) {
-      this.#fail('aborted', t`stopped before it was sent`);
+      this.#fail('aborted', msg`stopped before it was sent`);
       return;
     }
     this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -81,17 +81,17 @@ class Sending {
       .on('socket', (socket) => this.#connect(socket))
       .on('response', (incoming) => this.#read(incoming))
       .on('error', (error) => this.#broke(textOf(error), error))
-      .on('close', () => this.#head ?? this.#broke(t`the connection was lost`));
+      .on('close', () => this.#head ?? this.#broke(msg`the connection was lost`));
   }
 
-  #broke(message: string, cause?: unknown): void {
+  #broke(message: Message, cause?: unknown): void {
     this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
   }
 
   #connect(socket: Socket): void {
     const secure = socket instanceof TLSSocket;
     const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
-    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', t`it took too long to connect`);
+    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`it took too long to connect`);
     if (isConnected) this.#depart(socket);
     else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
@@ -111,7 +111,7 @@ class Sending {
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(STALLED_BODY_MS, 'timeout', t`the network took nothing for ${seconds} seconds`);
+    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network took nothing for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#timer?.refresh());
     body.on('error', (error) => this.#fail('body', messageOf(error), error));
@@ -123,7 +123,7 @@ class Sending {
     if (this.#settled) return false;
     this.#departed = this.#request.onDeparture?.() !== false;
     if (this.#departed) socket.uncork();
-    else this.#fail('connect', t`it took too long to connect`);
+    else this.#fail('connect', msg`it took too long to connect`);
     return this.#departed;
   }
 
@@ -132,7 +132,7 @@ class Sending {
     this.#awaited = true;
     const limitMs = this.#request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS;
     const seconds = limitMs / 1000;
-    this.#failAfter(limitMs, 'timeout', t`the answer took longer than ${seconds} seconds`);
+    this.#failAfter(limitMs, 'timeout', msg`the answer took longer than ${seconds} seconds`);
   }
 
   #read(incoming: IncomingMessage): void {
@@ -149,7 +149,7 @@ class Sending {
     const sizeBytes = this.#sizeBytes + chunk.length;
     const mostBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
     if (sizeBytes > mostBytes) {
-      this.#fail('too-large', t`the answer is larger than ${mostBytes} bytes`);
+      this.#fail('too-large', msg`the answer is larger than ${mostBytes} bytes`);
       return;
     }
     if (sizeBytes > this.#answer.length) {
@@ -169,7 +169,7 @@ class Sending {
   }
 
   /** Bytes that come put it off, each by its share, but not for ever. */
-  #failAfter(limitMs: number, reason: NoAnswerReason, message: string, knownBytes = 0, leftMs = limitMs * MOST_TIMES): void {
+  #failAfter(limitMs: number, reason: NoAnswerReason, message: Message, knownBytes = 0, leftMs = limitMs * MOST_TIMES): void {
     clearTimeout(this.#timer);
     const waitMs = Math.min(limitMs, leftMs);
     this.#timer = setTimeout(() => {
@@ -179,7 +179,7 @@ class Sending {
     }, waitMs);
   }
 
-  #fail(reason: NoAnswerReason, message: string, cause?: unknown): void {
+  #fail(reason: NoAnswerReason, message: Message, cause?: unknown): void {
     if (this.#settled) return;
     const mayHaveArrived = this.#departed && this.#bodyWasHandedOver();
     this.#end();

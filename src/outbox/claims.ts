@@ -1,7 +1,9 @@
 import type { Issue } from '../base/issue.ts';
-import { entriesInState, entryById, issuesText, move, selectEntries } from './entries.ts';
+import type { Message } from '../base/message.ts';
+import { entriesInState, entryById, move, selectEntries } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
+import { issuesText, reasonText } from './kept-messages.ts';
 import { dropOutdated, IS_OUTDATED } from './latest-number.ts';
 import type { Outbox, ServiceOutbox } from './open-outbox.ts';
 import { againAt, LONGEST_WAIT_MS } from './tries.ts';
@@ -91,10 +93,10 @@ export function claim(outbox: Outbox, id: number, requestLine: (entry: Entry) =>
 
 /** What became of an attempt. */
 export type Settlement =
-  | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: string }
-  | { readonly state: 'refused'; readonly reason: string; readonly issues: readonly Issue[] }
-  | { readonly state: 'queued'; readonly reason: string; readonly notBeforeAt: number; readonly collided?: true }
-  | { readonly state: 'uncertain'; readonly reason: string };
+  | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
+  | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }
+  | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number; readonly collided?: true }
+  | { readonly state: 'uncertain'; readonly reason: Message };
 
 type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
 
@@ -146,13 +148,13 @@ export function forgetImpossibleWaits({ sql, serviceId, clock }: ServiceOutbox):
 type Part = { readonly kind: EntryKind; readonly project: string | null };
 
 /** Puts what is queued of a part behind everything else. */
-export function waitBehind(outbox: ServiceOutbox, { kind, project }: Part, reason: string): void {
+export function waitBehind(outbox: ServiceOutbox, { kind, project }: Part, reason: Message): void {
   outbox
     .sql(
       `update entries set not_before_at = max(not_before_at, :now), reason = :reason
        where service_id = :serviceId and state = 'queued' and kind = :kind and (${ofProject(':project')})`,
     )
-    .run({ now: Math.floor(outbox.clock.now()), reason, serviceId: outbox.serviceId, kind, project });
+    .run({ now: Math.floor(outbox.clock.now()), reason: reasonText(reason), serviceId: outbox.serviceId, kind, project });
 }
 
 /** How much of a part is still to be sent. */

@@ -1,6 +1,7 @@
 import type { Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type Entry, type EntryKind, type EntryState, type ImportEntry, type Photograph, TRANSITIONS } from './entry.ts';
+import { issuesText, readIssues, readReason, reasonText } from './kept-messages.ts';
 import { expectOneChange, type Outbox, type ServiceOutbox } from './open-outbox.ts';
 import { sealOf } from './seal.ts';
 
@@ -104,7 +105,7 @@ function heldByGap(outbox: ServiceOutbox, project: string | null): { state?: Ent
     doubtUntilAt: number | null;
   };
   if (gap.doubtFromAt === null) return {};
-  const reason = t`its like may have been sent before the copy of the outbox was put back`;
+  const reason = msg`its like may have been sent before the copy of the outbox was put back`;
   return { state: 'uncertain', changes: { ...gap, reason } };
 }
 
@@ -128,7 +129,7 @@ function photoChanges(key: string, photograph: Photograph): Changes {
   };
 }
 
-type Changes = Partial<Record<keyof typeof COLUMN_OF, unknown>>;
+type Changes = Partial<Record<Exclude<keyof typeof COLUMN_OF, 'reason'>, unknown>> & { readonly reason?: Message | null };
 
 const COLUMN_OF = {
   document: 'document',
@@ -160,7 +161,7 @@ function insert(outbox: ServiceOutbox, target: Target, kind: EntryKind, state: E
          ${names.map((name) => `, ${COLUMN_OF[name]}`).join('')})
        values (:serviceId, :username, :findId, :identCely, :recordKey, :kind, :state, :now, :now ${names.map((name) => `, :${name}`).join('')})`,
     )
-    .run({ ...target, serviceId, username, recordKey: recordKey(target), kind, state, now, ...changes });
+    .run({ ...target, serviceId, username, recordKey: recordKey(target), kind, state, now, ...kept(changes) });
   return Number(lastInsertRowid);
 }
 
@@ -182,13 +183,12 @@ export function move(outbox: Outbox, entry: Pick<Entry, 'id' | 'state'>, to: Ent
       `update entries set state = :to, updated_at = :now ${names.map((name) => `, ${COLUMN_OF[name]} = :${name}`).join('')}
        where id = :id and state = :from`,
     )
-    .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...changes });
-  expectOneChange(outbox, changed, t`moving entry ${entry.id} to ${to}`);
+    .run({ id: entry.id, from: entry.state, to, now: Math.floor(outbox.clock.now()), ...kept(changes) });
+  expectOneChange(outbox, changed, msg`moving entry ${entry.id} to ${to}`);
 }
 
-export function issuesText(issues: readonly Issue[]): string | null {
-  return issues.length === 0 ? null : JSON.stringify(issues);
-}
+const kept = ({ reason, ...others }: Changes): Record<string, unknown> =>
+  reason === undefined ? others : { ...others, reason: reasonText(reason) };
 
 export function entryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
@@ -252,10 +252,11 @@ export function selectEntries(outbox: Outbox, condition: string, values: Record<
   ).map(toEntry);
 }
 
-type EntryRow = Omit<ImportEntry, 'kind' | 'issues' | 'collided' | 'doubt'> & {
+type EntryRow = Omit<ImportEntry, 'kind' | 'reason' | 'issues' | 'collided' | 'doubt'> & {
   readonly kind: EntryKind;
   readonly doubtFromAt: number | null;
   readonly doubtUntilAt: number | null;
+  readonly reason: string | null;
   readonly issues: string | null;
   readonly collided: number;
   readonly value: string;
@@ -282,9 +283,9 @@ function toEntry(row: EntryRow): Entry {
     doubtUntilAt,
     ...rest
   } = row;
-  const issues = row.issues === null ? [] : (JSON.parse(row.issues) as Issue[]);
+  const [issues, reason] = [readIssues(row.issues), readReason(row.reason)];
   const doubt = doubtFromAt === null || doubtUntilAt === null ? null : { fromMs: doubtFromAt, untilMs: doubtUntilAt };
-  const base = { ...rest, issues, doubt };
+  const base = { ...rest, reason, issues, doubt };
   switch (row.kind) {
     case 'import':
       return { ...base, kind: 'import', document, documentSha512, project, collided: collided === 1 };

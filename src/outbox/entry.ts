@@ -1,4 +1,5 @@
 import type { Issue } from '../base/issue.ts';
+import type { Message } from '../base/message.ts';
 
 export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
@@ -46,7 +47,7 @@ type EntryBase = {
   readonly recordKey: string;
   /** Digest of what it is to do, made when it was queued; null for an import, and for what an earlier pas queued. */
   readonly seal: Buffer | null;
-  readonly reason: string | null;
+  readonly reason: Message | null;
   readonly issues: readonly Issue[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -83,5 +84,5 @@ export type Attempt = {
   readonly serverDateAt: number | null;
   readonly status: number | null;
   readonly outcome: string | null;
-  readonly reason: string | null;
+  readonly reason: Message | null;
 };

@@ -1,3 +1,5 @@
+import type { Message } from '../base/message.ts';
+import { readReason, reasonText } from './kept-messages.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
@@ -10,12 +12,12 @@ export type Evidence = {
   readonly verdict: EvidenceVerdict;
   /** Stable code of what the verdict rests on; null where an older pas wrote it down. */
   readonly basis: string | null;
-  /** The same in words, in the language of whoever asked. */
-  readonly reason: string;
+  /** The same for people. */
+  readonly reason: Message;
   readonly candidates: readonly string[];
 };
 
-/** Writes evidence down, unless it says what the last one said; in which words, or in which language, does not matter. */
+/** Writes evidence down, unless it says what the last one said; in which words does not matter. */
 export function recordEvidence(outbox: Outbox, entryId: number, evidence: Omit<Evidence, 'foundAt'>): void {
   const last = evidenceOf(outbox, entryId).at(-1);
   const candidates = JSON.stringify(evidence.candidates);
@@ -36,7 +38,7 @@ export function recordEvidence(outbox: Outbox, entryId: number, evidence: Omit<E
       serverAt: evidence.serverAt === null ? null : Math.floor(evidence.serverAt),
       verdict: evidence.verdict,
       basis: evidence.basis,
-      reason: evidence.reason,
+      reason: reasonText(evidence.reason),
       candidates,
     });
 }
@@ -46,6 +48,6 @@ export function evidenceOf(outbox: Outbox, entryId: number): Evidence[] {
     .sql(
       'select found_at as foundAt, server_at as serverAt, verdict, basis, reason, candidates from evidence where entry_id = ? order by id',
     )
-    .all(entryId) as (Omit<Evidence, 'candidates'> & { candidates: string })[];
-  return rows.map((row) => ({ ...row, candidates: JSON.parse(row.candidates) as string[] }));
+    .all(entryId) as (Omit<Evidence, 'candidates' | 'reason'> & { candidates: string; reason: string })[];
+  return rows.map((row) => ({ ...row, reason: readReason(row.reason), candidates: JSON.parse(row.candidates) as string[] }));
 }

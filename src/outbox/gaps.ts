@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { entriesInState, GAP_OF_ACCOUNT, move } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
 import { recordEvidence } from './evidence.ts';
@@ -62,7 +62,7 @@ export function releaseHeld(outbox: ServiceOutbox): Entry[] {
       )
       .run(outbox.serviceId);
     const held = entriesInState(outbox, 'uncertain').filter(isHeldByGap);
-    const reason = t`a person knows that it was not sent before`;
+    const reason = msg`a person knows that it was not sent before`;
     for (const entry of held) {
       recordEvidence(outbox, entry.id, { serverAt: null, verdict: 'person', basis: 'release-new', reason, candidates: [] });
       move(outbox, entry, 'queued', { notBeforeAt: 0, reason });

@@ -1,5 +1,6 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { Attempt } from './entry.ts';
+import { readReason, reasonText } from './kept-messages.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export type RequestLine = {
@@ -23,7 +24,7 @@ export function openAttempt(outbox: Outbox, entryId: number, { method, path, acc
 export function closeAttempt(
   outbox: Outbox,
   attemptId: number,
-  answer: { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number; readonly reason: string | null },
+  answer: { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number; readonly reason: Message | null },
 ): void {
   outbox
     .sql(
@@ -36,18 +37,19 @@ export function closeAttempt(
       outcome: answer.outcome,
       status: answer.status ?? null,
       serverDateAt: answer.serverDateAt ?? null,
-      reason: answer.reason,
+      reason: reasonText(answer.reason),
     });
 }
 
 export function attemptsOf(outbox: Outbox, entryId: number): Attempt[] {
-  return outbox
+  const rows = outbox
     .sql(
       `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path,
          (select ident_cely from accounts where accounts.id = account_id) as account, server_date_at as serverDateAt,
          status, outcome, reason from attempts where entry_id = ? order by id`,
     )
-    .all(entryId) as Attempt[];
+    .all(entryId) as (Omit<Attempt, 'reason'> & { readonly reason: string | null })[];
+  return rows.map((row) => ({ ...row, reason: readReason(row.reason) }));
 }
 
 /** How many attempts ended with this outcome since the entry last did anything else. */
@@ -62,9 +64,9 @@ export function attemptsInARow(outbox: Outbox, entryId: number, outcome: string)
 }
 
 /** Closes the attempts that a dead process left open, and says in words what is known of the last. */
-export function reasonOfLostAttempt(outbox: Outbox, entryId: number): string {
+export function reasonOfLostAttempt(outbox: Outbox, entryId: number): Message {
   const open = attemptsOf(outbox, entryId).filter((attempt) => attempt.endedAt === null);
-  const reason = t`pas stopped while the request was under way, so it is not known whether the service got it`;
+  const reason = msg`pas stopped while the request was under way, so it is not known whether the service got it`;
   for (const attempt of open) closeAttempt(outbox, attempt.id, { outcome: 'lost', reason });
   return reason;
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { entriesOfService, move, selectEntries, type Target } from './entries.ts';
 import { type Attempt, type Doubt, type Entry, type EntryState, type NumberEntry, OPEN_END_MS } from './entry.ts';
 import { attemptsOf } from './journal.ts';
@@ -71,7 +71,7 @@ export function dropOutdated(outbox: Outbox, serviceId: number, identCely?: stri
        and ${laterNumber(`later.state = 'accepted' or (later.state = 'sending' and later.username = entries.username)`)}`,
     { serviceId, identCely },
   );
-  for (const entry of outdated) move(outbox, entry, 'dropped', { reason: t`a later number of the record takes its place` });
+  for (const entry of outdated) move(outbox, entry, 'dropped', { reason: msg`a later number of the record takes its place` });
 }
 
 /** Numbers that a record has, or is to get, in the order in which they were queued. */

@@ -1,5 +1,5 @@
 import { OutboxLeasedError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { refuseDamaged } from '../store/database-file.ts';
 import type { Outbox } from './open-outbox.ts';
 import { type ProcessTable, systemProcesses } from './process-table.ts';
@@ -83,11 +83,11 @@ export function lifeOf(held: LeaseHolder, processes: ProcessTable = systemProces
 function leasedBy({ pid, host, takenAt }: LeaseHolder, life: HolderLife): OutboxLeasedError {
   const since = new Date(takenAt).toISOString();
   if (life === 'alive') {
-    return new OutboxLeasedError(t`Another pas is pushing this outbox: process ${pid}, since ${since}.`, {
-      hint: t`Wait until it is done. Two pushes of one outbox would send finds twice.`,
+    return new OutboxLeasedError(msg`Another pas is pushing this outbox: process ${pid}, since ${since}.`, {
+      hint: msg`Wait until it is done. Two pushes of one outbox would send finds twice.`,
     });
   }
-  return new OutboxLeasedError(t`Another pas is pushing this outbox: process ${pid} on ${host}, since ${since}.`, {
-    hint: t`Whether it still runs cannot be seen from here. Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not, add --take-over.`,
+  return new OutboxLeasedError(msg`Another pas is pushing this outbox: process ${pid} on ${host}, since ${since}.`, {
+    hint: msg`Whether it still runs cannot be seen from here. Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not, add --take-over.`,
   });
 }

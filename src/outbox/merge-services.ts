@@ -1,6 +1,7 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { move, selectEntries } from './entries.ts';
 import type { Entry, EntryState, NumberEntry, PhotoEntry } from './entry.ts';
+import { reasonText } from './kept-messages.ts';
 import type { Outbox } from './open-outbox.ts';
 import { sealOf } from './seal.ts';
 import { findById, insertFind } from './stored-finds.ts';
@@ -113,9 +114,9 @@ function photographsOfBoth(outbox: Outbox, from: number, into: number): [Entry, 
 
 /** What may have come of the one that is given up counts as an attempt of the other, until that is settled. */
 function giveUp(outbox: Outbox, entry: Entry, stands: Entry): void {
-  const reason = t`another profile of the same service has it as well`;
+  const reason = msg`another profile of the same service has it as well`;
   if (isUnsent(entry)) move(outbox, entry, 'dropped', { reason });
-  else outbox.sql(`update entries set state = 'dropped', reason = ? where id = ?`).run(reason, entry.id);
+  else outbox.sql(`update entries set state = 'dropped', reason = ? where id = ?`).run(reasonText(reason), entry.id);
   if (isUnsent(entry) || stands.state === 'accepted') return;
   outbox.sql('update attempts set entry_id = ? where entry_id = ?').run(stands.id, entry.id);
   outbox

@@ -1,5 +1,7 @@
+import type { Message } from '../base/message.ts';
 import { entriesOfService, UNSETTLED } from './entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
+import { readReason } from './kept-messages.ts';
 import type { ServiceOutbox } from './open-outbox.ts';
 
 /** What is queued of each kind, of the records of these keys or of all. */
@@ -59,7 +61,7 @@ export function wasAcceptedNaming(outbox: ServiceOutbox, text: string): boolean 
 /** Why entries that were tried are still queued, and when the first of them may be sent. */
 export type Delay = {
   readonly kind: EntryKind;
-  readonly reason: string;
+  readonly reason: Message;
   readonly count: number;
   /** The first that waits for this reason: local id, or the record that is not kept here. */
   readonly find: string;
@@ -68,7 +70,7 @@ export type Delay = {
 
 /** The reasons that most entries have come first. */
 export function delays(outbox: ServiceOutbox, limit: number): Delay[] {
-  return outbox
+  const rows = outbox
     .sql(
       `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
          coalesce((select local_id from finds where finds.id = find_id), ident_cely) as find
@@ -76,5 +78,6 @@ export function delays(outbox: ServiceOutbox, limit: number): Delay[] {
          and not_before_at > 0 and reason is not null
        group by kind, reason order by count desc, min(entries.id) limit :limit`,
     )
-    .all({ serviceId: outbox.serviceId, limit }) as Delay[];
+    .all({ serviceId: outbox.serviceId, limit }) as (Omit<Delay, 'reason'> & { readonly reason: string })[];
+  return rows.map((row) => ({ ...row, reason: readReason(row.reason) }));
 }

@@ -1,3 +1,4 @@
+import type { Message } from '../base/message.ts';
 import { entriesOfFind, entriesOfService, move } from './entries.ts';
 import type { Entry, ImportEntry } from './entry.ts';
 import type { ServiceOutbox } from './open-outbox.ts';
@@ -53,7 +54,7 @@ export function acceptedSince(outbox: ServiceOutbox, sinceMs: number, offsetMs: 
  * The service gave an import's record to another find, so nobody knows what became of this one: it is in doubt, and so is
  * all that was sent to that record for it. None of it may go there any more.
  */
-export function disown(outbox: ServiceOutbox, owner: ImportEntry, reason: string): void {
+export function disown(outbox: ServiceOutbox, owner: ImportEntry, reason: Message): void {
   outbox.change(() => {
     for (const entry of entriesOfFind(outbox, owner.findId ?? 0)) {
       if (entry.identCely === owner.identCely) loseRecord(outbox, entry, reason);
@@ -61,7 +62,7 @@ export function disown(outbox: ServiceOutbox, owner: ImportEntry, reason: string
   });
 }
 
-function loseRecord(outbox: ServiceOutbox, entry: Entry, reason: string): void {
+function loseRecord(outbox: ServiceOutbox, entry: Entry, reason: Message): void {
   if (entry.state === 'accepted') move(outbox, entry, 'uncertain', { identCely: null, reason });
   else if (entry.kind !== 'import') outbox.sql('update entries set ident_cely = null where id = ?').run(entry.id);
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { copyDatabase } from '../store/database-file.ts';
 import { move, selectEntries } from './entries.ts';
 import type { Doubt, Entry } from './entry.ts';
@@ -18,7 +18,7 @@ const IS_SHARED = '(:sharedUntil is null or entries.id <= :sharedUntil)';
  */
 export function doubtUnsent(outbox: Outbox, doubt: Doubt, sharedUntil: number | null = null): Entry[] {
   return outbox.change(() => {
-    const reason = t`it may have been sent after this copy of the outbox was made`;
+    const reason = msg`it may have been sent after this copy of the outbox was made`;
     const changes = { doubtFromAt: Math.floor(doubt.fromMs), doubtUntilAt: Math.ceil(doubt.untilMs), sharedUntil };
     const doubtful = selectEntries(outbox, `state in ('queued', 'sending', 'uncertain') and ${IS_SHARED}`, { sharedUntil });
     for (const entry of doubtful) {

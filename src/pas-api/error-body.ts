@@ -1,10 +1,11 @@
+import type { Message } from '../base/message.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
 /** One entry of `schema_errors` or `validation_errors` (contract, "Errors"). The message is for people only. */
 export type ServerFinding = {
   readonly line: number | undefined;
   readonly column: number | undefined;
-  readonly message: string;
+  readonly message: Message;
   /** 1 missing record, 2 invalid data, 3 permission error */
   readonly errorType: number | undefined;
 };

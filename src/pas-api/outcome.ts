@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { ChangedFileError } from '../http/digest.ts';
 import type { HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
@@ -9,22 +9,22 @@ import type { Operation } from './requests.ts';
 export type Outcome =
   | { readonly kind: 'accepted'; readonly identCely: string }
   /** The service has the value already; after an attempt without answer that attempt did it. */
-  | { readonly kind: 'already-current'; readonly detail: string }
-  | { readonly kind: 'refused'; readonly detail: string; readonly findings: readonly ServerFinding[] }
+  | { readonly kind: 'already-current'; readonly detail: Message }
+  | { readonly kind: 'refused'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
   /** A refusal that may also come from two imports of one project taking the same number at once. */
-  | { readonly kind: 'refused-in-a-word'; readonly detail: string }
+  | { readonly kind: 'refused-in-a-word'; readonly detail: Message }
   /** May concern the record or the account as a whole. */
-  | { readonly kind: 'forbidden'; readonly detail: string; readonly findings: readonly ServerFinding[] }
-  | { readonly kind: 'unauthorised'; readonly detail: string }
+  | { readonly kind: 'forbidden'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
+  | { readonly kind: 'unauthorised'; readonly detail: Message }
   | { readonly kind: 'throttled'; readonly waitMs: number | undefined }
   /** 429 without `Retry-After` on a record: its lock, or a throttle that does not say how long. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'closed'; readonly detail: string }
+  | { readonly kind: 'closed'; readonly detail: Message }
   /** `cut`: its beginning left, and the connection was lost before its last byte. */
-  | { readonly kind: 'never-arrived'; readonly detail: string; readonly cut: boolean }
+  | { readonly kind: 'never-arrived'; readonly detail: Message; readonly cut: boolean }
   | { readonly kind: 'file-changed' }
   /** The service may or may not have done it. */
-  | { readonly kind: 'uncertain'; readonly detail: string; readonly outsideContract: boolean };
+  | { readonly kind: 'uncertain'; readonly detail: Message; readonly outsideContract: boolean };
 
 /** Reads an identifier out of a success document; passed in, so that this module needs no XML. */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
@@ -118,9 +118,9 @@ export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, no
   const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
   if (told !== undefined && told.kind !== 'uncertain') return told;
   if (!error.mayHaveArrived) {
-    return { kind: 'never-arrived', detail: error.message, cut: error.reason !== 'connect' && error.reason !== 'aborted' };
+    return { kind: 'never-arrived', detail: error.says, cut: error.reason !== 'connect' && error.reason !== 'aborted' };
   }
-  return told ?? { kind: 'uncertain', detail: t`no whole answer came (${error.message})`, outsideContract: false };
+  return told ?? { kind: 'uncertain', detail: msg`no whole answer came (${error.says})`, outsideContract: false };
 }
 
 /** An answer that was cut off in its body had its status and its headers; undefined where those do not tell enough. */
@@ -134,12 +134,13 @@ function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, address
   const inHeader = response.headers['x-record-id'];
   const inBody = readIdentCely(response.body);
   const identCely = inHeader ?? inBody;
-  const odd = (detail: string): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
-  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(t`status ${response.status}, but no record is named`);
+  const odd = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
+  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but no record is named`);
   if (inBody !== undefined && inBody !== identCely) {
-    return odd(t`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
+    return odd(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
   }
-  if (addressed !== undefined && addressed !== identCely) return odd(t`the answer is about ${identCely}, not about ${addressed}`);
+  if (addressed !== undefined && addressed !== identCely)
+    return odd(msg`the answer is about ${identCely}, not about ${addressed}`);
   return { kind: 'accepted', identCely };
 }
 
@@ -150,15 +151,15 @@ function tooMany(operation: Operation, response: HttpResponse, nowMs: number): O
   return { kind: 'throttled', waitMs };
 }
 
-function detailOf({ status, headers }: HttpResponse, body: ErrorBody): string {
+function detailOf({ status, headers }: HttpResponse, body: ErrorBody): Message {
   const target = headers['location'];
-  if (status >= 300 && status < 400 && target !== undefined) return t`status ${status}, which sends on to ${target}`;
+  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which sends on to ${target}`;
   switch (body.kind) {
     case 'detail':
       return body.detail;
     case 'findings':
       return body.findings.map((finding) => finding.message).join('; ');
     case 'other':
-      return body.excerpt === '' ? t`status ${status}` : t`status ${status} with "${body.excerpt}"`;
+      return body.excerpt === '' ? msg`status ${status}` : msg`status ${status} with "${body.excerpt}"`;
   }
 }

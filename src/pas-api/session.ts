@@ -1,5 +1,5 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, striking } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
@@ -60,17 +60,17 @@ export function authorised(token: string, send: Exchange): Exchange {
   return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
-const LOGIN_HINT = t`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
+const LOGIN_HINT = msg`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
 async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
   const { baseUrl, username, password, send } = options;
-  if (username === undefined || password === undefined) throw new AuthError(t`Not signed in.`, { hint: LOGIN_HINT });
+  if (username === undefined || password === undefined) throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
   const request = tokenRequest(baseUrl, username, password);
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   refuseUnavailable(baseUrl, response);
   if (response.status === 400 || response.status === 401 || response.status === 403) {
-    throw new AuthError(t`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
+    throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
   throw notTheService(baseUrl, striking([password])(response));
 }
@@ -90,18 +90,18 @@ function tokenOf(baseUrl: string, response: HttpResponse, password: string): str
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {
   const body = readErrorBody(response);
-  const said = body.kind === 'other' ? body.excerpt : t`an unexpected answer`;
-  return new ContractError(t`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
-    hint: t`Check base_url in the profile.`,
+  const said = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
+  return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
+    hint: msg`Check base_url in the profile.`,
   });
 }
 
 /** What a question is answered by a service that is closed, or by a proxy that cannot reach it. @throws UnavailableError */
 export function refuseUnavailable(address: string, { status }: HttpResponse): void {
-  const hint = t`The queue is kept. Try again later.`;
-  if (status === 503) throw new UnavailableError(t`${address} is closed at the moment.`, { hint });
+  const hint = msg`The queue is kept. Try again later.`;
+  if (status === 503) throw new UnavailableError(msg`${address} is closed at the moment.`, { hint });
   if (status === 429 || status >= 500)
-    throw new UnavailableError(t`${address} fails at the moment (status ${status}).`, { hint });
+    throw new UnavailableError(msg`${address} fails at the moment (status ${status}).`, { hint });
 }
 
 /** @throws UnavailableError where no answer comes */
@@ -110,9 +110,9 @@ export async function answerOrUnavailable(address: string, ask: () => Promise<Ht
     return await ask();
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
-    throw new UnavailableError(t`${address} cannot be reached: ${thrown.message}.`, {
+    throw new UnavailableError(msg`${address} cannot be reached: ${thrown.message}.`, {
       cause: thrown,
-      hint: t`Check the network. The queue is kept.`,
+      hint: msg`Check the network. The queue is kept.`,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
 import { messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { findRangeProblem } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
@@ -97,14 +97,14 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     exif = await readPhotoExif(path);
   } catch (thrown) {
     const problem = messageOf(thrown);
-    return unreadable('photo-unreadable', t`${path} cannot be read: ${problem}`);
+    return unreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {
-    return unreadable('photo-position', t`${path} says nothing of where it was taken. Type the coordinates.`);
+    return unreadable('photo-position', msg`${path} says nothing of where it was taken. Type the coordinates.`);
   }
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
-  if (range !== undefined) return unreadable('photo-position', t`${path} has a strange position: ${range}`);
+  if (range !== undefined) return unreadable('photo-position', msg`${path} has a strange position: ${range}`);
   return { value: { system: '4326', point: { x: digits(longitude), y: digits(latitude) } } };
 }
 

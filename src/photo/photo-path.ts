@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
 import { FileError, messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
 /** A photograph's name in a table -> the file's absolute path, or why it is refused. */
@@ -18,21 +18,21 @@ export function photoResolver(root: string): ResolvePhoto {
   return (name) => {
     const relative = name.replaceAll('\\', '/');
     if (isAbsolute(relative) || /^[A-Za-z]:/.test(relative)) {
-      return unreadable('photo-path', t`The photograph "${name}" is an absolute path. Write it relative to ${root}.`);
+      return unreadable('photo-path', msg`The photograph "${name}" is an absolute path. Write it relative to ${root}.`);
     }
     if (relative.split('/').includes('..')) {
-      return unreadable('photo-path', t`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
+      return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
     }
     const real = firstExisting(
       [relative, relative.normalize('NFC'), relative.normalize('NFD')].map((path) => join(realRoot, path)),
     );
     if (real === undefined) {
-      return unreadable('photo-missing', t`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
+      return unreadable('photo-missing', msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
     }
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return unreadable(
         'photo-path',
-        t`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
+        msg`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
       );
     }
     return { value: real };
@@ -55,6 +55,6 @@ function realFolder(root: string): string {
     return realpathSync(root);
   } catch (error) {
     const problem = messageOf(error);
-    throw new FileError(root, t`The folder of photographs ${root} cannot be read: ${problem}`, { cause: error });
+    throw new FileError(root, msg`The folder of photographs ${root} cannot be read: ${problem}`, { cause: error });
   }
 }

@@ -3,7 +3,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
 import { messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 export type Photograph = {
   readonly path: string;
@@ -43,7 +43,7 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
   } catch (error) {
     options.signal?.throwIfAborted();
     const problem = messageOf(error);
-    return refused('photo-unreadable', t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`);
+    return refused('photo-unreadable', msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`);
   } finally {
     await file.close();
   }
@@ -52,37 +52,37 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
 async function inspectOpen(file: FileHandle, path: string, options: InspectOptions): Promise<InspectedPhotograph> {
   const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
-  if (stat.isDirectory()) return refused('photo-not-a-file', t`${path} is a folder. Name the photographs in it one by one.`);
-  if (!stat.isFile()) return refused('photo-not-a-file', t`${path} is not a regular file. Name a photograph.`);
+  if (stat.isDirectory()) return refused('photo-not-a-file', msg`${path} is a folder. Name the photographs in it one by one.`);
+  if (!stat.isFile()) return refused('photo-not-a-file', msg`${path} is not a regular file. Name a photograph.`);
   if (stat.size === 0)
-    return refused('photo-empty', t`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
+    return refused('photo-empty', msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
   if (stat.size > maxBytes) {
     return refused(
       'photo-too-large',
-      t`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
+      msg`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
     );
   }
   // From the file and not from its first bytes: a TIFF has what tells it from a raw image at its end.
   const mimeType = (await fileTypeFromFile(path))?.mime;
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
-    const found = mimeType ?? t`no known image`;
+    const found = mimeType ?? msg`no known image`;
     return refused(
       'photo-type',
-      t`${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
+      msg`${path} is ${found} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
     );
   }
   const { sha512Hex, sizeBytes } = await digest(file, signal);
   if (sizeBytes !== stat.size) {
     return refused(
       'photo-changed',
-      t`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
+      msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
     );
   }
   const issues = (await isCutOff(file, mimeType, sizeBytes))
     ? [
         warningIssue(
           'photo-cut-off',
-          t`The photograph ${path} is cut off: its end is missing. It is taken as it is; copy it again from the camera if you can.`,
+          msg`The photograph ${path} is cut off: its end is missing. It is taken as it is; copy it again from the camera if you can.`,
         ),
       ]
     : [];
@@ -102,16 +102,16 @@ async function digest(file: FileHandle, signal: AbortSignal | undefined): Promis
   }
 }
 
-function refused(rule: string, message: string): InspectedPhotograph {
+function refused(rule: string, message: Message): InspectedPhotograph {
   return { issues: [errorIssue(rule, message)] };
 }
 
-function whyNotOpened(path: string, error: unknown): string {
+function whyNotOpened(path: string, error: unknown): Message {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return t`There is no photograph ${path}. Check the name, letter case included.`;
-  if (code === 'EACCES' || code === 'EPERM') return t`The photograph ${path} may not be read: permission denied.`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return msg`There is no photograph ${path}. Check the name, letter case included.`;
+  if (code === 'EACCES' || code === 'EPERM') return msg`The photograph ${path} may not be read: permission denied.`;
   const problem = messageOf(error);
-  return t`The photograph ${path} cannot be opened: ${problem}`;
+  return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
 
 const SCAN_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 
 export type GeomSystem = '4326' | '5514';
@@ -28,21 +28,21 @@ export function readDecimal(cell: string): Reading<string> {
   const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
   if (/[°'"′″]/.test(text)) {
-    return unreadable('coordinate', t`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+    return unreadable('coordinate', msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
   }
   if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
     return unreadable(
       'coordinate',
-      t`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
+      msg`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
     );
   }
   if (/^-?\d[\d., ]*$/.test(text)) {
     return unreadable(
       'coordinate',
-      t`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
+      msg`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
     );
   }
-  return unreadable('coordinate', t`"${cell}" is not a number. Write digits with one decimal point or comma.`);
+  return unreadable('coordinate', msg`"${cell}" is not a number. Write digits with one decimal point or comma.`);
 }
 
 /**
@@ -52,24 +52,27 @@ export function readDecimal(cell: string): Reading<string> {
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const shown = shorten(wkt);
-  const problem = (what: string): Unreadable =>
-    unreadable('geometry-form', t`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`);
+  const problem = (what: Message): Unreadable =>
+    unreadable(
+      'geometry-form',
+      msg`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
+    );
   const text = wkt.trim();
-  if (/[^\S ]/.test(text)) return problem(t`has a tab, a line break or a no-break space in it, where only blanks may be.`);
-  if (/^srid *=/i.test(text)) return problem(t`begins with an SRID.`);
+  if (/[^\S ]/.test(text)) return problem(msg`has a tab, a line break or a no-break space in it, where only blanks may be.`);
+  if (/^srid *=/i.test(text)) return problem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
-    if (/^point +empty$/i.test(text)) return problem(t`is an empty point.`);
+    if (/^point +empty$/i.test(text)) return problem(msg`is an empty point.`);
     return problem(
-      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? t`is not a point.` : t`is not well-known text of a point.`,
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? msg`is not a point.` : msg`is not well-known text of a point.`,
     );
   }
   const numbers = (match[2] ?? '').trim().split(/ +/);
-  if (match[1] !== undefined || numbers.length > 2) return problem(t`has more than two coordinates.`);
+  if (match[1] !== undefined || numbers.length > 2) return problem(msg`has more than two coordinates.`);
   const [x = '', y = ''] = numbers;
-  if (y === '') return problem(t`has only one coordinate.`);
+  if (y === '') return problem(msg`has only one coordinate.`);
   const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
-  if (strange !== undefined) return problem(t`has the coordinate "${strange}", which is not a plain decimal number.`);
+  if (strange !== undefined) return problem(msg`has the coordinate "${strange}", which is not a plain decimal number.`);
   return { value: { x, y } };
 }
 
@@ -89,44 +92,44 @@ export function pointNumbers(wkt: string): readonly [number, number] | undefined
 }
 
 /** Why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
-export function findRangeProblem(system: GeomSystem, x: number, y: number): string | undefined {
+export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (inRange(system, x, y)) return undefined;
   const { x: xRange, y: yRange } = RANGES[system];
   const [xLeast, xMost] = xRange;
   const [yLeast, yMost] = yRange;
   const mistake = mistakeIn(system, x, y);
-  return t`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
+  return msg`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
 }
 
-function mistakeIn(system: GeomSystem, x: number, y: number): string {
+function mistakeIn(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
   const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
   if (isKrovakInAnyForm(wholeX, wholeY))
-    return t`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
+    return msg`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
-    return t`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
+    return msg`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
   if (inRange(system, y, x)) {
-    const order = system === '4326' ? t`longitude first, then latitude` : t`x first (-400000 to -905000), then y`;
-    return t`${point} has its axes swapped: ${order}.`;
+    const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
+    return msg`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
     const [east, north] = [Math.abs(x), Math.abs(y)];
     if (inRange(system, east, north))
-      return t`${point} has a wrong minus sign, or S or W in place of N or E: longitude and latitude are both positive here.`;
+      return msg`${point} has a wrong minus sign, or S or W in place of N or E: longitude and latitude are both positive here.`;
     if (inRange(system, north, east))
-      return t`${point} has its axes swapped and a wrong minus sign, or S or W in place of N or E: longitude first, then latitude, both positive.`;
+      return msg`${point} has its axes swapped and a wrong minus sign, or S or W in place of N or E: longitude first, then latitude, both positive.`;
     return isKrovakInAnyForm(x, y)
-      ? t`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
-      : t`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+      ? msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
+      : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
   if (isKrovakInAnyForm(x, y)) {
-    const [smaller, larger] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
-    return t`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
+    const [smaller, larger] = [Math.min(Math.abs(x), Math.abs(y)), Math.max(Math.abs(x), Math.abs(y))];
+    return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
   const [one, other] = [Math.abs(x), Math.abs(y)];
   return inRange('4326', one, other) || inRange('4326', other, one)
-    ? t`${point} are degrees, not metres: the coordinate system is 4326.`
-    : t`${point} lies far outside the country: x first, then y, both negative.`;
+    ? msg`${point} are degrees, not metres: the coordinate system is 4326.`
+    : msg`${point} lies far outside the country: x first, then y, both negative.`;
 }
 
 function inRange(system: GeomSystem, x: number, y: number): boolean {
@@ -152,7 +155,7 @@ export function geomSystemOf(epsg: number): GeomSystem | undefined {
 
 /** A file whose points are in a system that the service does not take. `named` is how the file calls it. */
 export function strangeSystem(file: string, named: string): FileError {
-  return new FileError(file, t`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
-    hint: t`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+  return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
+    hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
   });
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { readDecimal } from './geometry.ts';
 import { inDegrees } from './read-position.ts';
@@ -50,7 +50,7 @@ function readAngle(text: string): Reading<string> | undefined {
   if (missing !== undefined) return unreadable('coordinate', missing);
   const written = [degrees, minutes, seconds].filter((part) => part !== undefined && part !== '');
   if (written.slice(1).some((part) => /^[+\-−–]/.test(part ?? '')))
-    return unreadable('coordinate', t`${text} has a sign before its minutes or seconds. A sign stands before the degrees.`);
+    return unreadable('coordinate', msg`${text} has a sign before its minutes or seconds. A sign stands before the degrees.`);
   const numbers: string[] = [];
   for (const part of written) {
     const number = readDecimal(part ?? '');
@@ -59,19 +59,19 @@ function readAngle(text: string): Reading<string> | undefined {
   }
   const [whole = '', wholeMinutes = '0', wholeSeconds = '0'] = numbers;
   if (numbers.slice(0, -1).some((number) => /\.\d*[1-9]/.test(number)))
-    return unreadable('coordinate', t`"${text}" has a decimal point before its minutes or seconds.`);
+    return unreadable('coordinate', msg`"${text}" has a decimal point before its minutes or seconds.`);
   if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
-    return unreadable('coordinate', t`"${text}" has 60 minutes or seconds, or more.`);
+    return unreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
   const size = inDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
   return { value: whole.startsWith('-') ? `-${size}` : size };
 }
 
 /** Seconds may be empty behind minutes with decimals; what else is empty was forgotten, or is 0 and has to say so. */
-function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): string | undefined {
-  if (degrees === '') return t`The degrees are empty, but not what belongs to them. Fill them in.`;
+function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
+  if (degrees === '') return msg`The degrees are empty, but not what belongs to them. Fill them in.`;
   if (minutes === '' || (minutes === undefined && seconds !== undefined))
-    return t`The minutes of ${degrees}° are empty. Write 0 if that is what is meant.`;
+    return msg`The minutes of ${degrees}° are empty. Write 0 if that is what is meant.`;
   if (seconds === '' && minutes !== undefined && !/[.,]/.test(minutes))
-    return t`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if that is what is meant.`;
+    return msg`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if that is what is meant.`;
   return undefined;
 }

@@ -1,4 +1,5 @@
-import { decimal, t } from '../base/language.ts';
+import { decimal } from '../base/language.ts';
+import { isMessage, type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
 
@@ -7,7 +8,7 @@ export type Position = {
   readonly system: GeomSystem;
   readonly point: PointText;
   /** What is odd about how it was written, in one sentence. A person has to say that it was meant so. */
-  readonly doubt?: string;
+  readonly doubt?: Message;
 };
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
@@ -29,20 +30,20 @@ export function readPosition(text: string): Reading<Position> {
   const halves = tokens === undefined ? undefined : halvesOf(tokens);
   if (halves === undefined) return unreadable('coordinate', notAPosition(text));
   const [first, second] = halves.map((half) => coordinateOf(half, text));
-  if (typeof first !== 'object') return unreadable('coordinate', first ?? notAPosition(text));
-  if (second === undefined) return unreadable('coordinate', t`"${text}" is one coordinate. A point needs two.`);
-  if (typeof second !== 'object') return unreadable('coordinate', second);
+  if (first === undefined || isMessage(first)) return unreadable('coordinate', first ?? notAPosition(text));
+  if (second === undefined) return unreadable('coordinate', msg`"${text}" is one coordinate. A point needs two.`);
+  if (isMessage(second)) return unreadable('coordinate', second);
   const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
   const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
-    return unreadable('coordinate', t`"${text}" has the same axis twice. Write one with N and one with E.`);
+    return unreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
   }
   if (isNorthing(first) || isEasting(second)) return placed(text, second.value, first.value);
   return placed(text, first.value, second.value, isEasting(first) || isNorthing(second));
 }
 
-function notAPosition(text: string): string {
-  return t`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
+function notAPosition(text: string): Message {
+  return msg`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
 /** The tokens of either coordinate; one half alone where there is no telling, undefined where there are too many. */
@@ -71,16 +72,16 @@ function splitOf(tokens: readonly Token[], numbers: number): number | undefined 
 }
 
 /** Its decimal degrees, or its metres; the text is what is wrong with it, and undefined stands for what is no coordinate at all. */
-function coordinateOf(tokens: readonly Token[], text: string): Coordinate | string | undefined {
+function coordinateOf(tokens: readonly Token[], text: string): Coordinate | Message | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
   const letters = tokens.filter((token) => token.kind === 'hemisphere');
   const [degrees, minutes, seconds, ...more] = numbers;
   if (degrees === undefined || more.length > 0 || letters.length > 1) return undefined;
   if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
   if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
-    return t`"${text}" has a decimal point before its minutes or seconds.`;
-  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return t`"${text}" has 60 minutes or seconds, or more.`;
-  if (hasWrongMarks(tokens)) return t`"${text}" has its marks in another order than degrees, minutes, seconds.`;
+    return msg`"${text}" has a decimal point before its minutes or seconds.`;
+  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return msg`"${text}" has 60 minutes or seconds, or more.`;
+  if (hasWrongMarks(tokens)) return msg`"${text}" has its marks in another order than degrees, minutes, seconds.`;
   const hemisphere = letters[0]?.letter;
   const isNegative = degrees.isNegative !== (hemisphere === 'S' || hemisphere === 'W');
   const size = minutes === undefined ? degrees.text : inDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
@@ -104,20 +105,20 @@ export function inDegrees(degrees: string, minutes: string, seconds: string): st
   return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
 }
 
-type Attempt = { readonly system: GeomSystem; readonly x: string; readonly y: string; readonly doubt?: string };
+type Attempt = { readonly system: GeomSystem; readonly x: string; readonly y: string; readonly doubt?: Message };
 
 /** @param isNamed the writer has said which of them is which, so that their order is no mistake */
 function placed(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
-  const swapped = isNamed ? t`"${text}" has its hemispheres swapped.` : t`"${text}" has the latitude first.`;
-  const metres = t`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
+  const swapped = isNamed ? msg`"${text}" has its hemispheres swapped.` : msg`"${text}" has the latitude first.`;
+  const metres = msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
   const attempts: readonly Attempt[] = [
     { system: '4326', x, y },
     { system: '5514', x, y },
     { system: '4326', x: y, y: x, doubt: swapped },
-    { system: '4326', x: positiveX, y: positiveY, doubt: t`"${text}" lies south of the equator or west of Greenwich.` },
-    { system: '4326', x: positiveY, y: positiveX, doubt: t`"${text}" has its axes swapped and a wrong sign.` },
+    { system: '4326', x: positiveX, y: positiveY, doubt: msg`"${text}" lies south of the equator or west of Greenwich.` },
+    { system: '4326', x: positiveY, y: positiveX, doubt: msg`"${text}" has its axes swapped and a wrong sign.` },
     { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
     { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
   ];

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
@@ -26,7 +26,7 @@ export function readGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefin
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return notGeometry();
-  if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', t`The geometry is of an extended kind. A find has a point.`);
+  if (((flags >> 5) & 1) === 1) return unreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return readWkb(blob.subarray(8 + envelopeBytes));
@@ -48,12 +48,12 @@ function readWkb(wkb: Buffer): Reading<Coordinates | undefined> {
     return Number.isNaN(x) || Number.isNaN(y) ? { value: undefined } : { value: { x: plainNumber(x), y: plainNumber(y) } };
   }
   const name = NAMES[type] ?? `#${type}`;
-  if (type !== MULTI_POINT) return unreadable('geometry-form', t`The geometry is a ${name}. A find has a point.`);
+  if (type !== MULTI_POINT) return unreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
   const count = integer(5);
   if (count === 1) return readWkb(wkb.subarray(9));
-  return count === 0 ? { value: undefined } : unreadable('geometry-form', t`The geometry has ${count} points. A find has one.`);
+  return count === 0 ? { value: undefined } : unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
 }
 
 function notGeometry(): Reading<undefined> {
-  return unreadable('geometry-form', t`The geometry is damaged. Draw the point again.`);
+  return unreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { NextStep, ReportState } from './report-model.ts';
 
 /** What of a find waits, failed or is in doubt besides its import. */

@@ -1,7 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { msgid, ngettext, t } from '../base/language.ts';
+import { msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { characterFaults } from './row-faults.ts';
 import { refuseTooLarge, type Table, type TableRow } from './table.ts';
@@ -54,9 +55,9 @@ export function parseTable(file: string, bytes: Buffer): Table {
       for (const fault of faults) issues.push({ ...fault, file, row: record.row });
     }
   }
-  if (header === undefined && issues.length === 0) throw new FileError(file, t`${file} holds nothing but blank lines.`);
+  if (header === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);
   if (rowCount === 0 && issues.length === 0) {
-    issues.push(errorIssue('table-no-rows', t`There are no rows below the header. Nothing was read.`, { file }));
+    issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
   }
   const headerRow = header?.row ?? 0;
   const rows = function* (): Generator<TableRow> {
@@ -68,7 +69,7 @@ export function parseTable(file: string, bytes: Buffer): Table {
 }
 
 type TextRow = TableRow & { readonly line: number };
-type BrokenRow = { readonly row: number; readonly broken: string };
+type BrokenRow = { readonly row: number; readonly broken: Message };
 
 function isBlank({ cells }: TableRow): boolean {
   return cells.every((cell) => cell === '');
@@ -96,7 +97,7 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
       yield { row, broken: brokenQuoteMessage(error, line) };
       row += 1;
       if (++brokenRows === MAX_BROKEN_ROWS) {
-        yield { row, broken: t`Too many rows with broken quotes: nothing from here on was read.` };
+        yield { row, broken: msg`Too many rows with broken quotes: nothing from here on was read.` };
         return;
       }
       const nextLine = bytes.indexOf('\n', start);
@@ -162,22 +163,22 @@ function readSome(bytes: Buffer, delimiter: string): SomeRecords {
   }
 }
 
-function brokenQuoteMessage(error: CsvError, line: number): string {
+function brokenQuoteMessage(error: CsvError, line: number): Message {
   return error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
-    ? t`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
-    : t`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
+    ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
+    : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
 }
 
 function rowFaults(record: TableRow, header: readonly string[], delimiter: string): Issue[] {
   const found = record.cells.length;
   if (found > header.length) {
     const [count, separator] = [cellCount(found), nameOf(delimiter)];
-    const message = t`The row has ${count}, the header only ${header.length}. If a text contains ${separator}, put it in quotes.`;
+    const message = msg`The row has ${count}, the header only ${header.length}. If a text contains ${separator}, put it in quotes.`;
     return [errorIssue('table-cells', message)];
   }
   if (found < header.length) {
     const count = cellCount(found);
-    const message = t`The row has only ${count}, the header has ${header.length}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
+    const message = msg`The row has only ${count}, the header has ${header.length}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
     return [errorIssue('table-cells', message)];
   }
   return characterFaults(record.cells, header);
@@ -199,12 +200,12 @@ function detectDelimiter(bytes: Buffer): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-function nameOf(delimiter: string): string {
-  return delimiter === '\t' ? t`a tab` : t`"${delimiter}"`;
+function nameOf(delimiter: string): Message {
+  return delimiter === '\t' ? msg`a tab` : msg`"${delimiter}"`;
 }
 
-function cellCount(count: number): string {
-  return ngettext(msgid`${count} cell`, `${count} cells`, count);
+function cellCount(count: number): Message {
+  return nmsg(msgid`${count} cell`, msgid`${count} cells`, count);
 }
 
 function lineBreaksIn(cells: readonly string[]): number {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from '../place/geometry.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
@@ -22,8 +22,8 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
   const document = parseJson(file, bytes);
   const features = featuresOf(document);
   if (features === undefined) {
-    throw new FileError(file, t`${file} is JSON, but holds no features of GeoJSON.`, {
-      hint: t`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
+    throw new FileError(file, msg`${file} is JSON, but holds no features of GeoJSON.`, {
+      hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
   refuseTooLarge(file, { rows: features.length });
@@ -38,7 +38,7 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
     else issues.push(errorIssue(read.rule, read.problem, { ...place, row }));
   });
   if (features.length === 0)
-    issues.push(errorIssue('table-no-rows', t`There are no features in the file. Nothing was read.`, { file }));
+    issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
   return tableOfRecords(place, records, issues);
 }
 
@@ -59,12 +59,12 @@ function sizeOf(bytes: Buffer): { readonly rows: number; readonly cells: number 
 
 function parseJson(file: string, bytes: Buffer): Values {
   if (bytes.length > MAX_JSON_BYTES) {
-    throw new FileError(file, t`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
-      hint: t`Save the layer as a GeoPackage, or split it.`,
+    throw new FileError(file, msg`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
+      hint: msg`Save the layer as a GeoPackage, or split it.`,
     });
   }
   refuseTooLarge(file, sizeOf(bytes));
-  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: t`Save the layer as GeoJSON again.` });
+  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(text);
@@ -73,9 +73,9 @@ function parseJson(file: string, bytes: Buffer): Values {
     const reason = messageOf(thrown);
     const offset = /at position (\d+)/.exec(reason)?.[1];
     const line = lineAt(text, offset === undefined ? text.length : Number(offset));
-    throw new FileError(file, t`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
+    throw new FileError(file, msg`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
       cause: thrown,
-      hint: t`The file may be cut short. Save the layer as GeoJSON again.`,
+      hint: msg`The file may be cut short. Save the layer as GeoJSON again.`,
     });
   }
 }
@@ -100,7 +100,7 @@ function systemOf(file: string, document: Values): GeomSystem {
 
 function readFeature(feature: unknown, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
   if (!isObject(feature) || feature['type'] !== 'Feature') {
-    return unreadable('feature', t`This is no feature of GeoJSON: its type is not "Feature".`);
+    return unreadable('feature', msg`This is no feature of GeoJSON: its type is not "Feature".`);
   }
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(isObject(feature['properties']) ? feature['properties'] : {})) {
@@ -108,7 +108,7 @@ function readFeature(feature: unknown, system: GeomSystem): Reading<Pick<NamedVa
     if (text === undefined) {
       return unreadable(
         'feature-property',
-        t`The property ${name} holds a structure. Write a text, a number or a list of texts.`,
+        msg`The property ${name} holds a structure. Write a text, a number or a list of texts.`,
       );
     }
     values.set(name, text);
@@ -146,17 +146,17 @@ function readGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSys
   if (type === 'MultiPoint' && only !== undefined) return readPosition(only, system);
   if (type === 'MultiPoint') {
     const count = Array.isArray(coordinates) ? coordinates.length : 0;
-    return unreadable('geometry-form', t`The geometry has ${count} points. A find has one.`);
+    return unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
   }
   const named = String(type);
-  return unreadable('geometry-form', t`The geometry is a ${named}. A find has a point.`);
+  return unreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
 }
 
 function readPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (Array.isArray(position) && position.length === 0) return { value: undefined };
   const [x, y]: unknown[] = Array.isArray(position) ? position : [];
   if (typeof x !== 'number' || typeof y !== 'number') {
-    return unreadable('geometry-form', t`The coordinates of the point are not two numbers.`);
+    return unreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }
   return { value: { system, x: plainNumber(x), y: plainNumber(y) } };
 }

@@ -1,6 +1,6 @@
 import { DatabaseError, FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { geomSystemOf, strangeSystem } from '../place/geometry.ts';
 import { readGeoPackagePoint } from '../place/wkb-point.ts';
 import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
@@ -40,9 +40,9 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
-    throw new FileError(file, t`${file} is an SQLite database that cannot be read: it is damaged or cut short.`, {
+    throw new FileError(file, msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`, {
       cause: thrown,
-      hint: t`Save the layer as a GeoPackage again.`,
+      hint: msg`Save the layer as a GeoPackage again.`,
     });
   }
 }
@@ -53,8 +53,8 @@ function chooseLayer(file: string, database: Database, named: string | undefined
     .prepare(`select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`)
     .all();
   if (tables.length < 2) {
-    throw new FileError(file, t`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`, {
-      hint: t`Save the layer as a GeoPackage again.`,
+    throw new FileError(file, msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`, {
+      hint: msg`Save the layer as a GeoPackage again.`,
     });
   }
   const layers = database
@@ -67,17 +67,17 @@ function chooseLayer(file: string, database: Database, named: string | undefined
     )
     .all() as Layer[];
   const names = layers.map(({ name }) => name).join(', ');
-  const hint = names === '' ? t`It has no layers with features.` : t`Its layers are: ${names}.`;
+  const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
   if (named !== undefined) {
     const layer = layers.find(({ name }) => name === named);
-    if (layer === undefined) throw new FileError(file, t`${file} has no layer "${named}".`, { hint });
+    if (layer === undefined) throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
     return layer;
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   for (const { name } of fitting) refuseComputed(file, database, name);
   const filled = fitting.find(({ name }) => database.prepare(`select 1 from ${quoted(name)} limit 1`).get() !== undefined);
   const layer = filled ?? fitting[0];
-  if (layer === undefined) throw new FileError(file, t`${file} has no layer of points.`, { hint });
+  if (layer === undefined) throw new FileError(file, msg`${file} has no layer of points.`, { hint });
   return layer;
 }
 
@@ -94,9 +94,9 @@ function refuseComputed(file: string, database: Database, name: string): void {
   if (isTable && columns().every(({ hidden }) => hidden === 0)) return;
   throw new FileError(
     file,
-    t`${file}, layer ${name}, is computed when it is read (a view, or a computed column), which is not done.`,
+    msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column), which is not done.`,
     {
-      hint: t`Save the layer as a GeoPackage again.`,
+      hint: msg`Save the layer as a GeoPackage again.`,
     },
   );
 }
@@ -133,7 +133,7 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
     );
     records.push({ row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) });
   }
-  if (counted === 0) issues.push(errorIssue('table-no-rows', t`There are no features in the layer. Nothing was read.`, place));
+  if (counted === 0) issues.push(errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place));
   return tableOfRecords(place, records, issues);
 }
 

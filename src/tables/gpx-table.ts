@@ -1,6 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
@@ -21,8 +21,8 @@ export function isGpx({ name, namespace }: XmlElement): boolean {
 export function readGpx(file: string, document: XmlDocument): Table {
   const waypoints = childrenOf(document.root, 'wpt');
   if (waypoints.length === 0) {
-    throw new FileError(file, t`${file} has no waypoints. Tracks and routes are not finds.`, {
-      hint: t`Mark each find as a waypoint, and export the waypoints.`,
+    throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
+      hint: msg`Mark each find as a waypoint, and export the waypoints.`,
     });
   }
   const place = { file, unit: 'waypoint' } as const;
@@ -31,9 +31,9 @@ export function readGpx(file: string, document: XmlDocument): Table {
   const records: NamedValues[] = [];
   waypoints.forEach((waypoint, index) => {
     const where = { row: index + 1, line: lineOf(waypoint.start) };
-    const [lon, lat] = ['lon', 'lat'].map((name) => attributeOf(waypoint, name)?.trim() ?? '');
-    if (lon === undefined || lat === undefined || !isDecimal(lon) || !isDecimal(lat)) {
-      const message = t`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
+    const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
+    if (!isDecimal(lon) || !isDecimal(lat)) {
+      const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
       issues.push(errorIssue('geometry-form', message, { ...place, ...where }));
       return;
     }

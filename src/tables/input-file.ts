@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { FileError, messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** Larger tables and documents are not read: no season, and no museum, has one. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
@@ -15,7 +15,9 @@ export async function readInputFile(path: string): Promise<Buffer> {
   try {
     const { size } = await file.stat();
     if (size > MAX_INPUT_BYTES) {
-      throw new FileError(path, t`${path} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, { hint: t`Split the file.` });
+      throw new FileError(path, msg`${path} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
+        hint: msg`Split the file.`,
+      });
     }
     return await file.readFile();
   } catch (error) {
@@ -35,26 +37,26 @@ async function openInputFile(path: string): Promise<FileHandle> {
   const kind = await file.stat();
   if (kind.isFile() || kind.isFIFO()) return file;
   await file.close();
-  throw new FileError(path, kind.isDirectory() ? t`${path} is a folder, not a file.` : t`${path} is not a regular file.`);
+  throw new FileError(path, kind.isDirectory() ? msg`${path} is a folder, not a file.` : msg`${path} is not a regular file.`);
 }
 
-function whyNotOpened(path: string, error: unknown): string {
+function whyNotOpened(path: string, error: unknown): Message {
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return t`There is no file ${path}.`;
+      return msg`There is no file ${path}.`;
     case 'EACCES':
     case 'EPERM':
-      return t`${path} may not be read: permission denied.`;
+      return msg`${path} may not be read: permission denied.`;
     default:
       return cannotBeOpened(path, messageOf(error));
   }
 }
 
-function cannotBeRead(path: string, problem: string): string {
-  return t`${path} cannot be read: ${problem}`;
+function cannotBeRead(path: string, problem: Message): Message {
+  return msg`${path} cannot be read: ${problem}`;
 }
 
-function cannotBeOpened(path: string, problem: string): string {
-  return t`${path} cannot be opened: ${problem}`;
+function cannotBeOpened(path: string, problem: Message): Message {
+  return msg`${path} cannot be opened: ${problem}`;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { parseTable } from './csv-table.ts';
 import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
@@ -27,8 +27,8 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
 function refuseUnmerged(path: string): void {
   const unmergedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (unmergedBytes === 0) return;
-  throw new FileError(path, t`${path} is open in another program, and its latest changes are not in it yet.`, {
-    hint: t`Close it there, for example the project in QGIS, and import it again.`,
+  throw new FileError(path, msg`${path} is open in another program, and its latest changes are not in it yet.`, {
+    hint: msg`Close it there, for example the project in QGIS, and import it again.`,
   });
 }
 
@@ -40,8 +40,8 @@ function refuseUnmerged(path: string): void {
 export async function readTableBytes(file: string, bytes: Buffer, { sheet }: ReadOptions = {}): Promise<Table> {
   const kind = kindOfTable(file, bytes);
   if (sheet !== undefined && kind !== 'xlsx' && kind !== 'gpkg') {
-    throw new FileError(file, t`${file} has no sheets and no layers to choose from.`, {
-      hint: t`Leave --sheet and --layer out.`,
+    throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
+      hint: msg`Leave --sheet and --layer out.`,
     });
   }
   switch (kind) {

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { codePointName } from '../text/printable.ts';
 
 /** Control characters that neither XML nor a text needs: C0 but tab and line breaks, DEL, C1, and the non-characters. */
@@ -11,7 +11,7 @@ export function characterFaults(cells: readonly string[], header: readonly strin
     const character = CONTROL_CHARACTER.exec(cell)?.[0];
     if (character === undefined) return [];
     const code = codePointName(character);
-    const message = t`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
+    const message = msg`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
     return [errorIssue('table-control-character', message, { column: header[index] ?? '' })];
   });
 }

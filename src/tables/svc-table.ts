@@ -1,5 +1,5 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
@@ -31,7 +31,7 @@ export function readFindRecords(file: string, document: XmlDocument): Table | un
     const where = { row: index + 1, line: lineOf(find.start) };
     const guarded = childOf(find, 'chranene_udaje');
     if (guarded?.text.trim() === FORBIDDEN_TEXT) {
-      const message = t`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
+      const message = msg`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
       issues.push(errorIssue('place-withheld', message, { ...place, ...where }));
       return;
     }

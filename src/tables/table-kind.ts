@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** The formats that finds are read from. */
 type TableKind = 'csv' | 'xlsx' | 'geojson' | 'gpkg' | 'xml';
@@ -62,25 +62,25 @@ function textStart(bytes: Buffer): string | undefined {
 /** Excel wraps an encrypted workbook in the container of its old format. */
 function oldOrEncrypted(file: string, bytes: Buffer): FileError {
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
-    return new FileError(file, t`${file} is protected by a password and cannot be read.`, {
-      hint: t`Open it in the spreadsheet and save it without the password.`,
+    return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
+      hint: msg`Open it in the spreadsheet and save it without the password.`,
     });
   }
-  return new FileError(file, t`${file} is a workbook in the old format of Excel (.xls), which is not read.`, {
-    hint: t`Save it as .xlsx or as CSV UTF-8.`,
+  return new FileError(file, msg`${file} is a workbook in the old format of Excel (.xls), which is not read.`, {
+    hint: msg`Save it as .xlsx or as CSV UTF-8.`,
   });
 }
 
-const WORDS: Readonly<Record<Exclude<TableKind, 'csv'>, string>> = {
-  xlsx: t`a workbook (XLSX)`,
+const WORDS: Readonly<Record<Exclude<TableKind, 'csv'>, Message>> = {
+  xlsx: msg`a workbook (XLSX)`,
   geojson: 'GeoJSON',
-  gpkg: t`a GeoPackage (an SQLite database)`,
+  gpkg: msg`a GeoPackage (an SQLite database)`,
   xml: 'XML',
 };
 
 function notAsNamed(file: string, named: Exclude<TableKind, 'csv'>): FileError {
   const words = WORDS[named];
-  return new FileError(file, t`${file} is not ${words}, although its name says so: its first bytes are something else.`, {
-    hint: t`The file may be damaged, or only its name was changed. Save it again from the program that it comes from.`,
+  return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes are something else.`, {
+    hint: msg`The file may be damaged, or only its name was changed. Save it again from the program that it comes from.`,
   });
 }

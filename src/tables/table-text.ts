@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { joined, type Message, msg } from '../base/message.ts';
 
-const SAVE_AS_UTF8 = t`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
+const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
  * Checks that bytes are a table's text in UTF-8, and takes the byte order mark away.
@@ -10,17 +10,17 @@ const SAVE_AS_UTF8 = t`Save the table as "CSV UTF-8" (Excel), or choose the char
  * @throws FileError that names the encoding where they are something else
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
-  if (bytes.length === 0) throw new FileError(file, t`${file} is empty.`);
+  if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
   if (startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff])) {
-    throw new FileError(file, t`${file} is written in UTF-16, not in UTF-8.`, { hint: SAVE_AS_UTF8 });
+    throw new FileError(file, msg`${file} is written in UTF-16, not in UTF-8.`, { hint: SAVE_AS_UTF8 });
   }
   if (startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])) {
-    throw new FileError(file, t`${file} is a spreadsheet or an archive (ZIP), not a text table.`, { hint: SAVE_AS_UTF8 });
+    throw new FileError(file, msg`${file} is a spreadsheet or an archive (ZIP), not a text table.`, { hint: SAVE_AS_UTF8 });
   }
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
     const [byte, line] = [nulAt + 1, lineAt(bytes, nulAt)];
-    const message = t`${file} holds a NUL byte (byte ${byte}, line ${line}): it is UTF-16 or not a text table.`;
+    const message = msg`${file} holds a NUL byte (byte ${byte}, line ${line}): it is UTF-16 or not a text table.`;
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
   if (!isUtf8(bytes)) refuseEncoding(file, bytes);
@@ -28,23 +28,23 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 }
 
 /** What is said of bytes that are not UTF-8, with the first of them that is wrong. */
-export function notUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: string } {
+export function notUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
   const at = firstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const [byte, line] = [at + 1, lineAt(bytes, at)];
-  return { at, problem: t`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
+  return { at, problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
 }
 
 function refuseEncoding(file: string, bytes: Buffer): never {
   const { at, problem } = notUtf8(file, bytes);
   if (bytes.subarray(0, at).some((byte) => byte >= 0x80)) {
-    const cause = t`What stands before it is UTF-8: the file is cut short, damaged, or put together from files in different encodings.`;
-    throw new FileError(file, `${problem} ${cause}`, { hint: SAVE_AS_UTF8 });
+    const cause = msg`What stands before it is UTF-8: the file is cut short, damaged, or put together from files in different encodings.`;
+    throw new FileError(file, joined([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
   const encoding = likelyEncoding(bytes);
   const context = contextOf(bytes, at, encoding);
-  const reading = t`It is probably ${encoding}, where that text reads "${context}".`;
-  throw new FileError(file, `${problem} ${reading}`, { hint: t`${SAVE_AS_UTF8} Or: iconv -f ${encoding} -t UTF-8` });
+  const reading = msg`It is probably ${encoding}, where that text reads "${context}".`;
+  throw new FileError(file, joined([problem, reading], ' '), { hint: msg`${SAVE_AS_UTF8} Or: iconv -f ${encoding} -t UTF-8` });
 }
 
 /**

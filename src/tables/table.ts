@@ -1,6 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 
 /** What every reader of tables yields, whatever the file's format. */
@@ -74,10 +74,10 @@ export function refuseTooLarge(
   file: string,
   size: { readonly rows?: number; readonly columns?: number; readonly cells?: number },
 ): void {
-  const hint = t`Split the table, or take away what is not part of it.`;
+  const hint = msg`Split the table, or take away what is not part of it.`;
   const { rows = 0, columns = 0, cells = rows * columns } = size;
-  if (rows > MAX_ROWS) throw new FileError(file, t`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
+  if (rows > MAX_ROWS) throw new FileError(file, msg`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
   if (columns > MAX_COLUMNS)
-    throw new FileError(file, t`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
-  if (cells > MAX_CELLS) throw new FileError(file, t`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
+    throw new FileError(file, msg`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
+  if (cells > MAX_CELLS) throw new FileError(file, msg`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
 }

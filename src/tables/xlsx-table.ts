@@ -1,7 +1,8 @@
 import { readSheet } from 'read-excel-file/universal';
 import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
-import { msgid, ngettext, t } from '../base/language.ts';
+import { msgid } from '../base/language.ts';
+import { msg, nmsg } from '../base/message.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { characterFaults } from './row-faults.ts';
 import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
@@ -35,7 +36,7 @@ export async function readXlsx(file: string, bytes: Buffer, named: string | unde
       header,
       rows: [],
       rowCount: 0,
-      issues: [errorIssue('table-no-rows', t`The sheet is empty. Nothing was read.`, place)],
+      issues: [errorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
     };
   }
   const headerRow = headerAt + 1;
@@ -60,7 +61,7 @@ export async function readXlsx(file: string, bytes: Buffer, named: string | unde
     if (!hasErrors(found)) sound.push({ row, cells: own });
   });
   if (sound.length === 0 && !hasErrors(issues)) {
-    issues.push(errorIssue('table-no-rows', t`There are no rows below the header. Nothing was read.`, place));
+    issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
   }
   return { ...place, header, headerRow, rows: sound, rowCount: sound.length, issues };
 }
@@ -70,24 +71,24 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
   if (named !== undefined) {
     const sheet = sheets.find(({ name }) => name === named);
     if (sheet === undefined)
-      throw new FileError(file, t`${file} has no sheet "${named}".`, { hint: t`Its sheets are: ${names}.` });
+      throw new FileError(file, msg`${file} has no sheet "${named}".`, { hint: msg`Its sheets are: ${names}.` });
     return sheet;
   }
   const visible = sheets.filter(({ hidden }) => !hidden);
   const sheet = visible.find(({ source }) => hasValues(source()));
   if (sheet !== undefined) return sheet;
-  const hint = names === '' ? {} : { hint: t`Its sheets are: ${names}.` };
-  throw new FileError(file, t`All visible sheets of ${file} are empty.`, hint);
+  const hint = names === '' ? {} : { hint: msg`Its sheets are: ${names}.` };
+  throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
 }
 
 /** A row beyond those that a spreadsheet has, or one in another form, is not of a spreadsheet. */
 const LAST_ROW = 1_048_576;
 
 /** The library makes every cell up to the last, so what there is of them is looked at first. */
-function refuseOdd({ file, sheet }: TablePlace, extent: SheetExtent | undefined): void {
+function refuseOdd({ file, sheet = '' }: TablePlace, extent: SheetExtent | undefined): void {
   if (extent === undefined || extent.lastRow > LAST_ROW) {
-    throw new FileError(file, t`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
-      hint: t`Save it again in the spreadsheet, or as CSV UTF-8.`,
+    throw new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
+      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
     });
   }
   refuseTooLarge(file, { rows: extent.rows, cells: extent.cells });
@@ -100,9 +101,9 @@ async function readCells(file: string, bytes: Buffer, sheet: string): Promise<Ce
     return rows.map((cells) => cells.map(textOf));
   } catch (thrown) {
     const reason = messageOf(thrown);
-    throw new FileError(file, t`${file}, sheet ${sheet}, cannot be read: ${reason}.`, {
+    throw new FileError(file, msg`${file}, sheet ${sheet}, cannot be read: ${reason}.`, {
       cause: thrown,
-      hint: t`Save it again in the spreadsheet, or as CSV UTF-8.`,
+      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
     });
   }
 }
@@ -128,8 +129,8 @@ function reportFaultyCells(place: TablePlace, marks: SheetMarks, header: Cells, 
     if (name === undefined || row <= headerRow) continue;
     const message =
       fault === 'unsaved'
-        ? t`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`
-        : t`The result of the formula is the error ${fault}. Correct it, or write the value.`;
+        ? msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`
+        : msg`The result of the formula is the error ${fault}. Correct it, or write the value.`;
     report(row, errorIssue('table-formula', message, { ...place, row, column: name }));
   }
 }
@@ -159,7 +160,7 @@ function fillMerged(
         while (cells.length < firstColumn) cells.push('');
         cells[firstColumn - 1] = value;
       } else {
-        const message = t`The cells ${name} are merged over several columns. Split them: it cannot be told which column the value belongs to.`;
+        const message = msg`The cells ${name} are merged over several columns. Split them: it cannot be told which column the value belongs to.`;
         report(row, errorIssue('table-merged', message, { ...place, row }));
       }
     }
@@ -171,7 +172,7 @@ function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number
   const beyond = cells.findIndex((cell, index) => index >= header.length && cell !== '');
   if (beyond === -1) return [];
   const position = beyond + 1;
-  const message = t`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
+  const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
   return [errorIssue('table-cells', message, { ...place, row })];
 }
 
@@ -180,9 +181,9 @@ function hiddenWarning(place: TablePlace, { hiddenRows }: SheetMarks, headerRow:
   const count = hidden.length;
   if (count === 0) return [];
   const first = hidden[0] ?? 0;
-  const message = ngettext(
+  const message = nmsg(
     msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
-    `${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
+    msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
     count,
   );
   return [warningIssue('table-hidden-rows', message, placeOf(place))];

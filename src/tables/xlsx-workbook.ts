@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { ZipEntry } from './zip-entries.ts';
@@ -57,9 +57,9 @@ function parsePart(file: string, entry: ZipEntry): { readonly root: XmlElement }
     return parseXml(entry.unpack(), undefined, MOST_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, t`${file} is a damaged workbook: in ${entry.name}, ${thrown.message}.`, {
+    throw new FileError(file, msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`, {
       cause: thrown,
-      hint: t`Save it again in the spreadsheet.`,
+      hint: msg`Save it again in the spreadsheet.`,
     });
   }
 }
@@ -67,12 +67,12 @@ function parsePart(file: string, entry: ZipEntry): { readonly root: XmlElement }
 /** No spreadsheet writes one; it is how entities come in. */
 function refuseDoctype(file: string, entry: ZipEntry): void {
   if (!/\.(xml|rels)$/.test(entry.name) || !entry.unpack().includes('<!DOCTYPE')) return;
-  throw new FileError(file, t`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
+  throw new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
 }
 
 function noWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): FileError {
-  const hint = t`Save it as .xlsx or as CSV UTF-8.`;
+  const hint = msg`Save it as .xlsx or as CSV UTF-8.`;
   return entries.has('content.xml')
-    ? new FileError(file, t`${file} is an OpenDocument file, which is not read.`, { hint })
-    : new FileError(file, t`${file} is an archive (ZIP), but not a workbook.`, { hint });
+    ? new FileError(file, msg`${file} is an OpenDocument file, which is not read.`, { hint })
+    : new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, { hint });
 }

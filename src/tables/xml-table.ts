@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import type { XmlDocument } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { isGpx, readGpx } from './gpx-table.ts';
@@ -23,9 +23,9 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
   const root = namespace === '' ? name : `${name} (${namespace})`;
   throw new FileError(
     file,
-    t`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
+    msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
     {
-      hint: t`Read are GPX, import documents, and find records as they are harvested in the native format.`,
+      hint: msg`Read are GPX, import documents, and find records as they are harvested in the native format.`,
     },
   );
 }
@@ -35,9 +35,9 @@ function parse(file: string, bytes: Buffer): XmlDocument {
     return parseXml(bytes, undefined, MOST_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, t`${file} is not XML that can be read: ${thrown.message}.`, {
+    throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {
       cause: thrown,
-      hint: t`The file may be cut short or damaged. Save it again from the program that it comes from.`,
+      hint: msg`The file may be cut short or damaged. Save it again from the program that it comes from.`,
     });
   }
 }

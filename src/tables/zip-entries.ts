@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 
 /** All parts of one archive together, unpacked. A workbook of a hundred thousand finds has about a fifth. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
@@ -98,20 +98,20 @@ function unpack(bytes: Buffer, { method, packedBytes, sizeBytes, headerAt }: Ent
 }
 
 function damaged(file: string, cause?: unknown): FileError {
-  return new FileError(file, t`${file} is damaged or cut short: it cannot be unpacked.`, {
+  return new FileError(file, msg`${file} is damaged or cut short: it cannot be unpacked.`, {
     cause,
-    hint: t`Copy it again, or save it again in the spreadsheet.`,
+    hint: msg`Copy it again, or save it again in the spreadsheet.`,
   });
 }
 
 function encrypted(file: string): FileError {
-  return new FileError(file, t`${file} is protected by a password and cannot be read.`, {
-    hint: t`Open it in the spreadsheet and save it without the password.`,
+  return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
+    hint: msg`Open it in the spreadsheet and save it without the password.`,
   });
 }
 
 function tooLarge(file: string, mostBytes: number): FileError {
-  return new FileError(file, t`${file} unpacks to more than ${mostBytes} bytes; no table of finds has so much.`, {
-    hint: t`If it is a table of yours, split it or save it as CSV UTF-8.`,
+  return new FileError(file, msg`${file} unpacks to more than ${mostBytes} bytes; no table of finds has so much.`, {
+    hint: msg`If it is a table of yours, split it or save it as CSV UTF-8.`,
   });
 }

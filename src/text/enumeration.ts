@@ -1,11 +1,11 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** "2024-04-03 or 2024-03-04" */
-export function alternatives(names: readonly string[]): string {
-  return names.join(t` or `);
+export function alternatives(names: readonly Message[]): Message {
+  return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} or ${name}`);
 }
 
 /** "lon and lat" */
-export function together(names: readonly string[]): string {
-  return names.join(t` and `);
+export function together(names: readonly Message[]): Message {
+  return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }

@@ -1,9 +1,10 @@
+import type { Message } from '../base/message.ts';
 /** What a cell says, or why it cannot be told: `problem` is what is wrong and then what to do. */
 export type Reading<T> = { readonly value: T } | Unreadable;
 
-export type Unreadable = { readonly rule: string; readonly problem: string };
+export type Unreadable = { readonly rule: string; readonly problem: Message };
 
-export function unreadable(rule: string, problem: string): Unreadable {
+export function unreadable(rule: string, problem: Message): Unreadable {
   return { rule, problem };
 }
 

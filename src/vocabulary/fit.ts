@@ -1,4 +1,5 @@
 import { msgid, ngettext, t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { editDistance } from '../text/edit-distance.ts';
 import type { Likeness } from './likeness.ts';
 import type { Reading, Token, Word } from './own-term.ts';
@@ -15,7 +16,7 @@ export type Name = {
 };
 
 /** Which of an entry's names it is, in words. */
-const KIND_WORDS = { cs: t`Czech label`, en: t`English label`, abbreviation: t`abbreviation` } as const;
+const KIND_WORDS = { cs: msg`Czech label`, en: msg`English label`, abbreviation: msg`abbreviation` } as const;
 
 export type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly Token[] };
 

@@ -1,5 +1,5 @@
 import { DatabaseError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { isInSet } from './term.ts';
 import { putTombstone } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -59,8 +59,8 @@ export function takeUp(vocabulary: Vocabulary, harvest: number): number {
 /** @throws DatabaseError when another run took the harvest up meanwhile: two would undo each other's way through the list */
 export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
-  throw new DatabaseError(t`${vocabulary.path}: another pas has taken this harvest over.`, {
-    hint: t`Nothing is lost: the other one goes on from here.`,
+  throw new DatabaseError(msg`${vocabulary.path}: another pas has taken this harvest over.`, {
+    hint: msg`Nothing is lost: the other one goes on from here.`,
   });
 }
 

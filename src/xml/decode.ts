@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { t } from '../base/language.ts';
+import { SayingError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** V8 holds no longer string than 512 MiB; a page of that size is no page. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** The bytes are not what the document or its sender says they are. */
-export class EncodingError extends Error {
+export class EncodingError extends SayingError {
   /** First byte that cannot be read, from 0. */
   readonly byte: number;
-  constructor(byte: number, message: string) {
+  constructor(byte: number, message: Message) {
     super(message);
-    this.name = 'EncodingError';
     this.byte = byte;
   }
 }
@@ -29,13 +29,13 @@ type DecodedText = {
  * @throws EncodingError
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
-  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, t`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
+  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const mark = byteOrderMark(bytes);
   const encoding = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
-    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), t`this byte is not UTF-8`);
+    if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
     const text = content.toString('utf8');
     return { text, byteOf: (offset) => start + Buffer.byteLength(text.slice(0, offset), 'utf8') };
   }
@@ -47,12 +47,12 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
 function decodeOther(content: Buffer, encoding: string, start: number): string {
   if (!isKnownEncoding(encoding)) {
     const named = encoding.slice(0, 40);
-    throw new EncodingError(0, t`the encoding "${named}" is not known`);
+    throw new EncodingError(0, msg`the encoding "${named}" is not known`);
   }
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(content);
   } catch {
-    throw new EncodingError(start + firstInvalidByte(content, encoding), t`this byte is not ${encoding}`);
+    throw new EncodingError(start + firstInvalidByte(content, encoding), msg`this byte is not ${encoding}`);
   }
 }
 

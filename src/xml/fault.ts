@@ -1,22 +1,22 @@
-import { t } from '../base/language.ts';
+import { SayingError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 /** The document is not well-formed, or holds what is refused (a DTD, too deep a nesting). */
-export class XmlSyntaxError extends Error {
+export class XmlSyntaxError extends SayingError {
   /** From 0. */
   readonly byte: number;
   /** From 1. */
   readonly line: number;
-  constructor(message: string, byte: number, line: number) {
-    super(t`${message} (line ${line}, byte ${byte})`);
-    this.name = 'XmlSyntaxError';
+  constructor(message: Message, byte: number, line: number) {
+    super(msg`${message} (line ${line}, byte ${byte})`);
     this.byte = byte;
     this.line = line;
   }
 }
 
 /** Thrown while parsing, where only the character's place is known. Never leaves the parser. */
-export class Fault extends Error {
+export class Fault extends SayingError {
   readonly offset: number;
-  constructor(message: string, offset: number) {
+  constructor(message: Message, offset: number) {
     super(message);
     this.offset = offset;
   }

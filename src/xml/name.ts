@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { Fault } from './fault.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
@@ -39,7 +39,7 @@ export class Names {
   #lookUp(source: string, start: number): RawName {
     let end = start;
     while (!endsName(source, end)) end++;
-    if (end === start) throw new Fault(t`a name is missing`, start);
+    if (end === start) throw new Fault(msg`a name is missing`, start);
     const rawName = source.slice(start, end);
     const name = this.#known.get(rawName) ?? { rawName, parts: undefined, next: undefined };
     this.#known.set(rawName, name);
@@ -58,5 +58,5 @@ export function partsOf(name: RawName, offset: number): QualifiedName {
   name.parts ??= splitName(name.rawName);
   if (name.parts !== undefined) return name.parts;
   const start = name.rawName.slice(0, 40);
-  throw new Fault(t`"${start}" is not a name`, offset);
+  throw new Fault(msg`"${start}" is not a name`, offset);
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
@@ -21,13 +21,13 @@ export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POS
     decoded = decodeXml(bytes, charset);
   } catch (thrown) {
     if (!(thrown instanceof EncodingError)) throw thrown;
-    throw new XmlSyntaxError(thrown.message, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
+    throw new XmlSyntaxError(thrown.says, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
   }
   try {
     return { root: new Parser(decoded.text, mostNodes).parse(), source: decoded.text };
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
-    throw new XmlSyntaxError(thrown.message, decoded.byteOf(thrown.offset), lineAt(decoded.text, thrown.offset));
+    throw new XmlSyntaxError(thrown.says, decoded.byteOf(thrown.offset), lineAt(decoded.text, thrown.offset));
   }
 }
 
@@ -66,15 +66,15 @@ class Parser {
   parse(): XmlElement {
     const source = this.#source;
     const forbidden = source.search(FORBIDDEN_CHARACTER);
-    if (forbidden !== -1) throw new Fault(t`a control character is not allowed in XML`, forbidden);
+    if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, forbidden);
     this.#skipDeclaration();
     while (this.#at < source.length) {
       if (source.charCodeAt(this.#at) === LESS) this.#takeMarkup();
       else this.#takeText();
     }
     const open = this.#levels.at(-1);
-    if (open !== undefined) throw new Fault(t`<${open.rawName}> is not closed`, source.length);
-    if (this.#root === undefined) throw new Fault(t`there is no element`, source.length);
+    if (open !== undefined) throw new Fault(msg`<${open.rawName}> is not closed`, source.length);
+    if (this.#root === undefined) throw new Fault(msg`there is no element`, source.length);
     return this.#root;
   }
 
@@ -91,7 +91,7 @@ class Parser {
     if (match === null) return;
     const form =
       /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
-    if (!form.test(match[0])) throw new Fault(t`the XML declaration is not well-formed`, 0);
+    if (!form.test(match[0])) throw new Fault(msg`the XML declaration is not well-formed`, 0);
     this.#at = match[0].length;
   }
 
@@ -107,7 +107,7 @@ class Parser {
     const raw = source.slice(start, at);
     if (this.#current === undefined) {
       const stray = raw.search(/[^ \t\r\n]/);
-      if (stray !== -1) throw new Fault(t`there is text outside the root element`, start + stray);
+      if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
     this.#current.text += isPlain ? raw : decodedText(raw, start);
@@ -117,29 +117,29 @@ class Parser {
     const { at, source } = { at: this.#at, source: this.#source };
     if (source.startsWith('<!--', at)) {
       const end = source.indexOf('--', at + 4);
-      if (end === -1) throw new Fault(t`a comment is not closed`, at);
-      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault(t`-- may not stand in a comment`, end);
+      if (end === -1) throw new Fault(msg`a comment is not closed`, at);
+      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
       this.#at = end + 3;
     } else if (source.startsWith('<![CDATA[', at)) {
       const end = source.indexOf(']]>', at + 9);
-      if (end === -1) throw new Fault(t`a CDATA section is not closed`, at);
-      if (this.#current === undefined) throw new Fault(t`there is text outside the root element`, at);
+      if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
+      if (this.#current === undefined) throw new Fault(msg`there is text outside the root element`, at);
       const raw = source.slice(at + 9, end);
       this.#current.text += raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
       this.#at = end + 3;
     } else if (source.startsWith('<!DOCTYPE', at)) {
-      throw new Fault(t`a DTD is refused`, at);
+      throw new Fault(msg`a DTD is refused`, at);
     } else {
-      throw new Fault(t`<! begins nothing that is known`, at);
+      throw new Fault(msg`<! begins nothing that is known`, at);
     }
   }
 
   #skipInstruction(): void {
     const end = this.#source.indexOf('?>', this.#at + 2);
-    if (end === -1) throw new Fault(t`a processing instruction is not closed`, this.#at);
+    if (end === -1) throw new Fault(msg`a processing instruction is not closed`, this.#at);
     const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, Math.min(end, this.#at + 90)))?.[0] ?? '';
     if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
-      throw new Fault(t`a processing instruction may not be called "${target}"`, this.#at);
+      throw new Fault(msg`a processing instruction may not be called "${target}"`, this.#at);
     }
     this.#at = end + 2;
   }
@@ -147,12 +147,12 @@ class Parser {
   #takeEndTag(): void {
     const [source, start] = [this.#source, this.#at];
     const level = this.#levels.pop();
-    if (level === undefined) throw new Fault(t`an end tag without a start tag`, start);
+    if (level === undefined) throw new Fault(msg`an end tag without a start tag`, start);
     this.#at += 2 + level.rawName.length;
     this.#skipSpace();
     if (!source.startsWith(level.rawName, start + 2) || source.charCodeAt(this.#at) !== GREATER) {
       const found = source.slice(start + 2, start + 42).replace(/>[\s\S]*/, '');
-      throw new Fault(t`<${level.rawName}> must be closed before </${found}>`, start);
+      throw new Fault(msg`<${level.rawName}> must be closed before </${found}>`, start);
     }
     this.#at++;
     level.element.end = this.#at;
@@ -168,7 +168,7 @@ class Parser {
     const { attributes, declared } = this.#readAttributes(start);
     const empty = this.#source.charCodeAt(this.#at) === SLASH;
     if (empty) this.#at++;
-    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(t`the tag <${rawName}> is not well-formed`, this.#at);
+    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
     const { prefix, local } = partsOf(name, start + 1);
     const element: OpenElement = {
@@ -183,12 +183,12 @@ class Parser {
     this.#place(element);
     this.#nodes += 1 + attributes.length;
     const most = this.#mostNodes;
-    if (this.#nodes > most) throw new Fault(t`there are more than ${most} elements and attributes`, start);
+    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
     if (empty) {
       this.#scope.leave(declared);
       return;
     }
-    if (this.#levels.length >= MAX_DEPTH) throw new Fault(t`elements are nested deeper than ${MAX_DEPTH}`, start);
+    if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
     this.#levels.push({ element, rawName, declared });
     this.#current = element;
   }
@@ -196,7 +196,7 @@ class Parser {
   #place(element: OpenElement): void {
     if (this.#current !== undefined) this.#current.children.push(element);
     else if (this.#root === undefined) this.#root = element;
-    else throw new Fault(t`there is a second root element`, element.start);
+    else throw new Fault(msg`there is a second root element`, element.start);
   }
 
   #readName(): RawName {
@@ -217,14 +217,15 @@ class Parser {
     let attributes: RawAttribute[] | undefined;
     let declared: string[] | undefined;
     for (;;) {
-      if (this.#at - start > MAX_TAG_CHARACTERS) throw new Fault(t`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
+      if (this.#at - start > MAX_TAG_CHARACTERS)
+        throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = source.charCodeAt(this.#at);
       if (code === GREATER || code === SLASH || Number.isNaN(code)) {
         if (attributes === undefined && declared === undefined) return NO_CONTENT;
         return { attributes: attributes ?? NO_CONTENT.attributes, declared: declared ?? NO_CONTENT.declared };
       }
-      if (!spaced) throw new Fault(t`white space is missing between attributes`, this.#at);
+      if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const name = this.#readName();
       const { rawName } = name;
@@ -244,16 +245,16 @@ class Parser {
   #readValue(rawName: string): string {
     const source = this.#source;
     this.#skipSpace();
-    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(t`the attribute ${rawName} has no value`, this.#at);
+    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = source.charCodeAt(this.#at);
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(t`the value of ${rawName} is not quoted`, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(msg`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
     let end = start;
     let isPlain = true;
     for (let code = source.charCodeAt(end); code !== quote; code = source.charCodeAt(++end)) {
-      if (end >= source.length) throw new Fault(t`the value of ${rawName} has no end`, start);
+      if (end >= source.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
       if (code < SPACE || code === AMPERSAND || code === LESS) isPlain = false;
     }
     this.#at = end + 1;
@@ -276,8 +277,8 @@ function refuseTwice(raw: readonly RawAttribute[], attributes: readonly XmlAttri
   const seen = new Set<string>();
   for (const [index, { namespace, name }] of attributes.entries()) {
     if (seen.size < seen.add(`${namespace} ${name}`).size) continue;
-    const rawName = raw[index]?.name.rawName;
-    throw new Fault(t`the attribute ${rawName} is given twice`, raw[index]?.offset ?? 0);
+    const rawName = raw[index]?.name.rawName ?? name;
+    throw new Fault(msg`the attribute ${rawName} is given twice`, raw[index]?.offset ?? 0);
   }
 }
 

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { Fault } from './fault.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -8,14 +8,14 @@ const PIECE_CHARACTERS = 64 * 1024;
 
 /** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
 export function decodedText(raw: string, start: number): string {
-  if (raw.includes(']]>')) throw new Fault(t`]]> may not stand in text`, start + raw.indexOf(']]>'));
+  if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
   const text = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
   return text.includes('&') ? decodeReferences(text, start, raw) : text;
 }
 
 /** The same of an attribute's value. @param name for the fault */
 export function decodedValue(raw: string, start: number, rawName: string): string {
-  if (raw.includes('<')) throw new Fault(t`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+  if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
   const spaced = raw.replace(/\r\n|[\t\n\r]/g, ' ');
   return spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced;
 }
@@ -46,9 +46,9 @@ function decodePiece(text: string, start: number): string {
   return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
     if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
     if (name !== undefined) throw unknownEntity(String(name).slice(0, 40), start + index);
-    if (decimal === undefined && hexadecimal === undefined) throw new Fault(t`& must be written as &amp;`, start + index);
+    if (decimal === undefined && hexadecimal === undefined) throw new Fault(msg`& must be written as &amp;`, start + index);
     const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
-    if (!isCharacter(code)) throw new Fault(t`${whole} is not a character of XML`, start + index);
+    if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character of XML`, start + index);
     return String.fromCodePoint(code);
   });
 }
@@ -60,5 +60,5 @@ function isCharacter(code: number): boolean {
 }
 
 function unknownEntity(name: string, offset: number): Fault {
-  return new Fault(t`the entity &${name}; is not known without a DTD`, offset);
+  return new Fault(msg`the entity &${name}; is not known without a DTD`, offset);
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
 import { Fault } from './fault.ts';
 import { splitName } from './name.ts';
@@ -12,12 +12,12 @@ export class Scope {
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
     const around = this.#bound.get(prefix) ?? [];
-    if (around.at(-1)?.depth === depth) throw new Fault(t`a namespace prefix is declared twice`, offset);
+    if (around.at(-1)?.depth === depth) throw new Fault(msg`a namespace prefix is declared twice`, offset);
     if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
-      throw new Fault(t`the prefixes xml and xmlns may not be bound to anything else`, offset);
+      throw new Fault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
     }
     if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
-      throw new Fault(t`a namespace declaration is not well-formed`, offset);
+      throw new Fault(msg`a namespace declaration is not well-formed`, offset);
     }
     around.push({ uri, depth });
     this.#bound.set(prefix, around);
@@ -31,7 +31,7 @@ export class Scope {
   /** The namespace of a prefix; the empty prefix is in none unless a default is declared. */
   resolve(prefix: string, offset: number): string {
     const uri = this.#bound.get(prefix)?.at(-1)?.uri;
-    if (uri === undefined && prefix !== '') throw new Fault(t`the prefix ${prefix} is not declared`, offset);
+    if (uri === undefined && prefix !== '') throw new Fault(msg`the prefix ${prefix} is not declared`, offset);
     return uri ?? '';
   }
 }

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { startTagAt } from './declarations.ts';
 import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
 
@@ -31,6 +31,6 @@ export function* strayTextsWithin(document: XmlDocument, element: XmlElement): G
   for (const child of element.children) yield* strayTextsWithin(document, child);
 }
 
-export function strayTextMessage({ element: { name }, text }: StrayText): string {
-  return t`The text "${text}" stands between the elements of ${name}. Put it into one of them, or take it out.`;
+export function strayTextMessage({ element: { name }, text }: StrayText): Message {
+  return msg`The text "${text}" stands between the elements of ${name}. Put it into one of them, or take it out.`;
 }

@@ -7,7 +7,8 @@ import {
   xmlCleanupInputProvider,
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
-import { t } from '../base/language.ts';
+import { SayingError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
 
 /** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */
@@ -17,7 +18,7 @@ export type SchemaViolation = {
   /** From 1; the last line of the start tag where an element is at fault. Null where nothing in the document is. */
   readonly line: number | null;
   /** What is wrong, in English, without the namespaces that the schema itself defines; `xml:lang` has its prefix. */
-  readonly message: string;
+  readonly message: Message;
   /** Local name of the element at fault. */
   readonly element?: string;
 };
@@ -65,7 +66,7 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
-    throw new Error(t`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
+    throw new SayingError(msg`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
   }
 }
 
@@ -101,7 +102,7 @@ function makeValidator(schema: XsdValidator, held: readonly { dispose(): void }[
 
 function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: readonly string[]): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
-    const message = t`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
+    const message = msg`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
   }
   let document: XmlDocument;
@@ -114,7 +115,7 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: reado
     if (document.dtd !== null) {
       return {
         wellFormed: false,
-        violations: [{ line: null, message: t`A document type declaration (DOCTYPE) is not allowed.` }],
+        violations: [{ line: null, message: msg`A document type declaration (DOCTYPE) is not allowed.` }],
       };
     }
     schema.validate(document);

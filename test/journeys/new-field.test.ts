@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { makeHome, PROJECT } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
-const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, gloss: () => 'shape of the find' }, `;
+const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, gloss: 'shape of the find' }, `;
 
 /** The program as it would be with one more row in its list of fields, and the element in the schema. */
 function programWithAnotherField(): { readonly folder: string; readonly pas: (...args: string[]) => string } {

@@ -8,7 +8,7 @@ import { PROJECT } from './run-pas.ts';
 /** A text as it stands in a template: literal parts with, between them, expressions as they are written. */
 export type Template = { readonly parts: readonly string[]; readonly expressions: readonly string[]; readonly plain: boolean };
 
-/** One t`…`, or the two forms of an ngettext. */
+/** One t`…` or msg`…`, or the two forms of an ngettext or nmsg. */
 export type SourceText = { readonly place: string; readonly one: Template; readonly many: Template | undefined };
 
 /** A literal that is not part of a t`…`, with what it is given to: `new UsageError`, `terminal.line`, `key:hint`, …. */
@@ -37,25 +37,30 @@ function readSource(path: string): Source {
   const template = (node: Node): Template => templateOf(node, code);
 
   const visit = (node: Node, givenTo: readonly string[]): void => {
-    if (node.type === 'TaggedTemplateExpression' && nameOf(node['tag']) === 't') {
+    if (isText(node)) {
       texts.push({ place: placeOf(node), one: template(node['quasi'] as Node), many: undefined });
-    } else if (node.type === 'CallExpression' && nameOf(node['callee']) === 'ngettext') {
-      const [one, many] = node['arguments'] as Node[];
-      if (one?.type !== 'TaggedTemplateExpression' || nameOf(one['tag']) !== 'msgid' || many === undefined)
-        throw new Error(`${placeOf(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
-      texts.push({ place: placeOf(node), one: template(one['quasi'] as Node), many: template(many) });
+    } else if (node.type === 'CallExpression' && ['ngettext', 'nmsg'].includes(nameOf(node['callee']))) {
+      const [one, many] = (node['arguments'] as Node[]).map((each) =>
+        each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,
+      );
+      if (one === undefined || many === undefined) throw new Error(`${placeOf(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
+      texts.push({ place: placeOf(node), one: template(one), many: template(many) });
       return;
     } else if (node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')) {
       literals.push({ place: placeOf(node), text: template(node).parts.join('…'), givenTo });
     }
     for (const [key, child] of childrenOf(node)) {
-      if (node.type === 'TaggedTemplateExpression' && nameOf(node['tag']) === 't' && key === 'quasi') {
+      if (isText(node) && key === 'quasi') {
         for (const [, inside] of childrenOf(child)) if (inside.type !== 'TemplateElement') visit(inside, []);
       } else if (!isNoText(node, key)) visit(child, receiversOf(node, key, givenTo));
     }
   };
   visit(parseAst(code, { lang: 'ts' }) as unknown as Node, []);
   return { path: name, texts, literals };
+}
+
+function isText(node: Node): boolean {
+  return node.type === 'TaggedTemplateExpression' && ['t', 'msg'].includes(nameOf(node['tag']));
 }
 
 /** Names of modules, types and properties are no texts. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { addingSources, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
@@ -10,7 +11,6 @@ import { type Adding, type Beginning, NEW_FIND, openAdding, type Saved } from '.
 import { keysText } from '../../flows/interview/interview.ts';
 import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { printable } from '../../text/printable.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import type { Terminal } from '../../ui/terminal.ts';

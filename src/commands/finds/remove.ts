@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type Doomed, planRemoval, removeFind } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { printable } from '../../text/printable.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount, photographCount } from '../counted.ts';
 

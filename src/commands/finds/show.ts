@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { profileFlag } from '../../context/advice.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
 import { doubtText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import { type Elsewhere, knownFind, type Story } from '../../flows/queue/known-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable, type Terminal } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -92,8 +92,8 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
     terminal.line(
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
-    if (attempt.reason !== null && attempt.reason !== entry.reason)
-      terminal.line(`    ${printable(terminal.advised(attempt.reason))}`);
+    if (attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
+      terminal.line(`    ${printable(terminal.advised(String(attempt.reason)))}`);
   }
   for (const { foundAt, verdict, reason, candidates } of evidence) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
@@ -106,7 +106,7 @@ function aboutEntry(entry: Entry, flag: string, advised: Terminal['advised']): s
   const lines: string[] = [];
   // What the service found stands beside its elements below.
   if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
-    lines.push(printable(advised(entry.reason)));
+    lines.push(printable(advised(String(entry.reason))));
   if (entry.doubt !== null) lines.push(doubtText(entry.doubt));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
@@ -141,7 +141,7 @@ function storyValue(terminal: Terminal, { entry, attempts, evidence }: Story): R
     kind: entry.kind,
     state: entry.state,
     ident_cely: entry.identCely,
-    reason: entry.reason === null ? null : terminal.advised(entry.reason),
+    reason: entry.reason === null ? null : terminal.advised(String(entry.reason)),
     ...(entry.kind === 'import'
       ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
       : {}),

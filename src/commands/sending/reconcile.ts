@@ -80,7 +80,7 @@ function value({ entry, verdict }: Reconciled): Record<string, unknown> {
     find: entry.localId ?? entry.identCely,
     verdict: verdict.kind,
     ident_cely: verdict.kind === 'found' ? verdict.identCely : null,
-    reason: verdict.reason,
+    reason: String(verdict.reason),
     candidates: verdict.candidates,
   };
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type Decision, resolveDoubts } from '../../flows/reconcile/resolve-doubt.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { wholeNumber } from '../finds/list.ts';
 

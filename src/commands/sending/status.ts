@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { profileFlag } from '../../context/advice.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { sharedPause } from '../../context/pacing.ts';
@@ -9,7 +10,6 @@ import { outboxStatus } from '../../flows/finds/outbox-status.ts';
 import type { Waiting } from '../../outbox/counts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay } from '../../outbox/overview.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
@@ -65,7 +65,11 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       for_import: waiting.forImport,
       for_given_up: waiting.forGivenUp,
       for_time: waiting.forTime,
-      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({ ...delay, not_before: new Date(notBeforeAt).toISOString() })),
+      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({
+        ...delay,
+        reason: String(delay.reason),
+        not_before: new Date(notBeforeAt).toISOString(),
+      })),
     },
     ...pause.value,
     elsewhere,
@@ -75,7 +79,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       kind: entry.kind,
       find: entry.localId ?? entry.identCely,
       state: entry.state,
-      reason: terminal.advised(entry.reason ?? entry.issues[0]?.message ?? '') || null,
+      reason: terminal.advised(String(entry.reason ?? entry.issues[0]?.message ?? '')) || null,
       command: commandFor(entry, flag),
     })),
   });
@@ -109,7 +113,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
   if (delayed.length === 0) return;
   terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`pas push FIND\` tries one at once:`)}`);
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
-    const [word, why] = [KIND_WORDS[kind], printable(terminal.advised(reason))];
+    const [word, why] = [KIND_WORDS[kind], printable(terminal.advised(String(reason)))];
     const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
     const at = new Date(notBeforeAt).toISOString();
     terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
@@ -159,7 +163,7 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
 function whyText({ state, reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  if (state === 'uncertain' || first === undefined) return reason ?? '';
+  if (state === 'uncertain' || first === undefined) return String(reason ?? '');
   const said = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
   const more = errors.length - 1;
   return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { type Context, type GlobalOptions, namedServices } from '../../context/context.ts';
 import { type Restored, restoreOutbox } from '../../flows/reconcile/restore-outbox.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 

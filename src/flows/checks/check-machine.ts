@@ -2,11 +2,11 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isOpenToOthers } from '../../store/folder.ts';
 import { alternatives } from '../../text/enumeration.ts';
-import { shellWord } from '../../text/shell-word.ts';
 
 /**
  * One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long; of what is

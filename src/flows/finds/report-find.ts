@@ -130,7 +130,7 @@ function factsOf(sources: FindSources, elements: FindElements): Fact[] {
     const beside = told.filter(({ report: own }) => own !== undefined && 'with' in own && own.with === name);
     const text = [field, ...beside].map((each) => textOf(sources, each, elements)).filter((each) => each !== '');
     const { at, label, shape } = report;
-    return [{ at, label: label(), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
+    return [{ at, label: String(label), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
   });
 }
 
@@ -190,7 +190,7 @@ function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
   return [
     {
       severity: 'error',
-      message: places === 'shown' ? entry.reason : t`What is wrong is left out here: it might tell the place.`,
+      message: places === 'shown' ? String(entry.reason) : t`What is wrong is left out here: it might tell the place.`,
     },
   ];
 }

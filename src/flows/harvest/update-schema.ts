@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import type { Message } from '../../base/message.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
 import { sha512Of } from '../../http/digest.ts';
@@ -43,7 +44,7 @@ type UpdateSchemaOptions = {
   readonly send: Exchange;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly onWait: (waitMs: number, reason: string) => void;
+  readonly onWait: (waitMs: number, reason: Message) => void;
   readonly answerTimeoutMs: number;
   /** Whether an address may be asked: with TLS, or this machine's own. */
   readonly isProtected: (url: string) => boolean;
@@ -132,7 +133,7 @@ function refuseStatus(url: string, status: number): void {
   throw notUsable(url, t`the service answered with status ${status}`);
 }
 
-function notUsable(url: string, problem: string, cause?: unknown): ContractError {
+function notUsable(url: string, problem: Message, cause?: unknown): ContractError {
   return new ContractError(t`${url} is not used: ${problem}.`, {
     cause,
     hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,

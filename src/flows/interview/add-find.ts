@@ -1,6 +1,7 @@
 import { InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { inOrder, readSettings } from '../../columns/settings.ts';
@@ -11,7 +12,6 @@ import { carriedFrom } from '../../find/questions.ts';
 import { importOfFind } from '../../outbox/entries.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { type Adding, NEW_FIND, type Saved } from './adding.ts';
 import { readAnswer } from './answer.ts';
 import { interview } from './interview.ts';

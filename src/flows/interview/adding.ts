@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { readDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
@@ -18,7 +19,6 @@ import { readPhotoPosition } from '../../photo/photo-exif.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
 import { positionText, readPosition } from '../../place/read-position.ts';
 import { isReadable } from '../../text/reading.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import { foldUnchecked } from '../queue/fold-issues.ts';
 import type { PhotographKeeping } from '../queue/kept-photographs.ts';

@@ -67,7 +67,7 @@ function replaced(find: Find, { name }: Question, elements: FindElements): FindE
 
 function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
   const problem = findKeyProblem(id);
-  if (problem !== undefined) return { problem };
+  if (problem !== undefined) return { problem: String(problem) };
   if (id !== find.localId && isTaken(id)) return { problem: t`There is a find ${id} already. Choose another number.` };
   return { find: { ...find, localId: id }, remarks: [] };
 }
@@ -93,7 +93,7 @@ async function readPoint(text: string, find: Find, context: AnswerContext): Prom
     () => false,
   );
   const reading = isPhoto ? await context.readPhotoPosition(path) : readPosition(text);
-  if (!isReadable(reading)) return { problem: reading.problem };
+  if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
   const answer = judged({ name: 'point' }, withPosition(find, value), context);
   if ('problem' in answer) return answer;
@@ -101,7 +101,7 @@ async function readPoint(text: string, find: Find, context: AnswerContext): Prom
   return {
     ...answer,
     remarks: [`→ ${positionText(value)}${area === undefined ? '' : `, ${area}`}`, ...answer.remarks],
-    ...(value.doubt === undefined ? {} : { doubt: value.doubt }),
+    ...(value.doubt === undefined ? {} : { doubt: String(value.doubt) }),
   };
 }
 

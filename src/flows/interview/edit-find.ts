@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { settingsOrRefusal } from '../../columns/settings.ts';
 import {
@@ -23,7 +24,6 @@ import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { unreadable } from '../../text/reading.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { answerText } from '../finds/find-texts.ts';
 import { asFind, contentOf } from '../queue/enqueue-finds.ts';
 import { holding } from './adding.ts';

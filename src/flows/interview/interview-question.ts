@@ -51,7 +51,7 @@ export async function askQuestion(
 }
 
 function titleOf({ title, hint }: Question): string {
-  return hint === undefined ? title() : `${title()} (${hint()})`;
+  return hint === undefined ? String(title) : `${title} (${hint})`;
 }
 
 function askText(

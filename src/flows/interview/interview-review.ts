@@ -51,7 +51,7 @@ function problemLines(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
   const missing = issues
     .filter(isAbsence)
-    .flatMap(({ element }) => (element === undefined ? [] : (questionFor(element)?.title() ?? [])));
+    .flatMap(({ element }) => (element === undefined ? [] : (questionFor(element)?.title ?? [])));
   const titles = [...new Set(missing)].join(', ');
   const others = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
   return [
@@ -81,8 +81,8 @@ function choicesFor(
   );
   const asks = (question: Question, mark: string): Offer<Choice> => {
     const answer = answerText(question, find);
-    const name = `${mark}${question.title()}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MOST_CELLS)}`}`;
-    return { value: { kind: 'question', question }, name, short: question.title() };
+    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MOST_CELLS)}`}`;
+    return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
   const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };
   const draft: Offer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };

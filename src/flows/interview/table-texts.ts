@@ -1,5 +1,6 @@
 import { placeText } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
 import type { Preview, StrangeTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
@@ -7,7 +8,6 @@ import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { AnglePart } from '../../place/read-degrees.ts';
 import { findsText } from '../../report/format.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { cutTo } from '../../text/width.ts';
 
 /** What the wizard says, as lines. */
@@ -60,7 +60,7 @@ export function nameOrderText(order: 'surname-first' | 'given-first'): string {
 }
 
 export function glossOf(element: string): string {
-  return FIELDS.find(({ name }) => name === element)?.gloss() ?? element;
+  return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
 
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../base/errors.ts';
+import { sayingOf, UnavailableError } from '../../base/errors.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { accessProbe } from '../../pas-api/requests.ts';
@@ -19,7 +19,7 @@ export async function askAccess(
     return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
   } catch (thrown) {
     if (thrown instanceof NoAnswerError) return thrown;
-    if (thrown instanceof UnavailableError || isAbort(thrown)) return new NoAnswerError('aborted', false, thrown.message);
+    if (thrown instanceof UnavailableError || isAbort(thrown)) return new NoAnswerError('aborted', false, sayingOf(thrown));
     throw thrown;
   } finally {
     slot?.giveBack();

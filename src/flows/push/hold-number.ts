@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { sha512Of } from '../../http/digest.ts';
 import { NoAnswerError } from '../../http/exchange.ts';
 import { applySettlement } from '../../outbox/claims.ts';
@@ -27,7 +27,7 @@ const MARGIN_MS = 5000;
  */
 export async function isHeld(run: PushRun, entry: Entry): Promise<boolean> {
   if (!isAsQueued(run.context.outbox, entry)) {
-    const settlement = refusal(entry, t`the disk holds something else than what was queued: give it up and queue it again`, []);
+    const settlement = refusal(entry, msg`the disk holds something else than what was queued: give it up and queue it again`, []);
     applySettlement(run.context.outbox, entry, settlement);
     run.counts.refused += 1;
     reportSettled(run, entry, settlement);
@@ -57,13 +57,13 @@ async function isBehindAnother(run: PushRun, entry: NumberEntry): Promise<boolea
   if (waitMs === undefined) {
     const trouble = await askTheTime(run.context, entry);
     if (trouble !== undefined) {
-      applySettlement(outbox, entry, neverArrived(run, trouble.message, clock.now()));
+      applySettlement(outbox, entry, neverArrived(run, trouble.says, clock.now()));
       return true;
     }
     waitMs = waitByService(run.context, others) ?? waitByThisMachine(run.context, others);
   }
   if (waitMs <= 0) return false;
-  const reason = t`an earlier number of this record may still be on its way to the service`;
+  const reason = msg`an earlier number of this record may still be on its way to the service`;
   applySettlement(outbox, entry, { state: 'queued', reason, notBeforeAt: clock.now() + waitMs });
   return true;
 }

@@ -1,6 +1,6 @@
 import { normalAddress } from '../../base/address.ts';
 import { UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { takeLease } from '../../outbox/lease.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allServices, moveService, type ServiceRow } from '../../outbox/services.ts';
@@ -30,12 +30,14 @@ export function planMove(outbox: Outbox, from: string, to: string): Move {
   const old = services.find((row) => named(row) === (row.address === null ? from : normalAddress(from)));
   if (old === undefined) {
     const known = services.map(named).join(', ');
-    throw new UsageError(t`The service that has moved is not known here.`, { hint: t`Known are: ${known}` });
+    throw new UsageError(msg`The service that has moved is not known here.`, { hint: msg`Known are: ${known}` });
   }
   const address = normalAddress(to);
   if (address === undefined)
-    throw new UsageError(t`The new address must be one such as https://finds.example.org, without a user name, a query or a #.`);
-  if (address === old.address) throw new UsageError(t`${from} and ${to} are one address.`);
+    throw new UsageError(
+      msg`The new address must be one such as https://finds.example.org, without a user name, a query or a #.`,
+    );
+  if (address === old.address) throw new UsageError(msg`${from} and ${to} are one address.`);
   return { from: old, address, into: services.find((row) => row.address === address) };
 }
 

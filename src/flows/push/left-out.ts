@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { Message } from '../../base/message.ts';
 import type { EntryKind } from '../../outbox/entry.ts';
 
 /**
@@ -24,7 +25,7 @@ export type LeftOut = {
   readonly project: string | null;
   /** Null where no answer came. */
   readonly status: number | null;
-  readonly reason: string;
+  readonly reason: Message;
   /** On the monotonic clock. */
   readonly untilMs: number;
   readonly pauseMs: number;

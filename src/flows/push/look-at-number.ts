@@ -1,5 +1,5 @@
 import { AuthError, ConfigError, PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { applySettlement, type Settlement } from '../../outbox/claims.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { evidenceOf, recordEvidence } from '../../outbox/evidence.ts';
@@ -57,7 +57,7 @@ async function verdictOn(run: PushRun, entry: NumberEntry): Promise<Verdict | un
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
     if (thrown instanceof AuthError || thrown instanceof ConfigError) return undefined;
-    const reason = t`which number ${identCely} has by now could not be looked up: ${thrown.message}`;
+    const reason = msg`which number ${identCely} has by now could not be looked up: ${thrown.says}`;
     return { kind: 'undecided', basis: 'not-looked-up', reason, candidates: [] };
   }
 }

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { move } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
@@ -20,7 +20,7 @@ export async function meetCopies(context: LookContext, waiting: readonly ImportE
     // A training instance may be harvested where production is, which has the same finds.
     if (verdict.kind === 'found' && madeElsewhere(outbox, verdict.identCely) !== undefined) return [];
     outbox.change(() => {
-      move(outbox, entry, 'uncertain', { reason: t`a copy of this outbox may have sent it` });
+      move(outbox, entry, 'uncertain', { reason: msg`a copy of this outbox may have sent it` });
       applyVerdict(context, { ...entry, state: 'uncertain' }, verdict, view.nowMs);
     });
     return [{ entry, verdict }];

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { LongPauseError } from '../../http/retry-after.ts';
 import {
@@ -96,7 +96,7 @@ function takeUpUnsettled(run: PushRun): void {
   const { outbox } = run.context;
   for (const entry of recoverInterrupted(outbox)) {
     if (entry.kind !== 'number') {
-      reportSettled(run, entry, { state: 'uncertain', reason: t`pas stopped while the request was under way` });
+      reportSettled(run, entry, { state: 'uncertain', reason: msg`pas stopped while the request was under way` });
     }
   }
   outbox.change(() => {
@@ -128,7 +128,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
   if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
-    run.stopCause = { kind: 'not-yet', reason: waitingText(nextInTime(outbox, dueQuery(run))), untilMs };
+    run.stopCause = { kind: 'not-yet', reason: String(waitingText(nextInTime(outbox, dueQuery(run)))), untilMs };
     return false;
   }
   const waiting = new AbortController();
@@ -139,10 +139,10 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   return true;
 }
 
-export function waitingText(entry: Entry | undefined): string {
-  if (entry === undefined) return t`the remaining entries must wait`;
+export function waitingText(entry: Entry | undefined): Message {
+  if (entry === undefined) return msg`the remaining entries must wait`;
   const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
-  return t`the remaining entries must wait; ${what}: ${reason}`;
+  return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
 async function untilAborted(wait: Promise<unknown>): Promise<void> {
@@ -159,7 +159,7 @@ async function unlessEnding<T>(run: PushRun, wait: Promise<T>): Promise<T | unde
     return await wait;
   } catch (thrown) {
     if (thrown instanceof LongPauseError) {
-      run.stopCause ??= { kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs };
+      run.stopCause ??= { kind: 'waiting', reason: String(thrown.reason), untilMs: thrown.untilMs };
     } else if (!isAbort(thrown)) throw thrown;
     return undefined;
   }
@@ -213,7 +213,7 @@ async function departOrGiveBack(run: PushRun, claimed: Claim): Promise<Slot | un
     slot = await unlessEnding(run, run.context.pace.depart(run.halt));
     leaves = slot !== undefined && mayStart(run);
   } finally {
-    const back: Settlement = { state: 'queued', reason: t`stopped before it was sent`, notBeforeAt: 0 };
+    const back: Settlement = { state: 'queued', reason: msg`stopped before it was sent`, notBeforeAt: 0 };
     if (!leaves) {
       slot?.giveBack();
       settle(run.context.outbox, claimed, back, { outcome: 'never-left' });
@@ -248,7 +248,7 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
 async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlement> {
   switch (sent.outcome.kind) {
     case 'unauthorised':
-      return { state: 'queued', reason: t`the token had run out`, notBeforeAt: run.context.clock.now() };
+      return { state: 'queued', reason: msg`the token had run out`, notBeforeAt: run.context.clock.now() };
     case 'forbidden':
       return forbidden(run, flight.entry, sent.outcome, sent.token);
     default:
@@ -262,7 +262,8 @@ function unlessOwned(run: PushRun, entry: Entry, settlement: Settlement): Settle
   const { identCely } = settlement;
   const owner = takeFromOwner(run.context.outbox, entry, identCely);
   if (owner === undefined) return settlement;
-  const reason = t`the service gave it the record ${identCely}, which was that of ${owner.localId}: look at the service which of them it has`;
+  const find = owner.localId ?? '';
+  const reason = msg`the service gave it the record ${identCely}, which was that of ${find}: look at the service which of them it has`;
   reportSettled(run, owner, { state: 'uncertain', reason });
   return { state: 'uncertain', reason };
 }

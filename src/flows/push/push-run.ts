@@ -199,6 +199,6 @@ export function reportSettled(run: PushRun, entry: Entry, settlement: Settlement
     find: entry.localId ?? entry.identCely,
     state: settlement.state,
     ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
-    reason: settlement.reason ?? null,
+    reason: settlement.reason === undefined ? null : String(settlement.reason),
   });
 }

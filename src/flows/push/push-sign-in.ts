@@ -17,7 +17,7 @@ export async function signedIn(run: PushRun, asked: Promise<string>): Promise<st
   } catch (thrown) {
     if (run.halt.aborted) return undefined;
     if (!(thrown instanceof PasError) || run.counts.requests === 0) throw thrown;
-    run.stopCause ??= { kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: thrown.message };
+    run.stopCause ??= { kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: String(thrown.says) };
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigError, PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { knownAccount } from '../../outbox/accounts.ts';
 import { forgetWaits, nextInTime, recoverInterrupted } from '../../outbox/claims.ts';
@@ -147,8 +147,8 @@ function refuseUnnamed(outbox: ServiceOutbox): void {
   if (open === undefined) return;
   const { knownAs, sent } = open;
   throw new ConfigError(
-    t`${sent} finds were sent with a profile ${knownAs} that is not here any more, and nobody knows to which service. Nothing is sent until that is known.`,
-    { hint: t`Say where that was: pas service moved ${knownAs} ADDRESS` },
+    msg`${sent} finds were sent with a profile ${knownAs} that is not here any more, and nobody knows to which service. Nothing is sent until that is known.`,
+    { hint: msg`Say where that was: pas service moved ${knownAs} ADDRESS` },
   );
 }
 
@@ -172,7 +172,7 @@ function namingRest(given: PushToEnd, outbox: ServiceOutbox, result: PushResult)
   const rest = nextInTime(outbox, { ...given, busyRecords: [], busyProjects: [], leftOut: leftOutNow(walls, clock) });
   if (rest === undefined || result.oddlyAnswered.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
-  return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
+  return { ...result, stopCause: { kind: 'not-yet', reason: String(waitingText(rest)), untilMs } };
 }
 
 async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promise<readonly Reconciled[]> {

@@ -1,4 +1,4 @@
-import { ContractError, messageOf, OutboxLeasedError, type PasError, UnavailableError } from '../../base/errors.ts';
+import { ContractError, OutboxLeasedError, type PasError, sayingOf, UnavailableError } from '../../base/errors.ts';
 import { nextDueAt } from '../../outbox/claims.ts';
 import { entriesInState } from '../../outbox/entries.ts';
 import { leftOutNow } from './left-out.ts';
@@ -73,7 +73,7 @@ async function oneRound(given: PushToEnd, isFirst: boolean): Promise<Round | Pus
     if (thrown instanceof OutboxLeasedError && !isFirst) return thrown;
     // Nobody could be asked for a token. An address that is wrong from the beginning is said.
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
-    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: messageOf(thrown) } };
+    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: String(sayingOf(thrown)) } };
     throw thrown;
   }
 }

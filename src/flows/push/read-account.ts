@@ -1,5 +1,5 @@
 import { AuthError, ContractError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { Exchange, HttpResponse } from '../../http/exchange.ts';
 import { type Account, type Role, roleOfGroups } from '../../pas-api/account.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
@@ -8,11 +8,11 @@ import { childOf, childrenOf, childText, type XmlElement } from '../../xml/eleme
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
 /** The roles as people read them. */
-export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  researcher: t`researcher`,
-  archaeologist: t`archaeologist`,
-  archivist: t`archivist`,
-  administrator: t`administrator`,
+export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
+  researcher: msg`researcher`,
+  archaeologist: msg`archaeologist`,
+  archivist: msg`archivist`,
+  administrator: msg`administrator`,
 };
 
 /**
@@ -29,10 +29,12 @@ export async function readAccount(
   let response = await ask(token);
   if (response.status === 401) response = await ask(await session.renew(token, signal));
   if (response.status === 401 || response.status === 403) {
-    throw new AuthError(t`${baseUrl} refuses this account.`, { hint: t`Run \`pas login\`, or ask the operator of the service.` });
+    throw new AuthError(msg`${baseUrl} refuses this account.`, {
+      hint: msg`Run \`pas login\`, or ask the operator of the service.`,
+    });
   }
   refuseUnavailable(baseUrl, response);
-  if (response.status !== 200) throw notAnAccount(baseUrl, t`status ${response.status}`);
+  if (response.status !== 200) throw notAnAccount(baseUrl, msg`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }
 
@@ -54,14 +56,14 @@ function userOf(baseUrl: string, body: Buffer): XmlElement {
     if (user !== undefined && childText(user, 'ident_cely') !== undefined && childText(user, 'ident_cely') !== '') return user;
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw notAnAccount(baseUrl, t`no XML`, thrown);
+    throw notAnAccount(baseUrl, msg`no XML`, thrown);
   }
-  throw notAnAccount(baseUrl, t`no user`);
+  throw notAnAccount(baseUrl, msg`no user`);
 }
 
-function notAnAccount(baseUrl: string, what: string, cause?: unknown): ContractError {
-  return new ContractError(t`${baseUrl} answered with ${what} when asked who the account is.`, {
+function notAnAccount(baseUrl: string, what: Message, cause?: unknown): ContractError {
+  return new ContractError(msg`${baseUrl} answered with ${what} when asked who the account is.`, {
     cause,
-    hint: t`Check base_url in the profile.`,
+    hint: msg`Check base_url in the profile.`,
   });
 }

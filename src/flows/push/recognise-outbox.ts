@@ -1,5 +1,5 @@
 import { OutboxLeasedError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { lastAnswerMs } from '../../outbox/backup-copy.ts';
 import { OPEN_END_MS } from '../../outbox/entry.ts';
 import { addGap } from '../../outbox/gaps.ts';
@@ -59,8 +59,8 @@ export async function recogniseOutbox(outbox: Outbox, { memory, machine, wasMove
 /** Before a request leaves. @throws OutboxLeasedError where a copy of the outbox has taken its place meanwhile */
 export function refuseCopy(outbox: Outbox, memory: Memory): void {
   if (memory.advance(outbox)) return;
-  throw new OutboxLeasedError(t`A copy of this outbox is pushed as well. Nothing more is sent from this one now.`, {
-    hint: t`pas push looks for what was sent from there, and goes on with the rest.`,
+  throw new OutboxLeasedError(msg`A copy of this outbox is pushed as well. Nothing more is sent from this one now.`, {
+    hint: msg`pas push looks for what was sent from there, and goes on with the rest.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -46,7 +47,7 @@ export function settlementOf(
     case 'file-changed':
       return refusal(
         entry,
-        t`the photograph was removed or changed since it was queued; queue it again with \`pas photo add\``,
+        msg`the photograph was removed or changed since it was queued; queue it again with \`pas photo add\``,
         [],
       );
     case 'throttled':
@@ -54,10 +55,10 @@ export function settlementOf(
     case 'busy':
       return busy(run, entry, departedAtMs, now);
     case 'closed':
-      run.stopCause ??= { kind: 'closed', reason: outcome.detail };
-      return { state: 'queued', reason: t`the service is closed`, notBeforeAt: 0 };
+      run.stopCause ??= { kind: 'closed', reason: String(outcome.detail) };
+      return { state: 'queued', reason: msg`the service is closed`, notBeforeAt: 0 };
     case 'never-arrived':
-      if (outcome.cut) return again(run, entry, t`the request did not reach the service (${outcome.detail})`, now);
+      if (outcome.cut) return again(run, entry, msg`the request did not reach the service (${outcome.detail})`, now);
       return neverArrived(run, outcome.detail, now);
     case 'uncertain':
       return uncertain(run, entry, outcome.detail, now);
@@ -79,24 +80,24 @@ function noteProgress(run: PushRun, outcome: Outcome): void {
 }
 
 /** Believed of what the service could refuse for nothing else. */
-function alreadyCurrent(entry: Entry, detail: string): Settlement {
+function alreadyCurrent(entry: Entry, detail: Message): Settlement {
   if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
-  return { state: 'accepted', identCely: entry.identCely ?? '', reason: t`the service had this number already` };
+  return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service had this number already` };
 }
 
-export function refusal(entry: Entry, detail: string, findings: readonly ServerFinding[]): Settlement {
+export function refusal(entry: Entry, detail: Message, findings: readonly ServerFinding[]): Settlement {
   return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
 }
 
 /** The service assigns numbers within a project without reserving them: one of two imports at once may lose. */
-function refusalInAWord(run: PushRun, flight: Flight, detail: string, now: number): Settlement {
+function refusalInAWord(run: PushRun, flight: Flight, detail: Message, now: number): Settlement {
   const { entry } = flight;
   if (entry.kind !== 'import' || entry.project === null || !flight.overlapped || entry.collided)
     return refusal(entry, detail, []);
   run.serialProjects.add(entry.project);
   return {
     state: 'queued',
-    reason: t`refused beside another import of its project (${detail}); tried once more alone`,
+    reason: msg`refused beside another import of its project (${detail}); tried once more alone`,
     notBeforeAt: now,
     collided: true,
   };
@@ -114,7 +115,7 @@ function throttled(run: PushRun, departedAtMs: number, waitMs: number | undefine
       untilMs: run.context.clock.now() + pauseMs,
     };
   }
-  return { state: 'queued', reason: t`the service asked for fewer requests`, notBeforeAt: 0 };
+  return { state: 'queued', reason: msg`the service asked for fewer requests`, notBeforeAt: 0 };
 }
 
 function busy(run: PushRun, entry: Entry, departedAtMs: number, now: number): Settlement {
@@ -127,26 +128,26 @@ function busy(run: PushRun, entry: Entry, departedAtMs: number, now: number): Se
     run.counts.locked += 1;
     if (triesInVain(run.context.outbox, entry.id) >= MOST_QUICK_LOCKS) run.context.pace.slowDown(departedAtMs, undefined);
   }
-  return again(run, entry, t`another operation on this record is under way at the service`, now);
+  return again(run, entry, msg`another operation on this record is under way at the service`, now);
 }
 
 /** After a pause that is longer the more often it was tried; what never gets through is told apart by how often that was. */
-function again(run: PushRun, entry: Entry, reason: string, now: number): Settlement {
+function again(run: PushRun, entry: Entry, reason: Message, now: number): Settlement {
   const tries = triesInVain(run.context.outbox, entry.id) + 1;
-  const said = tries < MOST_TRIES ? reason : t`${reason} (tried ${tries} times)`;
+  const said = tries < MOST_TRIES ? reason : msg`${reason} (tried ${tries} times)`;
   return { state: 'queued', reason: said, notBeforeAt: now + waitAfter(tries) };
 }
 
-export function neverArrived(run: PushRun, detail: string, now: number): Settlement {
+export function neverArrived(run: PushRun, detail: Message, now: number): Settlement {
   run.connectFailures += 1;
   run.holdUntilMs = now + Math.min(500 * 2 ** run.connectFailures, MOST_CONNECT_WAIT_MS);
-  if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: detail };
-  return { state: 'queued', reason: t`the request did not reach the service (${detail})`, notBeforeAt: 0 };
+  if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: String(detail) };
+  return { state: 'queued', reason: msg`the request did not reach the service (${detail})`, notBeforeAt: 0 };
 }
 
-function uncertain(run: PushRun, entry: Entry, detail: string, now: number): Settlement {
+function uncertain(run: PushRun, entry: Entry, detail: Message, now: number): Settlement {
   if (entry.kind === 'number' && triesInVain(run.context.outbox, entry.id) < MOST_NUMBER_REPEATS) {
-    return again(run, entry, t`${detail}; a number may be sent again`, now);
+    return again(run, entry, msg`${detail}; a number may be sent again`, now);
   }
   return { state: 'uncertain', reason: detail };
 }

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { applySettlement, countOpen, type Settlement, waitBehind } from '../../outbox/claims.ts';
 import { entryById, projectOf } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -103,11 +103,11 @@ function leaveOut(run: PushRun, wall: Wall): void {
   putBack(run, key, reason);
   if (project !== null) waitBehind(outbox, { kind, project }, because(reason));
   const until = new Date(clock.now() + pauseMs).toISOString();
-  report({ type: 'left_out', ...wall, count: countOpen(outbox, { kind, project }), until });
+  report({ type: 'left_out', ...wall, reason: String(reason), count: countOpen(outbox, { kind, project }), until });
 }
 
 /** What was refused while nobody knew why. */
-export function putBack(run: PushRun, key: string, reason: string): void {
+export function putBack(run: PushRun, key: string, reason: Message): void {
   const { outbox, walls } = run.context;
   const row = walls.rows.get(key);
   for (const id of row?.refused ?? []) {
@@ -123,10 +123,10 @@ export function putBack(run: PushRun, key: string, reason: string): void {
 }
 
 /** Behind the others, so that the next push begins with what may get through. */
-function backToQueue(run: PushRun, reason: string): Settlement {
+function backToQueue(run: PushRun, reason: Message): Settlement {
   return { state: 'queued', reason: because(reason), notBeforeAt: run.context.clock.now() };
 }
 
-function because(reason: string): string {
-  return t`left out with others that were answered the same: ${reason}`;
+function because(reason: Message): Message {
+  return msg`left out with others that were answered the same: ${reason}`;
 }

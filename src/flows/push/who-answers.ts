@@ -1,4 +1,5 @@
 import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { type HttpRequest, NoAnswerError } from '../../http/exchange.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -54,13 +55,13 @@ export async function forbidden(
   const outcome = run.accessProven ? undefined : await ask(inRun(run), token);
   const cause = outcome === undefined ? undefined : causeToStop(outcome);
   if (outcome?.kind === 'forbidden') {
-    run.stopCause ??= { kind: 'not-allowed', reason: detail };
+    run.stopCause ??= { kind: 'not-allowed', reason: String(detail) };
     for (const [key, row] of run.context.walls.rows) if (row.answer === '403') putBack(run, key, detail);
-    return { state: 'queued', reason: t`the account is refused: ${detail}`, notBeforeAt: 0 };
+    return { state: 'queued', reason: msg`the account is refused: ${detail}`, notBeforeAt: 0 };
   }
   if (cause !== undefined || outcome?.kind === 'unauthorised') {
     if (cause !== undefined && !run.halt.aborted) run.stopCause = cause;
-    return { state: 'queued', reason: t`refused, and it is open whether the whole account is: ${detail}`, notBeforeAt: 0 };
+    return { state: 'queued', reason: msg`refused, and it is open whether the whole account is: ${detail}`, notBeforeAt: 0 };
   }
   run.accessProven = true;
   return refusal(entry, detail, findings);
@@ -79,7 +80,7 @@ export async function reasonToStay(asker: ClockedAsker, token: string): Promise<
 
 async function ask(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
   const answer = await askAccess(asker, token, question);
-  if (answer instanceof NoAnswerError) return { kind: 'never-arrived', detail: answer.message, cut: false };
+  if (answer instanceof NoAnswerError) return { kind: 'never-arrived', detail: answer.says, cut: false };
   return outcomeOf('import', answer, asker.clock.now(), () => undefined);
 }
 
@@ -87,9 +88,9 @@ async function ask(asker: ClockedAsker, token: string, question?: HttpRequest): 
 function causeToStop(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'never-arrived':
-      return { kind: 'unreachable', reason: outcome.detail };
+      return { kind: 'unreachable', reason: String(outcome.detail) };
     case 'closed':
-      return { kind: 'closed', reason: outcome.detail };
+      return { kind: 'closed', reason: String(outcome.detail) };
     case 'uncertain':
       return notTheService(outcome.detail);
     case 'accepted':
@@ -99,6 +100,6 @@ function causeToStop(outcome: Outcome): StopCause | undefined {
   }
 }
 
-function notTheService(said: string): StopCause {
+function notTheService(said: Message): StopCause {
   return { kind: 'in-doubt', reason: t`what answers may not be the service: ${said}` };
 }

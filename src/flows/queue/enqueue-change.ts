@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import {
   addNumber,
@@ -30,8 +30,8 @@ export function targetOf(outbox: ServiceOutbox, find: string): Target {
     return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
   }
   if (looksLikeIdent(find)) return { findId: null, identCely: find };
-  throw new UsageError(t`There is no find ${find}.`, {
-    hint: t`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
+  throw new UsageError(msg`There is no find ${find}.`, {
+    hint: msg`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
   });
 }
 
@@ -62,7 +62,7 @@ function changeOf(last: NumberEntry | undefined, value: string): NumberChange {
 export function enqueueNumber(outbox: ServiceOutbox, target: Target, rawValue: string): NumberChange {
   const value = rawValue.trim();
   if (value === '')
-    throw new UsageError(t`The registration number is empty.`, { hint: t`A number cannot be removed, only changed.` });
+    throw new UsageError(msg`The registration number is empty.`, { hint: msg`A number cannot be removed, only changed.` });
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {

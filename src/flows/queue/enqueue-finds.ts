@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
@@ -20,7 +21,6 @@ import type { ImportEntry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import { replaceTwin } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
@@ -173,7 +173,7 @@ function sourceOfNamesake({ source }: Find, stored: StoredFind | undefined): str
 }
 
 function namesake(find: Find, sourceFile: string): Issue {
-  const message = t`A find called ${find.localId} came from ${sourceFile} and differs; it was left as it is. If the waypoint is another find, rename it.`;
+  const message = msg`A find called ${find.localId} came from ${sourceFile} and differs; it was left as it is. If the waypoint is another find, rename it.`;
   return errorIssue('waypoint-namesake', message, { find: find.localId, ...find.source });
 }
 
@@ -259,16 +259,16 @@ function knownDigests(outbox: ServiceOutbox, findId: number): string[] {
 
 function givenUp(find: Find): Issue {
   const word = shellWord(find.localId);
-  const message = t`The find was given up and is not queued again. To take it back: pas resolve ${word} --resend`;
+  const message = msg`The find was given up and is not queued again. To take it back: pas resolve ${word} --resend`;
   return warningIssue('given-up', message, { find: find.localId, ...find.source });
 }
 
 function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {
-  const word = entry === undefined ? t`sent` : STATE_WORDS[entry.state];
+  const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
   const identCely = entry?.identCely ?? null;
   const message =
     identCely === null
-      ? t`The row differs from the find that is ${word}; the find was not changed. Correct it at the service.`
-      : t`The row differs from the find that was sent as ${identCely}; the find was not changed. Correct it at the service.`;
+      ? msg`The row differs from the find that is ${word}; the find was not changed. Correct it at the service.`
+      : msg`The row differs from the find that was sent as ${identCely}; the find was not changed. Correct it at the service.`;
   return warningIssue('already-sent', message, { find: find.localId, ...find.source });
 }

@@ -1,5 +1,6 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { joined, msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
 import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import { lastNumber, numbersThatStand } from '../../outbox/latest-number.ts';
@@ -8,7 +9,6 @@ import { madeElsewhere } from '../../outbox/owners.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
 import { elsewhereText } from './issued-elsewhere.ts';
 
@@ -47,24 +47,24 @@ function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<
   const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
   const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
   if (localId !== '' && byKey === undefined) {
-    return errorIssue('number-find', t`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
+    return errorIssue('number-find', msg`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
   }
   const elsewhere = identCely === '' || byIdent !== undefined ? undefined : madeElsewhere(outbox, identCely);
   if (elsewhere !== undefined) {
     const { message, hint } = elsewhereText(identCely, elsewhere);
-    return errorIssue('other-service', `${message} ${hint}`, { find: elsewhere.localId });
+    return errorIssue('other-service', joined([message, hint], ' '), { find: elsewhere.localId });
   }
   if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
-    const message = t`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
+    const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
     return errorIssue('number-find', message, { find: localId });
   }
   const stored = byKey ?? byIdent;
   if (stored === undefined && !looksLikeIdent(identCely)) {
-    return errorIssue('number-find', t`${identCely} is no find here, and no identifier of one at the service.`);
+    return errorIssue('number-find', msg`${identCely} is no find here, and no identifier of one at the service.`);
   }
   if (stored !== undefined && wasGivenUp(outbox, stored.id)) {
     const word = shellWord(stored.localId);
-    const message = t`${stored.localId} was given up, so its number would never be sent. To take it back: pas resolve ${word} --resend`;
+    const message = msg`${stored.localId} was given up, so its number would never be sent. To take it back: pas resolve ${word} --resend`;
     return errorIssue('number-given-up', message, { find: stored.localId });
   }
   return { find: stored?.localId ?? identCely, target: targetOf(outbox, stored?.localId ?? identCely) };
@@ -79,7 +79,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
     const other = same.find(({ row }) => row.value !== first.row.value);
     if (other === undefined) return [first];
     const [row, otherRow] = [first.row.place.row, other.row.place.row];
-    const message = t`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
+    const message = msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
     issues.push(errorIssue('number-twice', message, { ...other.row.place, find: first.find }));
     return [];
   });
@@ -97,7 +97,7 @@ function warnOfTwice(outbox: ServiceOutbox, meant: readonly Meant[], issues: Iss
     first.set(value, before ?? each);
     const other = before?.find ?? elsewhere?.find;
     if (other === undefined) continue;
-    const message = t`${value} is also the number of ${other}. Check that both are meant.`;
+    const message = msg`${value} is also the number of ${other}. Check that both are meant.`;
     issues.push(warningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
   }
 }

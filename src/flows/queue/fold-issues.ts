@@ -1,25 +1,26 @@
 import { type Issue, warningIssue } from '../../base/issue.ts';
-import { msgid, ngettext } from '../../base/language.ts';
+import { msgid } from '../../base/language.ts';
+import { joined, type Message, nmsg } from '../../base/message.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
 
 /** What is said once of all photographs that have it. */
-const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => string])[] = [
+const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
   [
     TELLS_PLACE,
     (told) =>
-      ngettext(
+      nmsg(
         msgid`${told} photograph tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
-        `${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
+        msgid`${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
         told,
       ),
   ],
   [
     KEEPS_PLACE,
     (kept) =>
-      ngettext(
+      nmsg(
         msgid`${kept} HEIC photograph tells where it was taken (GPS). Neither the service nor pas can take that out; to hide the place, save it as JPEG.`,
-        `${kept} HEIC photographs tell where they were taken (GPS). Neither the service nor pas can take that out; to hide the places, save them as JPEG.`,
+        msgid`${kept} HEIC photographs tell where they were taken (GPS). Neither the service nor pas can take that out; to hide the places, save them as JPEG.`,
         kept,
       ),
   ],
@@ -45,9 +46,9 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const unchecked = issues.length - checked.length + more;
   const rest = foldProjects(checked);
   if (unchecked === 0) return rest;
-  const message = ngettext(
+  const message = nmsg(
     msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,
-    `${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`,
+    msgid`${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`,
     unchecked,
   );
   return [...rest, warningIssue(NOT_HARVESTED, message)];
@@ -59,11 +60,11 @@ function foldProjects(issues: readonly Issue[]): Issue[] {
     if (severity === 'warning' && element === 'projekt') alike.set(message, (alike.get(message) ?? 0) + 1);
   }
   return issues.flatMap((issue) => {
-    const { rule, message } = issue;
+    const { rule, message, says } = issue;
     const count = alike.get(message) ?? 1;
     if (count === 1) return [issue];
     alike.set(message, 0);
-    const named = ngettext(msgid`${count} find names it.`, `${count} finds name it.`, count);
-    return count === 0 ? [] : [warningIssue(rule, `${message} ${named}`, { element: 'projekt' })];
+    const named = nmsg(msgid`${count} find names it.`, msgid`${count} finds name it.`, count);
+    return count === 0 ? [] : [warningIssue(rule, joined([says, named], ' '), { element: 'projekt' })];
   });
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { MappedRow } from '../../columns/map-row.ts';
@@ -80,8 +80,8 @@ type Copy = NonNullable<ImportContext['copy']>;
 
 function refuseCopy({ unit, file }: Table, copy: Copy): void {
   if (unit !== undefined) {
-    throw new UsageError(t`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
-      hint: t`Leave it out: what is wrong is printed as well.`,
+    throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
+      hint: msg`Leave it out: what is wrong is printed as well.`,
     });
   }
   refuseExisting(copy.file, copy.overwrite);

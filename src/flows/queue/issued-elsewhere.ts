@@ -1,20 +1,20 @@
 import { UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Target } from '../../outbox/entries.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { targetOf } from './enqueue-change.ts';
 
 /** Why an identifier is not taken for a record of this service, and what to name instead. */
 export function elsewhereText(
   identCely: string,
   { localId, address }: { readonly localId: string; readonly address: string },
-): { message: string; hint: string } {
+): { message: Message; hint: Message } {
   const find = shellWord(localId);
   return {
-    message: t`${identCely} was given to ${localId} by ${address}; at this service it is another record, or none.`,
-    hint: t`Name the find: ${find}. To send it to this service, too: pas push ${find}`,
+    message: msg`${identCely} was given to ${localId} by ${address}; at this service it is another record, or none.`,
+    hint: msg`Name the find: ${find}. To send it to this service, too: pas push ${find}`,
   };
 }
 

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { messageOf, UsageError } from '../../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { streamForm } from '../../http/multipart.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../../photo/photograph.ts';
@@ -60,7 +60,10 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
         const problem = messageOf(thrown);
         return {
           issues: [
-            errorIssue('photo-unreadable', t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`),
+            errorIssue(
+              'photo-unreadable',
+              msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+            ),
           ],
         };
       }
@@ -82,7 +85,7 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
       }
       if (!link) return { ...kept, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes });
-      if (photograph === undefined) throw new UsageError(t`${path} changed while it was read.`);
+      if (photograph === undefined) throw new UsageError(msg`${path} changed while it was read.`);
       return {
         ...kept,
         sha512: Buffer.from(photograph.sha512Hex, 'hex'),
@@ -95,7 +98,7 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
 
 /** What was not looked at for a place as it is now may have one. */
 function unchanged(path: string, sha512Hex: string, kept: Kept): Kept {
-  if (kept.sha512.toString('hex') !== sha512Hex) throw new UsageError(t`${path} changed while it was read.`);
+  if (kept.sha512.toString('hex') !== sha512Hex) throw new UsageError(msg`${path} changed while it was read.`);
   return kept;
 }
 
@@ -112,7 +115,7 @@ async function problemOfForm(path: string, maxBytes: number): Promise<Issue | un
   if (lengthBytes <= most) return undefined;
   return errorIssue(
     'photo-too-large',
-    t`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service takes ${most}. Make it smaller.`,
+    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service takes ${most}. Make it smaller.`,
   );
 }
 
@@ -133,14 +136,14 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
       return [
         warningIssue(
           TELLS_PLACE,
-          t`${path} tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
+          msg`${path} tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
         ),
       ];
     case 'fixed':
       return [
         warningIssue(
           KEEPS_PLACE,
-          t`${path} tells where it was taken (GPS). Neither the service nor pas can take that out of HEIC; to hide the place, save it as JPEG.`,
+          msg`${path} tells where it was taken (GPS). Neither the service nor pas can take that out of HEIC; to hide the place, save it as JPEG.`,
         ),
       ];
   }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { FileError, messageOf } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import { importOfFind, wasGivenUp } from '../../outbox/entries.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
@@ -197,18 +197,18 @@ async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
   }
 }
 
-function whyNotListed(folder: string, thrown: unknown): string {
+function whyNotListed(folder: string, thrown: unknown): Message {
   switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
     case 'ENOENT':
-      return t`There is no folder ${folder}.`;
+      return msg`There is no folder ${folder}.`;
     case 'ENOTDIR':
-      return t`${folder} is a file, not a folder.`;
+      return msg`${folder} is a file, not a folder.`;
     case 'EACCES':
     case 'EPERM':
-      return t`${folder} may not be read: permission denied.`;
+      return msg`${folder} may not be read: permission denied.`;
   }
   const problem = messageOf(thrown);
-  return t`The folder of photographs ${folder} cannot be read: ${problem}`;
+  return msg`The folder of photographs ${folder} cannot be read: ${problem}`;
 }
 
 function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -9,7 +10,6 @@ import { type ValidationContext, validateFind } from '../../find/validate-find.t
 import { type ImportContent, importOfFind, replaceImport } from '../../outbox/entries.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 import { foldUnchecked } from './fold-issues.ts';
 import { findsNamed } from './named-finds.ts';
@@ -55,10 +55,10 @@ function refuseOtherFile(outbox: ServiceOutbox, name: string): void {
   const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (found.isDirectory()) throw new FileError(name, t`${name} is a folder, not a file.`);
+  if (found.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
   const file = shellWord(name);
-  throw new UsageError(t`${name} is neither a find nor a file that ends in .xml.`, {
-    hint: t`To check a table: pas import ${file} --dry-run`,
+  throw new UsageError(msg`${name} is neither a find nor a file that ends in .xml.`, {
+    hint: msg`To check a table: pas import ${file} --dry-run`,
   });
 }
 

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { disown, ownerOf } from '../../outbox/owners.ts';
@@ -8,10 +8,11 @@ import { disown, ownerOf } from '../../outbox/owners.ts';
  * was sent to the record for it.
  * @returns that find's import; undefined where the record was nobody's
  */
-export function takeFromOwner(outbox: ServiceOutbox, { id, localId }: Entry, identCely: string): ImportEntry | undefined {
+export function takeFromOwner(outbox: ServiceOutbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
   const owner = ownerOf(outbox, identCely);
   if (owner === undefined || owner.id === id) return undefined;
-  const reason = t`the service gave its record ${identCely} to ${localId}: it may have been put back from a backup and have lost this one`;
+  const localId = find ?? '';
+  const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been put back from a backup and have lost this one`;
   disown(outbox, owner, reason);
   return owner;
 }

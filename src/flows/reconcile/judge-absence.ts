@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
 import { CLOCK_MARGIN_MS, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
@@ -14,14 +14,14 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 /** The verdict on an import that the harvest does not show. */
 export function judgeAbsence(window: Window, sight: string, view: View): Verdict {
   if (!wouldBeShown(window, view.sights.get(sight), view.harvester)) {
-    const reason = t`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
+    const reason = msg`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
   }
   return (
     tooEarly(window, view) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
-      reason: t`the harvest shows this account’s records in the same state, but not this one`,
+      reason: msg`the harvest shows this account’s records in the same state, but not this one`,
       candidates: [],
     }
   );
@@ -45,22 +45,22 @@ export function tooEarly(
 ): Verdict | undefined {
   const { fromMs, settledMs } = window;
   if (settledMs === Number.POSITIVE_INFINITY)
-    return undecided('copy-may-send', t`a copy of this outbox has it queued as well, and may still send it`, []);
+    return undecided('copy-may-send', msg`a copy of this outbox has it queued as well, and may still send it`, []);
   if (nowMs <= settledMs) {
     const seconds = Math.ceil((settledMs - nowMs) / 1000);
-    return undecided('maybe-under-way', t`the service may still be working on it; ask again in ${seconds} s`, []);
+    return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
   }
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
   if (behind !== undefined) return indexBehind(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
   if (shownMs >= settledMs || waitMs <= 0) return undefined;
   const seconds = Math.ceil(waitMs / 1000);
-  const reason = t`the service may show new records late; ask again in ${seconds} s`;
+  const reason = msg`the service may show new records late; ask again in ${seconds} s`;
   return undecided('index-may-lag', reason, []);
 }
 
 /** @param missing what it does not show, although the service has it */
 export function indexBehind(missing: string): Verdict {
-  const reason = t`the harvest does not show ${missing} either, which the service has accepted since: its index is behind`;
+  const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index is behind`;
   return undecided('index-behind', reason, []);
 }

@@ -1,4 +1,5 @@
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { msgid } from '../../base/language.ts';
+import { msg, nmsg } from '../../base/message.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind, type HistoryEntry } from '../../find/harvested-find.ts';
 import { idOf, judgeAbsence, sightOf } from './judge-absence.ts';
 import { CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
@@ -48,40 +49,40 @@ function judgeImport(
   const candidates = alike.map(({ identCely }) => identCely);
   const [only, ...others] = fitting;
   if (only !== undefined && doubt.window.accounts === undefined) {
-    const reason = t`${only.identCely} is the same in every element that can be read, but nobody knows which account made the attempt`;
+    const reason = msg`${only.identCely} is the same in every element that can be read, but nobody knows which account made the attempt`;
     return undecided('maker-unknown', reason, candidates);
   }
   if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {
-    const reason = t`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
+    const reason = msg`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
   }
   if (only !== undefined && others.length === 0) {
     return undecided(
       'rival-find',
-      t`another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
+      msg`another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
       candidates,
     );
   }
   if (others.length > 0) {
-    const reason = ngettext(
+    const reason = nmsg(
       msgid`${fitting.length} record is the same in every element`,
-      `${fitting.length} records are the same in every element`,
+      msgid`${fitting.length} records are the same in every element`,
       fitting.length,
     );
     return undecided('several-same', reason, candidates);
   }
   if (alike.length > 0) {
-    const reason = t`a record is the same in every element, but it was made at another time or by another account`;
+    const reason = msg`a record is the same in every element, but it was made at another time or by another account`;
     return undecided('same-but-made-otherwise', reason, candidates);
   }
   const near = recordsNear(doubt, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
-    const reason = t`a record of its project appeared at that time that may be this one, changed since or not shown`;
+    const reason = msg`a record of its project appeared at that time that may be this one, changed since or not shown`;
     return undecided('alike-and-new', reason, near);
   }
   const gone = changedSince(doubt, view.deleted, view);
   if (gone.length > 0) {
-    const reason = t`a record of its project was deleted since that may have been this one`;
+    const reason = msg`a record of its project was deleted since that may have been this one`;
     return undecided('deleted-since', reason, gone);
   }
   return judgeAbsence(doubt.window, sightOf(doubt.elements, Number(doubt.elements.stav)), view);

@@ -1,5 +1,5 @@
 import { OaiError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { readHarvestedFind } from '../../find/harvested-find.ts';
 import { entityOf } from '../../oai/record.ts';
 import { entriesOfRecord } from '../../outbox/entries.ts';
@@ -27,27 +27,27 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
     return {
       kind: 'undecided',
       basis: 'record-not-shown',
-      reason: t`the harvest does not show ${identCely} to this account`,
+      reason: msg`the harvest does not show ${identCely} to this account`,
       candidates: [],
     };
   }
   const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
-    return { kind: 'found', basis: 'same-number', identCely, reason: t`${identCely} has this number`, candidates: [] };
+    return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
   const isAsBefore = known.size > 0 ? known.has(current) : current === '' || record.changedMs < window.fromMs - CLOCK_MARGIN_MS;
   if (!isAsBefore) {
     const reason =
       current === ''
-        ? t`${identCely} has no number by now; it was to get ${value}`
-        : t`${identCely} has the number ${current} by now; it was to get ${value}`;
+        ? msg`${identCely} has no number by now; it was to get ${value}`
+        : msg`${identCely} has the number ${current} by now; it was to get ${value}`;
     return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (
     tooEarly(window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'number-as-before',
-      reason: t`${identCely} has the number that it had before`,
+      reason: msg`${identCely} has the number that it had before`,
       candidates: [],
     }
   );

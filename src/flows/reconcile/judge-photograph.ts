@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
 import { indexBehind, tooEarly } from './judge-absence.ts';
 import { type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
@@ -28,11 +28,11 @@ export function judgePhoto(
   view: Pick<View, 'nowMs' | 'index'>,
 ): Verdict {
   if (record === undefined)
-    return undecided('record-not-shown', t`the harvest does not show ${doubt.identCely} to this account`, []);
+    return undecided('record-not-shown', msg`the harvest does not show ${doubt.identCely} to this account`, []);
   const { find } = record;
   const byDigest = find.files.find((file) => file.sha512Hex === doubt.sha512Hex);
   if (byDigest !== undefined) {
-    return found(doubt, 'same-digest', t`${byDigest.name} has the same digest`, [byDigest.name]);
+    return found(doubt, 'same-digest', msg`${byDigest.name} has the same digest`, [byDigest.name]);
   }
   const free = find.files.filter((file) => !settled.some((other) => isFileOf(other, file)));
   const mine = free.filter((file) => isFileOf(doubt, file));
@@ -40,18 +40,22 @@ export function judgePhoto(
   const names = mine.map(({ name }) => name);
   const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file)));
   if (only !== undefined && doubt.window.accounts === undefined) {
-    return undecided('maker-unknown', t`a file of this name is there, but nobody knows which account sent the photograph`, names);
+    return undecided(
+      'maker-unknown',
+      msg`a file of this name is there, but nobody knows which account sent the photograph`,
+      names,
+    );
   }
   if (only !== undefined && mine.length === 1 && rivals.length === 1) {
-    const reason = t`${only.name} came from a file of this name since the attempt, by this account`;
+    const reason = msg`${only.name} came from a file of this name since the attempt, by this account`;
     return found(doubt, 'same-name-and-new', reason, names);
   }
-  if (mine.length > 0) return undecided('several-files', t`several files could be this photograph`, names);
+  if (mine.length > 0) return undecided('several-files', msg`several files could be this photograph`, names);
   const near = free.filter((file) => couldBeStored(doubt.window, file) && !doubts.some((other) => isFileOf(other, file)));
   if (near.length > 0) {
     return undecided(
       'other-name-and-new',
-      t`a file was stored at that time that may be this photograph under another name`,
+      msg`a file was stored at that time that may be this photograph under another name`,
       near.map(({ name }) => name),
     );
   }
@@ -63,13 +67,13 @@ export function judgePhoto(
     tooEarly(doubt.window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
-      reason: t`${doubt.identCely} is shown with its files, and this is none of them`,
+      reason: msg`${doubt.identCely} is shown with its files, and this is none of them`,
       candidates: [],
     }
   );
 }
 
-function found(doubt: PhotoDoubt, basis: Basis, reason: string, candidates: readonly string[]): Verdict {
+function found(doubt: PhotoDoubt, basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
   return { kind: 'found', identCely: doubt.identCely, basis, reason, candidates };
 }
 

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { applySettlement } from '../../outbox/claims.ts';
 import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
@@ -89,7 +89,7 @@ function judgeWithoutRecord({ outbox }: LookContext, { findId }: Entry): Verdict
   return {
     kind: 'absent',
     basis: 'find-absent',
-    reason: t`its find is not at the service, so it cannot have been sent`,
+    reason: msg`its find is not at the service, so it cannot have been sent`,
     candidates: [],
   };
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { applySettlement, recoverInterrupted } from '../../outbox/claims.ts';
 import { entriesOfFind, entriesOfTarget, move, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
@@ -7,7 +8,6 @@ import { recordEvidence } from '../../outbox/evidence.ts';
 import { takeLease } from '../../outbox/lease.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { ownerOf } from '../../outbox/owners.ts';
-import { shellWord } from '../../text/shell-word.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
 
@@ -24,10 +24,10 @@ const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
   drop: ['uncertain', 'refused', 'queued', 'draft'],
 };
 
-const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], string>> = {
-  created: t`Nothing here is uncertain.`,
-  resend: t`Nothing here is uncertain or refused, nor is the find given up.`,
-  drop: t`Nothing here is open: uncertain, refused, queued or a draft.`,
+const NOTHING_TO_DECIDE: Readonly<Record<Decision['kind'], Message>> = {
+  created: msg`Nothing here is uncertain.`,
+  resend: msg`Nothing here is uncertain or refused, nor is the find given up.`,
+  drop: msg`Nothing here is open: uncertain, refused, queued or a draft.`,
 };
 
 /**
@@ -60,9 +60,9 @@ function settleAs(outbox: ServiceOutbox, target: Target, decision: Decision, ent
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {
       const nothing = NOTHING_TO_DECIDE[decision.kind];
-      const message = entryId === undefined ? nothing : t`${nothing} Only the entry ${entryId} was asked about.`;
+      const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
       throw new UsageError(message, {
-        hint: t`\`pas status\` lists what needs a person, with the command for it.`,
+        hint: msg`\`pas status\` lists what needs a person, with the command for it.`,
       });
     }
     for (const entry of entries) decide(outbox, entry, decision);
@@ -118,43 +118,43 @@ function decide(outbox: ServiceOutbox, entry: Entry, decision: Decision): void {
       applySettlement(outbox, entry, {
         state: 'accepted',
         identCely: decision.identCely,
-        reason: t`a person found it at the service`,
+        reason: msg`a person found it at the service`,
       });
       return;
     case 'resend':
-      move(outbox, entry, 'queued', { notBeforeAt: 0, reason: t`a person wants it sent`, issues: null });
+      move(outbox, entry, 'queued', { notBeforeAt: 0, reason: msg`a person wants it sent`, issues: null });
       if (entry.kind === 'import') freeWaiting(outbox, entry);
       return;
     case 'drop':
-      move(outbox, entry, 'dropped', { reason: t`given up by a person` });
+      move(outbox, entry, 'dropped', { reason: msg`given up by a person` });
   }
 }
 
-function decisionText(decision: Decision): string {
+function decisionText(decision: Decision): Message {
   switch (decision.kind) {
     case 'created':
-      return t`a person decided: created as ${decision.identCely}`;
+      return msg`a person decided: created as ${decision.identCely}`;
     case 'resend':
-      return t`a person decided: send again`;
+      return msg`a person decided: send again`;
     case 'drop':
-      return t`a person decided: drop`;
+      return msg`a person decided: drop`;
   }
 }
 
 /** Two finds settled as one record would leave one of them at no service at all. */
 function refuseOthersRecord(outbox: ServiceOutbox, entry: Entry, identCely: string): void {
-  if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(t`${identCely} is not an identifier of the service.`);
+  if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(msg`${identCely} is not an identifier of the service.`);
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return;
-    const kind = KIND_WORDS[entry.kind];
-    throw new UsageError(t`The ${kind} was sent to ${entry.identCely}, not to ${identCely}.`, {
-      hint: t`If ${entry.identCely} has it, give that identifier.`,
+    const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
+    throw new UsageError(msg`The ${kind} was sent to ${own}, not to ${identCely}.`, {
+      hint: msg`If ${own} has it, give that identifier.`,
     });
   }
   const owner = ownerOf(outbox, identCely);
   if (owner === undefined) return;
   const [find, other] = [shellWord(entry.localId ?? ''), shellWord(owner.localId ?? identCely)];
-  throw new UsageError(t`${identCely} is the record of ${owner.localId} already.`, {
-    hint: t`\`pas show ${other}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: pas resolve ${find} --drop`,
+  throw new UsageError(msg`${identCely} is the record of ${other} already.`, {
+    hint: msg`\`pas show ${other}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: pas resolve ${find} --drop`,
   });
 }

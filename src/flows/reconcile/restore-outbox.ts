@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { DatabaseError, FileError, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import { copyMadeMs, lastAnswerMs, openBackup } from '../../outbox/backup-copy.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
@@ -59,15 +59,15 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
   const aside = asideOf(outboxFile, clock.now());
   const unusable = isUnusable(outboxFile);
   if (unusable && !options.replace) {
-    throw new DatabaseError(t`${outboxFile}: the outbox that is there is damaged.`, {
-      hint: t`Add --replace: it is moved aside, not deleted.`,
+    throw new DatabaseError(msg`${outboxFile}: the outbox that is there is damaged.`, {
+      hint: msg`Add --replace: it is moved aside, not deleted.`,
     });
   }
   const present = unusable ? undefined : await options.openPresent();
   const empty = present !== undefined && isEmpty(present);
   if (present !== undefined && !empty && !options.replace) {
-    throw new UsageError(t`There is an outbox with finds in ${outboxFile}.`, {
-      hint: t`Add --replace to put the backup in its place: it is moved aside, not deleted. pas list shows what it has.`,
+    throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
+      hint: msg`Add --replace to put the backup in its place: it is moved aside, not deleted. pas list shows what it has.`,
     });
   }
   const lease = present === undefined ? undefined : takeLease(present, { takeOver: options.takeOver });
@@ -86,15 +86,17 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
 }
 
 function refuseFile({ backup, outboxFile }: RestoreOptions): void {
-  if (!existsSync(backup)) throw new FileError(backup, t`There is no file ${backup}.`);
+  if (!existsSync(backup)) throw new FileError(backup, msg`There is no file ${backup}.`);
   const found = statSync(backup);
-  if (!found.isFile()) throw new FileError(backup, t`${backup} is not a file.`);
+  if (!found.isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
   if (!isDatabase(backup)) {
-    throw new FileError(backup, t`${backup} is no backup: it is not a database.`, { hint: t`Name a file that pas backup made.` });
+    throw new FileError(backup, msg`${backup} is no backup: it is not a database.`, {
+      hint: msg`Name a file that pas backup made.`,
+    });
   }
   if (!existsSync(outboxFile)) return;
   const own = statSync(outboxFile);
-  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(backup, t`${backup} is the outbox itself.`);
+  if (found.ino === own.ino && found.dev === own.dev) throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
 const DRAFT = 'restoring.tmp.sqlite';

@@ -1,3 +1,4 @@
+import type { Message } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 
 /**
@@ -8,7 +9,7 @@ export type Verdict = Grounds &
   ({ readonly kind: 'found'; readonly identCely: string } | { readonly kind: 'absent' } | { readonly kind: 'undecided' });
 
 /** What a verdict rests on: a stable code for programs, the same in words, and the records or files that were considered. */
-type Grounds = { readonly basis: Basis; readonly reason: string; readonly candidates: readonly string[] };
+type Grounds = { readonly basis: Basis; readonly reason: Message; readonly candidates: readonly string[] };
 
 export type Basis =
   | 'same-and-new'
@@ -81,7 +82,7 @@ type IndexSight = {
 /** The clocks of two machines, and a header that counts whole seconds, agree only roughly. */
 export const CLOCK_MARGIN_MS = 5000;
 
-export function undecided(basis: Basis, reason: string, candidates: readonly string[]): Verdict {
+export function undecided(basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
   return { kind: 'undecided', basis, reason, candidates };
 }
 

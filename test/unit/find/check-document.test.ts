@@ -92,7 +92,7 @@ describe('text between elements', () => {
       ['<svc:hloubka>25</svc:hloubka>', '<svc:hloubka>25</svc:hloubka> omyl <!-- x -->'],
       ['<svc:pocet>', 'druhý\n  omyl &amp; <svc:pocet>'],
     );
-    expect(issues).toEqual([
+    expect(issues).toMatchObject([
       {
         ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 7 },
         message: 'The text "omyl" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',

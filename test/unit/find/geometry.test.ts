@@ -91,7 +91,7 @@ describe('a point that cannot be converted is explained', () => {
     ['5514', 743.011, 1043.823, 'Write all digits together: 743011 1043823'],
     ['4326', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
   ] as const)('%s %d %d: %s', (system, x, y, message) => {
-    expect(findRangeProblem(system, x, y)).toContain(message);
+    expect(String(findRangeProblem(system, x, y))).toContain(message);
   });
 
   test.each([

@@ -95,7 +95,7 @@ describe('refused as a schema', () => {
       /encoding/,
     ],
   ])('%s', async (_, change, problem) => {
-    expect(await findSchemaProblem(await ownSchema(change), PROFILE)).toMatch(problem);
+    expect(String(await findSchemaProblem(await ownSchema(change), PROFILE))).toMatch(problem);
   });
 
   test('a damaged one that was kept is a matter of configuration, with the way out', async () => {

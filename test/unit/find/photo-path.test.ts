@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { photoResolver } from '../../../src/photo/photo-path.ts';
+import { inWords } from '../../support/in-words.ts';
 
 let home = '';
 let root = '';
@@ -41,7 +42,7 @@ describe('a photograph named in a table', () => {
     ['out/secret.png', 'photo-path', 'symbolic link'],
     ['photos/K-018.png', 'photo-missing', 'no photograph "photos/K-018.png"'],
   ])('%s is refused', (name, rule, message) => {
-    expect(photoResolver(root)(name)).toEqual({ rule, problem: expect.stringContaining(message) });
+    expect(inWords(photoResolver(root)(name))).toEqual({ rule, problem: expect.stringContaining(message) });
   });
 
   test('a folder of photographs that is not there stops the command', () => {

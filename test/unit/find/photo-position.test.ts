@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
+import { inWords } from '../../support/in-words.ts';
 import { photoWithGps } from '../../support/photo-with-gps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pas-gps-'));
@@ -25,7 +26,9 @@ test.each([
   ['an empty file', '', 'says nothing of where'],
   ['half a picture', photoWithGps(50.0871, 14.4208).subarray(0, 40), 'says nothing of where'],
 ])('%s gives no point', async (name, content, problem) => {
-  expect(await readPhotoPosition(file(`${name}.jpg`, content))).toMatchObject({ problem: expect.stringContaining(problem) });
+  expect(inWords(await readPhotoPosition(file(`${name}.jpg`, content)))).toMatchObject({
+    problem: expect.stringContaining(problem),
+  });
 });
 
 test('a photograph that is not there gives no point', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ProjectLookup } from '../../../src/find/lookup.ts';
 import { PROJECT_RULES } from '../../../src/find/project-rules.ts';
 import type { RuleContext } from '../../../src/find/rule.ts';
+import { inWords } from '../../support/in-words.ts';
 
 type Found = Extract<ProjectLookup, { kind: 'found' }>;
 const SURVEY: Found = { kind: 'found', survey: true, type: 'průzkum', stav: 3, organisation: 'Muzeum Kutnohorska' };
@@ -31,7 +32,7 @@ test('a project that only its small letters keep from being found is refused', (
   const elements = { projekt: { id: 'c-202400101', text: '' } };
   const lookupProject = (ident: string): ProjectLookup => (ident === 'C-202400101' ? SURVEY : { kind: 'unknown' });
   const findings = PROJECT_RULES.flatMap((rule) => rule.judge(elements, { today: '2024-06-01', lookupProject }));
-  expect(findings).toEqual([{ element: 'projekt', message: expect.stringContaining('Write C-202400101.') }]);
+  expect(inWords(findings)).toEqual([{ element: 'projekt', message: expect.stringContaining('Write C-202400101.') }]);
 });
 
 test('nothing is said where nothing is known', () => {

@@ -74,7 +74,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       part('lon', 'degrees'),
       part('lon', 'minutes'),
     ]);
-    expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons).toEqual([
+    expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
       '2 of 2 points looked up lie in known cadastral areas',
     ]);
   });
@@ -120,7 +120,7 @@ describe('museum tables with columns of their own:', () => {
       ['geom_system', '5514'],
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
-    expect(proposal.fixed[1]?.reasons).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
+    expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
     expect(strangeTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
   });
 
@@ -175,7 +175,7 @@ describe('museum tables with columns of their own:', () => {
       datum: { datum_nalezu: { date: 'd/m/yyyy' } },
       foto: { photos: { separator: ',' } },
     });
-    expect(proposal.columns[3]?.doubt).toContain('nothing tells the day from the month');
+    expect(String(proposal.columns[3]?.doubt)).toContain('nothing tells the day from the month');
   });
 
   test('one with both coordinates in a cell, numbers that repeat, day numbers and centimetres', () => {
@@ -192,7 +192,7 @@ describe('museum tables with columns of their own:', () => {
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
-    expect(proposal.columns[0]?.doubt).toBe('some are there twice and will be left out');
+    expect(String(proposal.columns[0]?.doubt)).toBe('some are there twice and will be left out');
   });
 
   test('one with two points: the fuller one is taken, and nothing is left of the other', () => {
@@ -237,7 +237,7 @@ test('without vocabularies the names and the forms still tell most of it', () =>
     NOTHING,
   );
   expect(rulesOf(proposal)).toMatchObject({ 'inv.č.': 'local_id', předmět: 'druh_nalezu', materiál: 'specifikace' });
-  expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons).toEqual([
+  expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
     'not compared with cadastral areas: none were harvested',
   ]);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isRealDate, readBoolean, readDate, readGeomSystem, readInteger, readTargetState } from '../../../src/find/read-cell.ts';
+import { inWords } from '../../support/in-words.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 
@@ -67,7 +68,7 @@ describe('whole numbers', () => {
     ['1,500', '1.5 or 1500'],
     ['1.250 cm', '1.25 or 1250'],
   ])('%s can be two numbers, and both are said', (cell, readings) => {
-    expect(readInteger(cell)).toMatchObject({
+    expect(inWords(readInteger(cell))).toMatchObject({
       rule: 'integer',
       problem: expect.stringContaining(`"${cell}" can mean ${readings}`),
     });

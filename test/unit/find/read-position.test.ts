@@ -112,7 +112,7 @@ test('what is written in any of the notations reads as the same place', () => {
         const parts = [`${write(lat)}${north}`, `${write(lon)}${east}`];
         const text = (isLatitudeFirst ? parts : parts.reverse()).join(between);
         const reading = readPosition(hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text);
-        if (!isReadable(reading)) throw new Error(reading.problem);
+        if (!isReadable(reading)) throw new Error(String(reading.problem));
         expect(Number(reading.value.point.x)).toBeCloseTo(lon, 6);
         expect(Number(reading.value.point.y)).toBeCloseTo(lat, 6);
         expect(reading.value.doubt).toBeUndefined();
@@ -134,7 +134,7 @@ test('S-JTSK in any order and with any signs reads as the same place', () => {
         fc.pre(findRangeProblem('5514', Number(x), Number(y)) === undefined);
         const pair = [isXPositive ? x.slice(1) : x, isYPositive ? y.slice(1) : y];
         const reading = readPosition((isSwapped ? pair.reverse() : pair).join(' '));
-        if (!isReadable(reading)) throw new Error(reading.problem);
+        if (!isReadable(reading)) throw new Error(String(reading.problem));
         expect(reading.value).toMatchObject({ system: '5514', point: { x, y } });
         expect(reading.value.doubt === undefined).toBe(!isSwapped && !isXPositive && !isYPositive);
       },
@@ -171,7 +171,7 @@ test('whatever is typed, a place is read that the service can convert, or what i
       ),
       (text) => {
         const reading = readPosition(text);
-        if (!isReadable(reading)) expect(reading.problem.length).toBeGreaterThan(10);
+        if (!isReadable(reading)) expect(String(reading.problem).length).toBeGreaterThan(10);
         else {
           const { system, point } = reading.value;
           expect(findRangeProblem(system, Number(point.x), Number(point.y))).toBeUndefined();

@@ -44,7 +44,7 @@ test.each(DAMAGES)(
     // A photograph that is not refused would be read from a disk, which no clock of a test waits for.
     await service.push(outbox, damage.includes('photo') ? {} : { kinds: ['import', 'number'] });
     const refused = allEntries(outbox).filter(
-      ({ state, reason }) => state === 'refused' && /holds something else/.test(reason ?? ''),
+      ({ state, reason }) => state === 'refused' && /holds something else/.test(String(reason)),
     );
     expect([damaged, refused.length]).toEqual([3, 1]);
     expect(service.writes.join()).not.toMatch(/INV-0043|N00002|K-9|K-8/);

@@ -50,7 +50,7 @@ describe('what answers like a Redis', () => {
   async function said(answers: Readonly<Record<string, string>>): Promise<unknown> {
     await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
     const address = readRedisAddress(redis.url);
-    if (isAddressFault(address)) throw new Error(address.message);
+    if (isAddressFault(address)) throw new Error(String(address.message));
     const options = { address, password: PASSWORD, service: 'http://service', clock: systemClock, random: Math.random };
     try {
       const store = await openRedisPaceStore(options);
@@ -118,7 +118,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
 
   async function open(more: { url?: string; password?: string; clock?: Clock } = {}): Promise<RedisPaceStore> {
     const address = readRedisAddress(more.url ?? redis.url);
-    if (isAddressFault(address)) throw new Error(address.message);
+    if (isAddressFault(address)) throw new Error(String(address.message));
     const { password, clock = systemClock } = more;
     const store = await openRedisPaceStore({ address, password, service: 'http://service', clock, random: Math.random });
     opened.push(store);

@@ -4,6 +4,7 @@ import { ChangedFileError } from '../../../src/http/digest.ts';
 import { type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { outcomeOf, outcomeOfNoAnswer } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/requests.ts';
+import { inWords } from '../../support/in-words.ts';
 
 const readIdent = (body: Buffer): string | undefined => body.toString().match(/ident:(\S+)/)?.[1];
 
@@ -137,7 +138,7 @@ describe('the status decides, whatever is said beside it:', () => {
   });
 
   test('a refusal by a page says what the page says', () => {
-    expect(outcomeOf('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent)).toMatchObject({
+    expect(inWords(outcomeOf('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent))).toMatchObject({
       detail: 'status 413 with "Request Entity Too Large"',
     });
   });
@@ -168,7 +169,7 @@ describe('an answer outside the contract', () => {
 
   test('that sends on says where to, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
-    expect(outcomeOf('import', moved, 0, readIdent)).toMatchObject({
+    expect(inWords(outcomeOf('import', moved, 0, readIdent))).toMatchObject({
       detail: 'status 301, which sends on to https://elsewhere.example/api/pas/import-xml',
     });
   });

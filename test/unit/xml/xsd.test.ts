@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compileSchema, fillPlaceholders, MAX_DOCUMENT_BYTES, type Validation, type Validator } from '../../../src/xml/xsd.ts';
+import { inWords } from '../../support/in-words.ts';
 
 const XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 
@@ -133,7 +134,7 @@ describe('bytes that are no document', () => {
   test('a document over the limit is refused before it is parsed', () => {
     const { wellFormed, violations } = check(Buffer.alloc(MAX_DOCUMENT_BYTES + 1, ' '));
     expect(wellFormed).toBe(false);
-    expect(violations).toEqual([{ line: null, message: expect.stringContaining(String(MAX_DOCUMENT_BYTES + 1)) }]);
+    expect(inWords(violations)).toEqual([{ line: null, message: expect.stringContaining(String(MAX_DOCUMENT_BYTES + 1)) }]);
   });
 });
 
@@ -141,8 +142,8 @@ describe('a document type declaration', () => {
   const refused = { wellFormed: false, violations: [{ line: null, message: expect.stringContaining('DOCTYPE') }] };
 
   test('is refused, even an empty one', () => {
-    expect(check(`<!DOCTYPE recipe>${goodRecipe}`)).toEqual(refused);
-    expect(check(`<!DOCTYPE recipe [<!ENTITY soup "Soup">]>${goodRecipe.replace('Soup', '&soup;')}`)).toEqual(refused);
+    expect(inWords(check(`<!DOCTYPE recipe>${goodRecipe}`))).toEqual(refused);
+    expect(inWords(check(`<!DOCTYPE recipe [<!ENTITY soup "Soup">]>${goodRecipe.replace('Soup', '&soup;')}`))).toEqual(refused);
   });
 
   test('never makes a file be read', () => {
@@ -155,7 +156,7 @@ describe('a document type declaration', () => {
       `<!DOCTYPE r SYSTEM "${address}">${goodRecipe}`,
     ]) {
       const answer = check(document);
-      expect(answer).toEqual(refused);
+      expect(inWords(answer)).toEqual(refused);
       expect(JSON.stringify(answer)).not.toContain('hunter2');
     }
   });

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { poFolder } from '../../src/base/catalog.ts';
+import { readPoFiles } from '../../src/base/po-files.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '10');
+
+const TABLE = [
+  'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;lon;lat;photos',
+  'K-1;C-202400101;20;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-01;1;4326;HES-000867;pole;14.4;50.08;a.png',
+  'K-2;C-202400101;20;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-01;2;4326;HES-000867;pole;14.41;50.08;',
+  'K-3;C-202400101;1,5;HES-999;spona;HES-000691;;OS-001507;03/04/2024;2;4326;HES-000867;pole;50.08;14.4;',
+  'K-4;C-202400101;;HES-000560;;;;OS-001507;2099-06-01;3;4326;HES-000867;;;;',
+  'K-5;C-202400101;30;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-02;1;4326;HES-000867;pole;14.42;50.08;b.png',
+  'K-6;C-202400101;31;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-02;1;4326;HES-000867;pole;14.43;50.08;',
+].join('\n');
+
+/** Rows that cannot be read, refusals, answers of unknown end, a look at the service, a decision. */
+async function work(home: Home): Promise<void> {
+  home.file('a.png', tinyPng(1));
+  home.file('b.png', tinyPng(2));
+  await home.pas('import', home.file('season.csv', TABLE));
+  await mock.service.faults(
+    { endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' },
+    { endpoint: 'import', when: { nth: 3 }, times: 1, fault: 'reset-after-save' },
+    { endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' },
+  );
+  await home.pas('push');
+  await home.pas('reconcile');
+  await home.pas('number', 'set', 'K-1', 'INV 1');
+  await home.pas('resolve', 'K-1', '--drop');
+}
+
+/** What is told of it afterwards. */
+async function told(home: Home): Promise<string> {
+  const report = `${home.folder}/season.html`;
+  const runs = [
+    await home.pas('status'),
+    await home.pas('status', '--json'),
+    await home.pas('list'),
+    await home.pas('validate'),
+    await home.pas('export', '--format', 'csv'),
+    await home.pas('report', report, '--force'),
+  ];
+  for (const find of ['K-1', 'K-2', 'K-3', 'K-4', 'K-5', 'K-6'])
+    runs.push(await home.pas('show', find), await home.pas('show', find, '--json'));
+  return [...runs.map(({ stdout, stderr }) => stdout + stderr), readFileSync(report, 'utf8')].join('\n');
+}
+
+/** Pieces of our texts between their values that no other language has. */
+function piecesOf(texts: readonly string[]): string[] {
+  const pieces = texts.flatMap((text) => text.split(/\$\{\d+\}/)).map((piece) => piece.trim());
+  return [...new Set(pieces)].filter((piece) => /\p{L}+ \p{L}+ \p{L}+/u.test(piece));
+}
+
+const CZECH = readPoFiles(poFolder('cs'));
+const PIECES = { en: piecesOf(Object.keys(CZECH)), cs: piecesOf(Object.values(CZECH).flat()) };
+
+test.each([
+  ['en', 'cs'],
+  ['cs', 'en'],
+] as const)('what went wrong under a pas that speaks %s is told in %s to whoever reads that', async (spoken, read) => {
+  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
+  await work(home.with({ PAS_LANG: spoken }));
+  const text = await told(home.with({ PAS_LANG: read }));
+  expect(PIECES[read].filter((piece) => text.includes(piece)).length).toBeGreaterThan(20);
+  expect(PIECES[spoken].filter((piece) => text.includes(piece))).toEqual([]);
+});
