@@ -105,11 +105,11 @@ async function outputOf(
   }
 }
 
-/** Waits until the reader took the text. @throws InterruptedError when the reader is gone; DatabaseError when the disk refuses */
-function writerTo(stream: NodeJS.WriteStream): (text: string) => Promise<void> {
-  return (text) =>
+/** Waits until the reader took the content. @throws InterruptedError when the reader is gone; DatabaseError when the disk refuses */
+function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
+  return (content) =>
     new Promise((done, fail) => {
-      stream.write(text, (error) => {
+      stream.write(content, (error) => {
         if (error == null) done();
         else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError(t`Nobody reads the output any more.`));
         else fail(toDatabaseError('stdout', error));

@@ -1,31 +1,13 @@
-import type { XmlElement } from '../xml/element.ts';
+import { JsonBytes } from '../text/json-bytes.ts';
+import type { XmlAttribute, XmlElement } from '../xml/element.ts';
 import { OAI_DC_NAMESPACE } from './protocol.ts';
-import { isRefused, type OaiRecord } from './record.ts';
+import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
 import type { RepeatedElements } from './repeated-elements.ts';
 
-export type Json = null | boolean | string | readonly Json[] | { readonly [name: string]: Json };
-
-/** Stands for what this account may not see, so that nobody takes the refusal for data. */
-const MASKED: Json = { masked: true };
+export type Json = null | boolean | string | readonly Json[] | JsonObject;
+type JsonObject = { readonly [name: string]: Json };
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
-
-/**
- * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
- * `metadata` and their `namespace`; `about` where the service says something about them.
- */
-export function recordJson(record: OaiRecord, repeated: RepeatedElements): { readonly [name: string]: Json } {
-  const { header, metadata } = record;
-  const about = record.about.map((one) => ({ [one.name]: elementJson(one) }));
-  const head = {
-    ...{ identifier: header.identifier, datestamp: header.datestamp, sets: header.setSpecs },
-    ...(about.length === 0 ? {} : { about }),
-  };
-  if (header.deleted) return { ...head, deleted: true };
-  if (record.refused) return { ...head, masked: true };
-  if (metadata === undefined) return { ...head, metadata: null };
-  return { ...head, namespace: metadata.namespace, metadata: metadataJson(record, repeated) };
-}
 
 /** What is said of a record without its metadata. */
 export function headerJson({ header }: OaiRecord) {
@@ -33,11 +15,99 @@ export function headerJson({ header }: OaiRecord) {
   return { identifier, datestamp, sets: setSpecs, ...(deleted ? { deleted } : {}) };
 }
 
-/** The metadata alone, as {@link recordJson} has them; null where there is nothing to see. */
-export function metadataJson({ metadata, refused }: OaiRecord, repeated: RepeatedElements): Json {
-  if (metadata === undefined || refused) return null;
-  const fields = metadata.namespace === OAI_DC_NAMESPACE ? innermost(metadata) : undefined;
-  return fields === undefined ? contentJson(metadata, repeated) : dublinCoreJson(fields);
+/**
+ * A record as one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or its
+ * `metadata` and their `namespace`; `about` where the service says something about them.
+ */
+export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
+  return parsed((json) => writeRecord(json, record, repeated)) as JsonObject;
+}
+
+/**
+ * Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the
+ * children; an empty element is null.
+ */
+export function elementJson(element: XmlElement): Json {
+  return parsed((json) => writeElement(json, element, NOTHING));
+}
+
+function parsed(write: (json: JsonBytes) => void): Json {
+  const json = new JsonBytes();
+  write(json);
+  return JSON.parse(json.take().toString()) as Json;
+}
+
+/** Writes what {@link headerJson} gives. */
+export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
+  json.open('{');
+  writeHeaderMembers(json, header);
+  json.close('}');
+}
+
+function writeHeaderMembers(json: JsonBytes, { identifier, datestamp, setSpecs, deleted }: OaiHeader): void {
+  json.name('identifier');
+  json.string(identifier);
+  json.name('datestamp');
+  json.string(datestamp);
+  json.name('sets');
+  json.open('[');
+  for (const setSpec of setSpecs) json.string(setSpec);
+  json.close(']');
+  if (!deleted) return;
+  json.name('deleted');
+  json.literal('true');
+}
+
+/** Writes what {@link recordJson} gives. */
+export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): void {
+  const { header, metadata, refused, about } = record;
+  json.open('{');
+  writeHeaderMembers(json, header);
+  if (about.length > 0) {
+    json.name('about');
+    json.open('[');
+    for (const one of about) {
+      json.open('{');
+      json.name(one.name);
+      writeElement(json, one, NOTHING);
+      json.close('}');
+    }
+    json.close(']');
+  }
+  if (refused && !header.deleted) {
+    json.name('masked');
+    json.literal('true');
+  } else if (!header.deleted) {
+    if (metadata !== undefined) {
+      json.name('namespace');
+      json.string(metadata.namespace);
+    }
+    json.name('metadata');
+    writeMetadata(json, record, repeated);
+  }
+  json.close('}');
+}
+
+/** Metadata alone as text, as {@link recordJson} has them; undefined where there is nothing to see. */
+export function metadataText(record: OaiRecord, repeated: RepeatedElements): string | null {
+  if (record.metadata === undefined || record.refused) return null;
+  const json = new JsonBytes();
+  writeMetadata(json, record, repeated);
+  return json.take().toString();
+}
+
+function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeated: RepeatedElements): void {
+  if (metadata === undefined || refused) {
+    json.literal('null');
+  } else if (metadata.namespace !== OAI_DC_NAMESPACE) {
+    writeContent(json, metadata, repeated);
+  } else {
+    const { children } = innermost(metadata);
+    json.open('{');
+    // Every field of Dublin Core may repeat, so every one is a list.
+    writeChildren(json, children, NOTHING, new Set(children.map(({ name }) => name)));
+    json.close('}');
+  }
 }
 
 /** Some services nest `oai_dc:dc` in another one. */
@@ -46,52 +116,68 @@ function innermost(dc: XmlElement): XmlElement {
   return inner === undefined ? dc : innermost(inner);
 }
 
-/** Every field of Dublin Core may repeat, so every one is a list. */
-function dublinCoreJson({ children }: XmlElement): Json {
-  const fields = new Map<string, Json[]>();
-  for (const child of children) {
-    const list = fields.get(child.name);
-    if (list === undefined) fields.set(child.name, [elementJson(child)]);
-    else list.push(elementJson(child));
-  }
-  return Object.fromEntries(fields);
-}
-
 const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/**
- * Any element, such as a description of a set. Text alone is a string; attributes are `@name` beside `#text` or the
- * children; an empty element is null.
- */
-export function elementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
-  if (element.children.length > 0) return contentJson(element, repeated);
-  if (isRefused(element)) return MASKED;
-  if (element.attributes.length > 0) return contentJson(element, repeated);
-  const text = element.text.trim();
-  return text === '' ? null : text;
+function writeElement(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
+  const text = element.children.length > 0 ? '' : element.text.trim();
+  if (text === REFUSAL) {
+    // So that nobody takes the refusal for data.
+    json.open('{');
+    json.name('masked');
+    json.literal('true');
+    json.close('}');
+  } else if (element.children.length > 0 || element.attributes.length > 0) {
+    writeContent(json, element, repeated);
+  } else if (text === '') {
+    json.literal('null');
+  } else {
+    json.string(text);
+  }
 }
 
-function contentJson(element: XmlElement, repeated: RepeatedElements): Json {
-  const content: Record<string, Json> = {};
-  for (const { name, namespace, value } of element.attributes) {
-    if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
+function writeContent(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
+  json.open('{');
+  for (const { name, value } of lastOfEach(element.attributes)) {
+    json.name(name, '@');
+    json.string(value);
   }
-  const lists = repeated.get(element.name) ?? NO_NAMES;
-  for (const child of element.children) {
-    const value = elementJson(child, repeated);
-    const before = Object.hasOwn(content, child.name) ? content[child.name] : undefined;
-    if (before === undefined) put(content, child.name, lists.has(child.name) ? [value] : value);
-    else if (Array.isArray(before)) before.push(value);
-    else content[child.name] = [before, value];
+  if (element.children.length > 0) {
+    writeChildren(json, element.children, repeated, repeated.get(element.name) ?? NO_NAMES);
   }
   const text = element.text.trim();
-  if (text !== '') content['#text'] = text;
-  return content;
+  if (text !== '') {
+    json.name('text', '#');
+    json.string(text);
+  }
+  json.close('}');
 }
 
-/** A plain assignment to `__proto__` would not make a property. */
-function put(content: Record<string, Json>, name: string, value: Json): void {
-  if (name !== '__proto__') content[name] = value;
-  else Object.defineProperty(content, name, { value, enumerable: true, writable: true, configurable: true });
+/** Two may differ by their namespace alone, and only one of a name can stand in JSON. */
+function lastOfEach(attributes: readonly XmlAttribute[]): readonly XmlAttribute[] {
+  if (attributes.length < 2 && attributes[0]?.namespace !== SCHEMA_INSTANCE) return attributes;
+  const own = attributes.filter(({ namespace }) => namespace !== SCHEMA_INSTANCE);
+  return own.filter(({ name }, index) => own.findLastIndex((other) => other.name === name) === index);
+}
+
+/** @param lists names of what is a list even where there is one */
+function writeChildren(
+  json: JsonBytes,
+  children: readonly XmlElement[],
+  repeated: RepeatedElements,
+  lists: ReadonlySet<string>,
+): void {
+  const byName = new Map<string, XmlElement[]>();
+  for (const child of children) {
+    const same = byName.get(child.name);
+    if (same === undefined) byName.set(child.name, [child]);
+    else same.push(child);
+  }
+  for (const [name, same] of byName) {
+    const isList = same.length > 1 || lists.has(name);
+    json.name(name);
+    if (isList) json.open('[');
+    for (const child of same) writeElement(json, child, repeated);
+    if (isList) json.close(']');
+  }
 }

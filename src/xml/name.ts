@@ -1,5 +1,6 @@
 import { msg } from '../base/message.ts';
 import { Fault } from './fault.ts';
+import type { ResolvedName } from './tape.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
 
@@ -17,13 +18,18 @@ export function splitName(text: string): QualifiedName | undefined {
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
-/** A name as it is typed; what it is made of, once that was asked for; and the name that followed it in the document last. */
-export type RawName = { readonly rawName: string; parts: QualifiedName | undefined; next: RawName | undefined };
+/** A name as it is typed; what it is made of, once that was asked for; what it meant last; and the name that followed it last. */
+export type RawName = {
+  readonly rawName: string;
+  parts: QualifiedName | undefined;
+  resolved: ResolvedName | undefined;
+  next: RawName | undefined;
+};
 
 /** The names of one document: the same few come again and again, mostly in the same order. */
 export class Names {
   readonly #known = new Map<string, RawName>();
-  #last: RawName = { rawName: '', parts: undefined, next: undefined };
+  #last: RawName = { rawName: '', parts: undefined, resolved: undefined, next: undefined };
 
   /** The name that begins at a place: to compare with the likely one costs less than to cut it out and look it up. */
   read(source: string, at: number): RawName {
@@ -41,7 +47,7 @@ export class Names {
     while (!endsName(source, end)) end++;
     if (end === start) throw new Fault(msg`a name is missing`, start);
     const rawName = source.slice(start, end);
-    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, next: undefined };
+    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, resolved: undefined, next: undefined };
     this.#known.set(rawName, name);
     return name;
   }

@@ -1,10 +1,11 @@
 import { msg } from '../base/message.ts';
 import { decodeXml, EncodingError } from './decode.ts';
-import { lineAt, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
+import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
 import { Names, partsOf, type RawName, splitName } from './name.ts';
 import { decodedText, decodedValue } from './references.ts';
 import { Scope } from './scope.ts';
+import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
 export { XmlSyntaxError } from './fault.ts';
 
@@ -39,28 +40,31 @@ const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
 const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
 const [AMPERSAND, LESS, EQUALS, GREATER, QUESTION, CLOSING_BRACKET] = [38, 60, 61, 62, 63, 93];
 
-type OpenElement = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] };
-type Level = { readonly element: OpenElement; readonly rawName: string; readonly declared: readonly string[] };
-type RawAttribute = { readonly name: RawName; readonly value: string; readonly offset: number };
-type TagContent = { readonly attributes: readonly RawAttribute[]; readonly declared: readonly string[] };
+type Level = { readonly element: number; readonly rawName: string; readonly declared: readonly string[] };
+type RawAttribute = { readonly name: RawName; readonly offset: number };
 
-const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
-const NO_CONTENT: TagContent = { attributes: [], declared: [] };
+const NONE = -1;
+const NOTHING_DECLARED: readonly string[] = [];
 
 class Parser {
   readonly #source: string;
   #at = 0;
-  #root: OpenElement | undefined;
+  readonly #tape: Tape;
+  /** The element that is open; {@link NONE} outside of the root. */
+  #current = NONE;
+  #hasRoot = false;
   readonly #levels: Level[] = [];
   readonly #names = new Names();
-  #current: OpenElement | undefined;
   readonly #scope = new Scope();
+  /** Of the tag that is read. */
+  #attributes: RawAttribute[] = [];
   readonly #mostNodes: number;
   #nodes = 0;
 
   constructor(source: string, mostNodes: number) {
     this.#mostNodes = mostNodes;
     this.#source = source;
+    this.#tape = new Tape(source);
   }
 
   parse(): XmlElement {
@@ -74,8 +78,8 @@ class Parser {
     }
     const open = this.#levels.at(-1);
     if (open !== undefined) throw new Fault(msg`<${open.rawName}> is not closed`, source.length);
-    if (this.#root === undefined) throw new Fault(msg`there is no element`, source.length);
-    return this.#root;
+    if (!this.#hasRoot) throw new Fault(msg`there is no element`, source.length);
+    return new TapeElement(this.#tape, 0);
   }
 
   #takeMarkup(): void {
@@ -104,13 +108,12 @@ class Parser {
       if (code === AMPERSAND || code === CARRIAGE_RETURN || code === CLOSING_BRACKET) isPlain = false;
     }
     this.#at = at;
-    const raw = source.slice(start, at);
-    if (this.#current === undefined) {
-      const stray = raw.search(/[^ \t\r\n]/);
+    if (this.#current === NONE) {
+      const stray = source.slice(start, at).search(/[^ \t\r\n]/);
       if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
-    this.#current.text += isPlain ? raw : decodedText(raw, start);
+    this.#tape.addText(this.#current, start, at, isPlain ? undefined : decodedText(source.slice(start, at), start));
   }
 
   #takeDeclaration(): void {
@@ -123,9 +126,9 @@ class Parser {
     } else if (source.startsWith('<![CDATA[', at)) {
       const end = source.indexOf(']]>', at + 9);
       if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
-      if (this.#current === undefined) throw new Fault(msg`there is text outside the root element`, at);
+      if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
       const raw = source.slice(at + 9, end);
-      this.#current.text += raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
+      this.#tape.addText(this.#current, at + 9, end, raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : undefined);
       this.#at = end + 3;
     } else if (source.startsWith('<!DOCTYPE', at)) {
       throw new Fault(msg`a DTD is refused`, at);
@@ -155,9 +158,8 @@ class Parser {
       throw new Fault(msg`<${level.rawName}> must be closed before </${found}>`, start);
     }
     this.#at++;
-    level.element.end = this.#at;
-    this.#scope.leave(level.declared);
-    this.#current = this.#levels.at(-1)?.element;
+    this.#endElement(level);
+    this.#current = this.#levels.at(-1)?.element ?? NONE;
   }
 
   #takeStartTag(): void {
@@ -165,38 +167,44 @@ class Parser {
     this.#at++;
     const name = this.#readName();
     const { rawName } = name;
-    const { attributes, declared } = this.#readAttributes(start);
+    const element = this.#tape.beginElement(start);
+    const declared = this.#readAttributes(start, element);
     const empty = this.#source.charCodeAt(this.#at) === SLASH;
     if (empty) this.#at++;
     if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
-    const { prefix, local } = partsOf(name, start + 1);
-    const element: OpenElement = {
-      namespace: this.#scope.resolve(prefix, start + 1),
-      name: local,
-      attributes: attributes.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(attributes),
-      children: [],
-      text: '',
-      start,
-      end: this.#at,
-    };
-    this.#place(element);
-    this.#nodes += 1 + attributes.length;
+    this.#resolveNames(start, element, name);
+    if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
+    this.#hasRoot = true;
+    this.#nodes += 1 + this.#attributes.length;
     const most = this.#mostNodes;
     if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
+    const level = { element, rawName, declared };
     if (empty) {
-      this.#scope.leave(declared);
+      this.#endElement(level);
       return;
     }
     if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#levels.push({ element, rawName, declared });
+    this.#levels.push(level);
     this.#current = element;
   }
 
-  #place(element: OpenElement): void {
-    if (this.#current !== undefined) this.#current.children.push(element);
-    else if (this.#root === undefined) this.#root = element;
-    else throw new Fault(msg`there is a second root element`, element.start);
+  #endElement({ element, declared }: Level): void {
+    this.#tape.endElement(element, this.#at);
+    if (declared !== NOTHING_DECLARED) this.#scope.leave(declared);
+  }
+
+  /** What a prefix means is known at the end of the tag. */
+  #resolveNames(start: number, element: number, name: RawName): void {
+    const { prefix } = partsOf(name, start + 1);
+    this.#tape.nameElement(element, resolved(this.#tape, name, this.#scope.resolve(prefix, start + 1)));
+    for (const [position, { name, offset }] of this.#attributes.entries()) {
+      const { prefix } = partsOf(name, offset);
+      const attribute = resolved(this.#tape, name, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
+      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${name.rawName} is given twice`, offset);
+      attribute.lastTag = start;
+      this.#tape.nameAttribute(element, position, attribute);
+    }
   }
 
   #readName(): RawName {
@@ -211,38 +219,35 @@ class Parser {
     return this.#at > start;
   }
 
-  /** Namespace declarations go into the scope; the others are returned. */
-  #readAttributes(start: number): TagContent {
+  /** @returns the prefixes that are declared in the tag */
+  #readAttributes(start: number, element: number): readonly string[] {
     const source = this.#source;
-    let attributes: RawAttribute[] | undefined;
     let declared: string[] | undefined;
+    if (this.#attributes.length > 0) this.#attributes = [];
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS)
         throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = source.charCodeAt(this.#at);
-      if (code === GREATER || code === SLASH || Number.isNaN(code)) {
-        if (attributes === undefined && declared === undefined) return NO_CONTENT;
-        return { attributes: attributes ?? NO_CONTENT.attributes, declared: declared ?? NO_CONTENT.declared };
-      }
+      if (code === GREATER || code === SLASH || Number.isNaN(code)) return declared ?? NOTHING_DECLARED;
       if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const name = this.#readName();
       const { rawName } = name;
-      const value = this.#readValue(rawName);
+      const { start: valueStart, end, decoded } = this.#readValue(rawName);
       if (rawName !== 'xmlns' && !rawName.startsWith('xmlns:')) {
-        attributes ??= [];
-        attributes.push({ name, value, offset });
+        this.#tape.addValue(element, valueStart, end, decoded);
+        this.#attributes.push({ name, offset });
         continue;
       }
       const prefix = rawName.slice('xmlns:'.length);
-      this.#scope.declare(prefix, value, this.#levels.length, offset);
+      this.#scope.declare(prefix, decoded ?? source.slice(valueStart, end), this.#levels.length, offset);
       declared ??= [];
       declared.push(prefix);
     }
   }
 
-  #readValue(rawName: string): string {
+  #readValue(rawName: string): { readonly start: number; readonly end: number; readonly decoded: string | undefined } {
     const source = this.#source;
     this.#skipSpace();
     if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
@@ -258,28 +263,14 @@ class Parser {
       if (code < SPACE || code === AMPERSAND || code === LESS) isPlain = false;
     }
     this.#at = end + 1;
-    const raw = source.slice(start, end);
-    return isPlain ? raw : decodedValue(raw, start, rawName);
-  }
-
-  #resolveAttributes(raw: readonly RawAttribute[]): readonly XmlAttribute[] {
-    const attributes = raw.map(({ name, value, offset }) => {
-      const { prefix, local } = partsOf(name, offset);
-      return { namespace: prefix === '' ? '' : this.#scope.resolve(prefix, offset), name: local, value };
-    });
-    if (attributes.length > 1) refuseTwice(raw, attributes);
-    return attributes;
+    return { start, end, decoded: isPlain ? undefined : decodedValue(source.slice(start, end), start, rawName) };
   }
 }
 
-function refuseTwice(raw: readonly RawAttribute[], attributes: readonly XmlAttribute[]): void {
-  if (new Set(attributes.map(({ name }) => name)).size === attributes.length) return;
-  const seen = new Set<string>();
-  for (const [index, { namespace, name }] of attributes.entries()) {
-    if (seen.size < seen.add(`${namespace} ${name}`).size) continue;
-    const rawName = raw[index]?.name.rawName ?? name;
-    throw new Fault(msg`the attribute ${rawName} is given twice`, raw[index]?.offset ?? 0);
-  }
+/** A name means the same again and again. */
+function resolved(tape: Tape, name: RawName, namespace: string): ResolvedName {
+  if (name.resolved?.namespace !== namespace) name.resolved = tape.resolve(namespace, name.parts?.local ?? '');
+  return name.resolved;
 }
 
 function isSpace(code: number): boolean {

@@ -10,6 +10,9 @@ export class Scope {
     ['xml', [{ uri: XML_NAMESPACE, depth: -1 }]],
   ]);
 
+  /** Names of namespaces: the same few come again and again, and are compared soonest where they are one. */
+  readonly #uris = new Map<string, string>();
+
   declare(prefix: string, uri: string, depth: number, offset: number): void {
     const around = this.#bound.get(prefix) ?? [];
     if (around.at(-1)?.depth === depth) throw new Fault(msg`a namespace prefix is declared twice`, offset);
@@ -19,7 +22,9 @@ export class Scope {
     if (prefix !== '' && (uri === '' || splitName(prefix)?.prefix !== '')) {
       throw new Fault(msg`a namespace declaration is not well-formed`, offset);
     }
-    around.push({ uri, depth });
+    const known = this.#uris.get(uri) ?? uri;
+    this.#uris.set(uri, known);
+    around.push({ uri: known, depth });
     this.#bound.set(prefix, around);
   }
 

@@ -7,7 +7,7 @@ import { goneText, type Opening } from './record-output.ts';
 
 /** Text that grows page by page. */
 export type Growing = {
-  append(text: string): Promise<void>;
+  append(content: string | Buffer): Promise<void>;
   /** In the transaction that notes the page. */
   commit(): void;
   /** Whether nothing was ever appended. */
@@ -39,7 +39,7 @@ export async function growingFile(path: string, ledger: Ledger, { verify, onNote
   breakSeal(ledger);
   let isClosed = false;
   return {
-    append: (text) => file.append(Buffer.from(text)),
+    append: (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
     commit: () => commitExtent(ledger, file.extent()),
     isEmpty: () => file.extent().lengthBytes === 0,
     close: async (tail) => {
@@ -52,13 +52,13 @@ export async function growingFile(path: string, ledger: Ledger, { verify, onNote
 }
 
 /** A stream that is read as it is written: nothing can be taken back. */
-export function growingStream(write: (text: string) => Promise<void>): Growing {
+export function growingStream(write: (content: string | Buffer) => Promise<void>): Growing {
   let state: 'empty' | 'growing' | 'over' = 'empty';
   return {
-    append: async (text) => {
-      if (text === '') return;
+    append: async (content) => {
+      if (content.length === 0) return;
       try {
-        await write(text);
+        await write(content);
         state = 'growing';
       } catch (thrown) {
         state = 'over';

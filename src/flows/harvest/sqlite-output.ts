@@ -13,7 +13,7 @@ import {
   settleTable,
 } from '../../ledger/stored-records.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import { metadataJson } from '../../oai/record-json.ts';
+import { metadataText } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
 import { notAsLeft } from '../../store/append-file.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';
@@ -61,14 +61,13 @@ function remade(path: string): FileError {
 
 function toStored(document: XmlDocument, record: OaiRecord, repeated: RepeatedElements): StoredRecord {
   const { header, element, refused } = record;
-  const metadata = metadataJson(record, repeated);
   return {
     identifier: header.identifier,
     datestamp: header.datestamp,
     sets: JSON.stringify(header.setSpecs),
     deleted: header.deleted ? 1 : 0,
     masked: refused ? 1 : 0,
-    metadata: metadata === null ? null : JSON.stringify(metadata),
+    metadata: metadataText(record, repeated),
     xml: sourceOf(document, element),
   };
 }

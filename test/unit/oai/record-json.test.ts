@@ -1,8 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type OaiRecord, readRecord } from '../../../src/oai/record.ts';
-import { metadataJson, recordJson } from '../../../src/oai/record-json.ts';
+import { elementJson, type Json, metadataText, recordJson, writeRecord } from '../../../src/oai/record-json.ts';
 import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
+import { JsonBytes } from '../../../src/text/json-bytes.ts';
+import type { XmlElement } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
+import { buildXml, elementText, type XmlNode } from '../../../src/xml/write-xml.ts';
 
 const repeated = repeatedElementsOf('2.2');
 
@@ -23,14 +27,14 @@ const dc = (content: string): OaiRecord =>
     `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
   );
 
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const metadataOf = (of: OaiRecord): unknown => JSON.parse(metadataText(of, repeated) ?? 'null');
 
 test('a record is its header with its metadata by the names of the service', () => {
   const find = svc(
     `<svc:samostatny_nalez><svc:ident_cely>X-1</svc:ident_cely><svc:okolnosti id="HES-1" xml:lang="cs"> pole </svc:okolnosti>
       <svc:poznamka/><svc:chranene_udaje><svc:geom_wkt EPSG="4326">POINT (1 2)</svc:geom_wkt></svc:chranene_udaje></svc:samostatny_nalez>`,
   );
-  expect(plain(recordJson(find, repeated))).toEqual({
+  expect(recordJson(find, repeated)).toEqual({
     identifier: 'https://h/id/X-1',
     datestamp: '2025-01-02T03:04:05Z',
     sets: ['heslo:obdobi'],
@@ -50,19 +54,19 @@ test('an element that may repeat is a list even where there is one, and only whe
   const document = svc(
     `<svc:dokument><svc:tvar><svc:tvar id="HES-2">x</svc:tvar></svc:tvar><svc:historie><svc:id>hist-1</svc:id></svc:historie></svc:dokument>`,
   );
-  expect(plain(metadataJson(document, repeated))).toEqual({
+  expect(metadataOf(document)).toEqual({
     dokument: { tvar: [{ tvar: { '@id': 'HES-2', '#text': 'x' } }], historie: [{ id: 'hist-1' }] },
   });
   const term = svc(
     '<svc:heslo><svc:heslo xml:lang="cs">raný středověk</svc:heslo><svc:odkaz><svc:id>1</svc:id></svc:odkaz></svc:heslo>',
   );
-  expect(plain(metadataJson(term, repeated))).toEqual({
+  expect(metadataOf(term)).toEqual({
     heslo: { heslo: { '@lang': 'cs', '#text': 'raný středověk' }, odkaz: [{ id: '1' }] },
   });
 });
 
 test('an element that repeats against the schema is a list all the same', () => {
-  expect(plain(metadataJson(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'), repeated))).toEqual({
+  expect(metadataOf(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'))).toEqual({
     x: { y: ['1', '2', '3'] },
   });
 });
@@ -73,7 +77,7 @@ describe('what this account may not see', () => {
   test('is marked where a part is refused, and its text is nowhere', () => {
     const find = svc(`<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`);
     const json = recordJson(find, repeated);
-    expect(plain(json)).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
+    expect(json).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
     expect(JSON.stringify(json)).not.toContain('403');
   });
 
@@ -86,7 +90,7 @@ describe('what this account may not see', () => {
     const json = recordJson(refused, repeated);
     expect(json).toMatchObject({ identifier: 'https://h/id/X-1', masked: true });
     expect(json).not.toHaveProperty('metadata');
-    expect(metadataJson(refused, repeated)).toBeNull();
+    expect(metadataOf(refused)).toBeNull();
   });
 });
 
@@ -108,14 +112,53 @@ test('every field of Dublin Core is a list, also where the service nests it twic
     ],
     type: ['t'],
   };
-  expect(plain(metadataJson(dc(fields), repeated))).toEqual(expected);
-  expect(plain(metadataJson(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`), repeated))).toEqual(expected);
+  expect(metadataOf(dc(fields))).toEqual(expected);
+  expect(metadataOf(dc(`<oai_dc:dc>${fields}</oai_dc:dc>`))).toEqual(expected);
 });
 
 test('names that mean something to JavaScript are only names', () => {
-  const json = metadataJson(
-    svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>'),
-    repeated,
+  const named = svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>');
+  expect(metadataText(named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
+});
+
+test('of two attributes that differ only by their namespace the last one counts', () => {
+  const { root } = parseXml(Buffer.from('<a lang="cs" xml:lang="en" id="1"/>'));
+  expect(elementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
+});
+
+/** Objects as the text should describe them, made one by one. */
+function modelOf(element: XmlElement): Json {
+  const content: { [name: string]: Json } = {};
+  for (const { name, value } of element.attributes) content[`@${name}`] = value;
+  for (const name of new Set(element.children.map((child) => child.name))) {
+    const values = element.children.filter((child) => child.name === name).map(modelOf);
+    content[name] = values.length > 1 ? values : (values[0] ?? null);
+  }
+  const text = element.text.trim();
+  if (Object.keys(content).length === 0) return text === '' ? null : text;
+  return text === '' ? content : { ...content, '#text': text };
+}
+
+const anyName = fc.constantFrom('a', 'b', 'c', 'č');
+const anyText = fc.string({ unit: fc.constantFrom('x', 'ž', ' ', '"', '\\', '\t', '\n', '\u007f', '\u2028', '\ud7ff', '𐏿') });
+const { element: anyElement } = fc.letrec<{ element: XmlNode; content: XmlNode['content'] }>((tie) => ({
+  element: fc.record({
+    name: anyName,
+    attributes: fc.dictionary(anyName, anyText, { maxKeys: 3, noNullPrototype: true }),
+    content: tie('content'),
+  }) as fc.Arbitrary<XmlNode>,
+  content: fc.oneof({ depthSize: 'small' }, anyText, fc.array(tie('element'), { maxLength: 5 })),
+}));
+
+test('whatever a service sends, the text of a record is that of its objects', () => {
+  fc.assert(
+    fc.property(anyElement, (node) => {
+      const { root } = parseXml(buildXml(node));
+      expect(elementJson(root)).toEqual(modelOf(root));
+      const json = new JsonBytes();
+      writeRecord(json, svc(elementText(node)), repeated);
+      const text = json.take().toString();
+      expect(text).toBe(JSON.stringify(JSON.parse(text)));
+    }),
   );
-  expect(JSON.stringify(json)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
 });
