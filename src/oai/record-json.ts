@@ -138,10 +138,7 @@ function writeElement(json: JsonBytes, element: XmlElement, repeated: RepeatedEl
 
 function writeContent(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
   json.open('{');
-  for (const { name, value } of lastOfEach(element.attributes)) {
-    json.name(name, '@');
-    json.string(value);
-  }
+  writeAttributes(json, element.attributes);
   if (element.children.length > 0) {
     writeChildren(json, element.children, repeated, repeated.get(element.name) ?? NO_NAMES);
   }
@@ -153,11 +150,15 @@ function writeContent(json: JsonBytes, element: XmlElement, repeated: RepeatedEl
   json.close('}');
 }
 
-/** Two may differ by their namespace alone, and only one of a name can stand in JSON. */
-function lastOfEach(attributes: readonly XmlAttribute[]): readonly XmlAttribute[] {
-  if (attributes.length < 2 && attributes[0]?.namespace !== SCHEMA_INSTANCE) return attributes;
-  const own = attributes.filter(({ namespace }) => namespace !== SCHEMA_INSTANCE);
-  return own.filter(({ name }, index) => own.findLastIndex((other) => other.name === name) === index);
+function writeAttributes(json: JsonBytes, attributes: readonly XmlAttribute[]): void {
+  for (const [index, { namespace, name, value }] of attributes.entries()) {
+    if (namespace === SCHEMA_INSTANCE) continue;
+    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
+    const isLast = attributes.findLastIndex((other) => other.name === name && other.namespace !== SCHEMA_INSTANCE) === index;
+    if (!isLast) continue;
+    json.name(name, '@');
+    json.string(value);
+  }
 }
 
 /** @param lists names of what is a list even where there is one */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sourceOf, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
 import type { HarvestState, MetRecord } from './harvest-state.ts';
@@ -132,5 +132,5 @@ export function isNameless(name: string): boolean {
 }
 
 export function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest().subarray(0, 12);
+  return hash('sha256', text, 'buffer').subarray(0, 12);
 }

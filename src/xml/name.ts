@@ -18,44 +18,35 @@ export function splitName(text: string): QualifiedName | undefined {
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
-/** A name as it is typed; what it is made of, once that was asked for; what it meant last; and the name that followed it last. */
-export type RawName = {
-  readonly rawName: string;
-  parts: QualifiedName | undefined;
-  resolved: ResolvedName | undefined;
-  next: RawName | undefined;
-};
+/** A name as it is typed; what it is made of, once that was asked for; and what it meant last. */
+export type RawName = { readonly rawName: string; parts: QualifiedName | undefined; resolved: ResolvedName | undefined };
 
-/** The names of one document: the same few come again and again, mostly in the same order. */
+const MOST_RECENT = 256;
+
+/** The names of one document: the same few come again and again. */
 export class Names {
   readonly #known = new Map<string, RawName>();
-  #last: RawName = { rawName: '', parts: undefined, resolved: undefined, next: undefined };
+  /** Of those that look alike the last one: to compare with it costs less than to cut the name out and look it up. */
+  readonly #recent: (RawName | undefined)[] = new Array(MOST_RECENT).fill(undefined);
 
-  /** The name that begins at a place: to compare with the likely one costs less than to cut it out and look it up. */
-  read(source: string, at: number): RawName {
-    const likely = this.#last.next;
-    const isLikely =
-      likely !== undefined && source.startsWith(likely.rawName, at) && endsName(source, at + likely.rawName.length);
-    const name = isLikely ? likely : this.#lookUp(source, at);
-    this.#last.next = name;
-    this.#last = name;
-    return name;
-  }
-
-  #lookUp(source: string, start: number): RawName {
+  /** The name that begins at a place. */
+  read(source: string, start: number): RawName {
     let end = start;
-    while (!endsName(source, end)) end++;
+    let sum = 0;
+    for (let code = source.charCodeAt(end); !endsName(code); code = source.charCodeAt(++end)) sum = (sum * 31 + code) | 0;
     if (end === start) throw new Fault(msg`a name is missing`, start);
+    const likely = this.#recent[sum & (MOST_RECENT - 1)];
+    if (likely?.rawName.length === end - start && source.startsWith(likely.rawName, start)) return likely;
     const rawName = source.slice(start, end);
-    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, resolved: undefined, next: undefined };
+    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, resolved: undefined };
     this.#known.set(rawName, name);
+    this.#recent[sum & (MOST_RECENT - 1)] = name;
     return name;
   }
 }
 
 /** At white space, `=`, `/`, `>`, `<` or the end; the characters before are checked by {@link partsOf}. */
-function endsName(source: string, at: number): boolean {
-  const code = source.charCodeAt(at);
+function endsName(code: number): boolean {
   return !(code > 0x20) || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 

@@ -41,7 +41,6 @@ const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
 const [AMPERSAND, LESS, EQUALS, GREATER, QUESTION, CLOSING_BRACKET] = [38, 60, 61, 62, 63, 93];
 
 type Level = { readonly element: number; readonly rawName: string; readonly declared: readonly string[] };
-type RawAttribute = { readonly name: RawName; readonly offset: number };
 
 const NONE = -1;
 const NOTHING_DECLARED: readonly string[] = [];
@@ -56,8 +55,10 @@ class Parser {
   readonly #levels: Level[] = [];
   readonly #names = new Names();
   readonly #scope = new Scope();
-  /** Of the tag that is read. */
-  #attributes: RawAttribute[] = [];
+  /** Of the tag that is read; the lists are longer where another had more. */
+  #attributeCount = 0;
+  readonly #attributeNames: RawName[] = [];
+  readonly #attributeOffsets: number[] = [];
   readonly #mostNodes: number;
   #nodes = 0;
 
@@ -176,7 +177,7 @@ class Parser {
     this.#resolveNames(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
     this.#hasRoot = true;
-    this.#nodes += 1 + this.#attributes.length;
+    this.#nodes += 1 + this.#attributeCount;
     const most = this.#mostNodes;
     if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
     const level = { element, rawName, declared };
@@ -198,10 +199,11 @@ class Parser {
   #resolveNames(start: number, element: number, name: RawName): void {
     const { prefix } = partsOf(name, start + 1);
     this.#tape.nameElement(element, resolved(this.#tape, name, this.#scope.resolve(prefix, start + 1)));
-    for (const [position, { name, offset }] of this.#attributes.entries()) {
-      const { prefix } = partsOf(name, offset);
-      const attribute = resolved(this.#tape, name, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
-      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${name.rawName} is given twice`, offset);
+    for (let position = 0; position < this.#attributeCount; position++) {
+      const [raw = name, offset = start] = [this.#attributeNames[position], this.#attributeOffsets[position]];
+      const { prefix } = partsOf(raw, offset);
+      const attribute = resolved(this.#tape, raw, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
+      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
       this.#tape.nameAttribute(element, position, attribute);
     }
@@ -223,7 +225,7 @@ class Parser {
   #readAttributes(start: number, element: number): readonly string[] {
     const source = this.#source;
     let declared: string[] | undefined;
-    if (this.#attributes.length > 0) this.#attributes = [];
+    this.#attributeCount = 0;
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS)
         throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
@@ -237,7 +239,8 @@ class Parser {
       const { start: valueStart, end, decoded } = this.#readValue(rawName);
       if (rawName !== 'xmlns' && !rawName.startsWith('xmlns:')) {
         this.#tape.addValue(element, valueStart, end, decoded);
-        this.#attributes.push({ name, offset });
+        this.#attributeNames[this.#attributeCount] = name;
+        this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
       const prefix = rawName.slice('xmlns:'.length);
