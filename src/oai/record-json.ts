@@ -88,10 +88,9 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
   json.close('}');
 }
 
-/** Metadata alone as text, as {@link recordJson} has them; undefined where there is nothing to see. */
-export function metadataText(record: OaiRecord, repeated: RepeatedElements): string | null {
+/** The metadata alone, as {@link recordJson} has them; null where there is nothing to see. @param json to write them in */
+export function metadataText(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
   if (record.metadata === undefined || record.refused) return null;
-  const json = new JsonBytes();
   writeMetadata(json, record, repeated);
   return json.take().toString();
 }

@@ -29,7 +29,7 @@ export type OaiRecord = {
 /** Stands in place of whatever the account may not see (contract, "Authentication", Interface B). */
 export const REFUSAL = 'HTTP/1.1 403 Forbidden';
 
-export function isRefused(element: XmlElement): boolean {
+function isRefused(element: XmlElement): boolean {
   return element.children.length === 0 && element.text.trim() === REFUSAL;
 }
 

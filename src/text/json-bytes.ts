@@ -7,7 +7,7 @@ const MOST_BYTES = 6;
  * several times as long.
  */
 export class JsonBytes {
-  #bytes = Buffer.allocUnsafe(64 * 1024);
+  #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
 
   /** What has grown; what comes next begins anew. */

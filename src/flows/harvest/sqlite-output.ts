@@ -16,6 +16,7 @@ import type { OaiRecord } from '../../oai/record.ts';
 import { metadataText } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
 import { notAsLeft } from '../../store/append-file.ts';
+import { JsonBytes } from '../../text/json-bytes.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
@@ -34,10 +35,11 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
       throw notAsLeft(ledger.path, t`${ledger.path} is not as pas left it: another program wrote into its table of records.`);
     ledger.change(() => ownWrites(ledger, () => removeStrangers(ledger)));
   }
+  const json = new JsonBytes();
   let waiting: readonly StoredRecord[] = [];
   return {
     write: async ({ document, records }) => {
-      waiting = records.map((record) => toStored(document, record, repeated));
+      waiting = records.map((record) => toStored(json, document, record, repeated));
     },
     commit: () => {
       ownWrites(ledger, () => {
@@ -45,7 +47,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
       });
       waiting = [];
     },
-    differs: (document, record) => !hasRecord(ledger, toStored(document, record, repeated)),
+    differs: (document, record) => !hasRecord(ledger, toStored(json, document, record, repeated)),
     settle: async () => {
       if (verify) ledger.change(() => settleTable(ledger));
     },
@@ -59,7 +61,7 @@ function remade(path: string): FileError {
   });
 }
 
-function toStored(document: XmlDocument, record: OaiRecord, repeated: RepeatedElements): StoredRecord {
+function toStored(json: JsonBytes, document: XmlDocument, record: OaiRecord, repeated: RepeatedElements): StoredRecord {
   const { header, element, refused } = record;
   return {
     identifier: header.identifier,
@@ -67,7 +69,7 @@ function toStored(document: XmlDocument, record: OaiRecord, repeated: RepeatedEl
     sets: JSON.stringify(header.setSpecs),
     deleted: header.deleted ? 1 : 0,
     masked: refused ? 1 : 0,
-    metadata: metadataText(record, repeated),
+    metadata: metadataText(json, record, repeated),
     xml: sourceOf(document, element),
   };
 }

@@ -27,7 +27,7 @@ const dc = (content: string): OaiRecord =>
     `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
   );
 
-const metadataOf = (of: OaiRecord): unknown => JSON.parse(metadataText(of, repeated) ?? 'null');
+const metadataOf = (of: OaiRecord): unknown => JSON.parse(metadataText(new JsonBytes(), of, repeated) ?? 'null');
 
 test('a record is its header with its metadata by the names of the service', () => {
   const find = svc(
@@ -118,7 +118,7 @@ test('every field of Dublin Core is a list, also where the service nests it twic
 
 test('names that mean something to JavaScript are only names', () => {
   const named = svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>');
-  expect(metadataText(named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
+  expect(metadataText(new JsonBytes(), named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
 });
 
 test('of two attributes that differ only by their namespace the last one counts', () => {
