@@ -1,16 +1,17 @@
-// Writes docs/reference.md and the man pages from the definitions of the commands; with --check it only says what is stale.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// Writes docs/reference.md and the man page from the definitions of the commands; with --check it only says what is stale.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES } from '../dist/src/base/errors.js';
 import { argumentText, outlineOf } from '../dist/src/commands/outline.js';
 import { buildWholeProgram } from '../dist/src/commands/program.js';
 
 const root = new URL('../', import.meta.url);
 const { program, globalOptions } = outlineOf(await buildWholeProgram(process));
-const exitCodes = Object.values(EXIT_CODES);
 
 const words = (command, parents) => [...parents, command.name].join(' ');
-const usage = (command, parents) => [words(command, parents), '[options]', ...command.arguments.map(argumentText)].join(' ');
+const usage = (command, parents) =>
+  [words(command, parents), ...(command.options.length > 0 ? ['[options]'] : []), ...command.arguments.map(argumentText)].join(
+    ' ',
+  );
 const details = ({ choices, fallback, summary }) => {
   const more = [choices.length > 0 ? `one of ${choices.join(', ')}` : '', fallback === null ? '' : `default: ${fallback}`];
   const said = more.filter((text) => text !== '').join('; ');
@@ -19,61 +20,51 @@ const details = ({ choices, fallback, summary }) => {
 
 // Markdown
 
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
-const optionTable = (options) => [
-  '| flag | meaning |',
-  '|---|---|',
-  ...options.map((option) => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${cell(details(option))} |`),
-  '',
-];
+const cell = (text) => text.replaceAll('<', '&lt;');
+const flagList = (options) => [...options.map((option) => `- \`${option.flags}\`: ${cell(details(option))}`), ''];
+const sameFlag = (one) => (other) => one.flags === other.flags && details(one) === details(other);
 
 function section(command, parents, depth) {
-  const heading = `${'#'.repeat(depth)} ${words(command, parents)}`;
+  const heading = [`${'#'.repeat(depth)} ${words(command, parents)}`, '', command.summary, ''];
   if (command.commands.length > 0) {
-    const below = command.commands.flatMap((child) => section(child, [...parents, command.name], depth + 1));
-    return [heading, '', command.summary, '', ...below];
+    const [first, ...others] = command.commands;
+    const shared = first.options.filter((option) => others.every(({ options }) => options.some(sameFlag(option))));
+    const below = command.commands.flatMap((child) => {
+      const own = child.options.filter((option) => !shared.some(sameFlag(option)));
+      return section({ ...child, options: own }, [...parents, command.name], depth + 1);
+    });
+    return [...heading, ...(shared.length > 0 ? ['Each of them takes', '', ...flagList(shared)] : []), ...below];
   }
+  const examples = command.examples.filter((example) => example !== words(command, parents));
   return [
-    heading,
-    '',
-    command.summary,
-    '',
+    ...heading,
     '```text',
     usage(command, parents),
+    ...examples.map((example) => `$ ${example}`),
     '```',
     '',
-    ...(command.options.length > 0 ? optionTable(command.options) : []),
-    '```text',
-    ...command.examples.map((example) => `$ ${example}`),
-    '```',
-    '',
+    ...(command.options.length > 0 ? flagList(command.options) : []),
   ];
 }
+
+const everywhere = [...globalOptions, { flags: '-h, --help', summary: 'display help for command', choices: [], fallback: null }];
 
 const reference = [
   '# Reference',
   '',
   '<!-- Written by `npm run reference` from the definitions of the commands. Do not edit. -->',
   '',
-  'Every command of `pas`, as `pas COMMAND --help` shows it. The same stands in the man pages (`man pas`, `man pas-push`).',
+  'Every command of `pas` with its flags and examples, as `pas COMMAND --help` shows it. [Exit codes](exit-codes.md) have a page of their own.',
   '',
-  ...program.commands.map(({ name, summary }) => `- [\`pas ${name}\`](#pas-${name}): ${cell(summary)}`),
+  'Every command takes',
   '',
-  '## Flags of every command',
-  '',
-  ...optionTable([...globalOptions, { flags: '-h, --help', summary: 'display help for command', choices: [], fallback: null }]),
+  ...flagList(everywhere),
   '`pas --version` prints the version.',
   '',
   ...program.commands.flatMap((command) => section(command, ['pas'], 2)),
-  '## Exit codes',
-  '',
-  '| code | meaning |',
-  '|---|---|',
-  ...exitCodes.map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`),
-  '',
 ].join('\n');
 
-// Man pages: man(7), each text escaped so that none is taken for a request.
+// The man page: man(7), each text escaped so that none is taken for a request.
 
 const roff = (text) =>
   text
@@ -81,83 +72,49 @@ const roff = (text) =>
     .replaceAll('-', '\\-')
     .replaceAll('`', '')
     .replace(/^(['.])/gm, '\\&$1');
-const optionList = (options) => options.flatMap((option) => ['.TP', `.B ${roff(option.flags)}`, roff(details(option))]);
-const exampleList = (examples) => examples.flatMap((example) => ['.PP', '.RS 4', '.nf', `$ ${roff(example)}`, '.fi', '.RE']);
+const terms = (rows) => rows.flatMap(([term, meaning]) => ['.TP', `.B ${roff(term)}`, roff(meaning)]);
+const leaves = ({ name, commands }) =>
+  commands.length === 0 ? name : `${name} ${commands.map((child) => child.name).join(' | ')}`;
 
-function manPage(name, summary, body) {
-  const lines = [`.TH ${name.toUpperCase()} 1 "" "pas" "pas"`, '.SH NAME', `${roff(name)} \\- ${roff(summary)}`, ...body];
-  return `${lines.join('\n')}\n`;
-}
-
-function manSections(command, parents, isWhole) {
-  const full = words(command, parents);
-  if (command.commands.length > 0)
-    return command.commands.flatMap((child) => manSections(child, [...parents, command.name], false));
-  const synopsis = [`.B ${roff(full)}`, roff(usage(command, parents).slice(full.length + 1))];
-  if (isWhole) {
-    return [
-      ...['.SH SYNOPSIS', ...synopsis],
-      ...(command.options.length > 0 ? ['.SH OPTIONS', ...optionList(command.options)] : []),
-      ...['.SH EXAMPLES', ...exampleList(command.examples)],
-    ];
-  }
-  return [
-    `.SH ${roff(full)}`,
-    roff(command.summary),
-    '.PP',
-    ...synopsis,
-    ...optionList(command.options),
-    ...exampleList(command.examples),
-  ];
-}
-
-const ending = [
-  ...['.SH EXIT STATUS', ...exitCodes.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, roff(meaning)])],
-  ...['.SH SEE ALSO', '.BR pas (1);', 'docs/ in the package, with tutorials and the whole reference.'],
+const ENVIRONMENT = [
+  ['PAS_HOME', 'the data folder; else $XDG_DATA_HOME/pas, else ~/.local/share/pas'],
+  ['PAS_PROFILE', 'the profile to use'],
+  ['PAS_USERNAME, PAS_PASSWORD, PAS_TOKEN', 'the account, in place of what is kept'],
+  ['PAS_PACING_PASSWORD', 'the password of the Redis that the profile names as pacing'],
+  ['PAS_KEYRING', 'off: keep secrets in a file, not in the keyring of the system'],
+  ['PAS_LANG', 'the language, en or cs'],
+  ['VISUAL, EDITOR', 'the editor of pas edit'],
+  ['NO_COLOR', 'no colours'],
 ];
-const everywhere = ['.SH FLAGS OF EVERY COMMAND', ...optionList(globalOptions)];
+const FILES = [
+  ['config.toml', 'profiles and defaults'],
+  ['outbox.sqlite', 'finds, what is queued and what was sent: make copies with pas backup'],
+  ['vocabulary.sqlite', 'what pas harvest-vocab brought; it can be harvested again'],
+  ['mapping.csv', 'your own terms'],
+  ['secrets.json', 'password and token, where the system has no keyring'],
+];
 
-const mainPage = manPage('pas', program.summary, [
+const manPage = [
+  ...['.TH PAS 1 "" "pas" "pas"', '.SH NAME', `pas \\- ${roff(program.summary)}`],
   ...['.SH SYNOPSIS', '.B pas', roff('<command> [options]')],
-  ...['.SH COMMANDS'],
-  ...program.commands.flatMap(({ name, summary }) => ['.TP', `.BR ${roff(`pas-${name}`)} (1)`, roff(summary)]),
-  ...everywhere,
-  ...['.SH ENVIRONMENT'],
-  ...[
-    ['PAS_HOME', 'where profiles, outbox, vocabularies and photographs are kept'],
-    ['PAS_PROFILE', 'the profile to use'],
-    ['PAS_USERNAME, PAS_PASSWORD, PAS_TOKEN', 'the account, in place of what is kept'],
-    ['PAS_LANG', 'the language, en or cs'],
-    ['NO_COLOR', 'no colours'],
-  ].flatMap(([name, meaning]) => ['.TP', `.B ${name}`, roff(meaning)]),
-  ...ending,
+  ...['.SH DESCRIPTION', roff('pas COMMAND --help shows the arguments, flags and examples of a command.')],
+  ...['.SH COMMANDS', ...terms(program.commands.map((command) => [leaves(command), command.summary]))],
+  ...['.SH FLAGS OF EVERY COMMAND', ...terms(everywhere.map((option) => [option.flags, details(option)]))],
+  ...['.SH ENVIRONMENT', ...terms(ENVIRONMENT)],
+  ...['.SH FILES', 'In the data folder:', ...terms(FILES)],
+  ...['.SH EXIT STATUS', ...terms(Object.values(EXIT_CODES).map(([code, meaning]) => [String(code), meaning]))],
+  ...['.SH SEE ALSO', 'docs/ in the package: tutorials, and every command with its flags.', ''],
+].join('\n');
+
+const pages = new Map([
+  ['docs/reference.md', reference],
+  ['man/pas.1', manPage],
 ]);
-/** @type {[string, string][]} */
-const manPages = program.commands.map((command) => {
-  const body = [...manSections(command, ['pas'], true), ...everywhere, ...ending];
-  return [`man/pas-${command.name}.1`, manPage(`pas-${command.name}`, command.summary, body)];
-});
-const pages = new Map([['docs/reference.md', reference], ['man/pas.1', mainPage], ...manPages]);
-
-// The manifest names the pages one by one, since that is all that npm links.
-
-const manifestPath = new URL('package.json', root);
-const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
-manifest.man = [...pages.keys()].filter((path) => path.startsWith('man/')).map((path) => `./${path}`);
-pages.set('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
-
 const textOf = (path) => (existsSync(new URL(path, root)) ? readFileSync(new URL(path, root), 'utf8') : undefined);
-mkdirSync(new URL('man', root), { recursive: true });
-const gone = readdirSync(new URL('man', root)).filter((name) => !pages.has(`man/${name}`));
 const stale = [...pages].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
 
-if (process.argv.includes('--check')) {
-  const wrong = [...stale, ...gone.map((name) => `man/${name}`)];
-  if (wrong.length > 0) {
-    process.stderr.write(`Stale: ${wrong.join(', ')}. Run npm run reference.\n`);
-    process.exitCode = 1;
-  }
-} else {
-  for (const path of stale) writeFileSync(new URL(path, root), pages.get(path));
-  for (const name of gone) rmSync(fileURLToPath(new URL(`man/${name}`, root)));
+if (!process.argv.includes('--check')) for (const path of stale) writeFileSync(new URL(path, root), pages.get(path));
+else if (stale.length > 0) {
+  process.stderr.write(`Stale: ${stale.join(', ')}. Run npm run reference.\n`);
+  process.exitCode = 1;
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { checkNode } from '../src/flows/checks/check-machine.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-type Manifest = { readonly engines: { readonly node: string } } & Readonly<
+type Manifest = { readonly engines: { readonly node: string }; readonly man: unknown } & Readonly<
   Record<'dependencies' | 'optionalDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>
 >;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
@@ -51,6 +51,10 @@ test('every page of docs is listed on its first page', () => {
   const listed = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
   const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
   expect(pages.filter((name) => !listed.includes(`(${name})`))).toEqual([]);
+});
+
+test('man finds the page of an installed pas: npm links what a list names, and nothing else', () => {
+  expect(manifest.man).toEqual(readdirSync(join(ROOT, 'man')).map((name) => `./man/${name}`));
 });
 
 test('every public module and program has its source', () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test('the reference and the man pages say what the commands are; npm run reference writes them anew', () => {
+test('the reference and the man page say what the commands are; npm run reference writes them anew', () => {
   const check = () => execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'reference.mjs'), '--check']);
   expect(check).not.toThrow();
 });
