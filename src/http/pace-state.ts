@@ -56,7 +56,7 @@ export const MOST_LEAVING_MS = 3000;
 const FIRST_LOOK_AGAIN_MS = 2;
 const MOST_LOOK_AGAIN_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
-/** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0008-jitter.md). */
+/** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0005-own-pace.md). */
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
 const MOST_JITTER_INTERVALS = 20;

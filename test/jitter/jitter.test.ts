@@ -29,7 +29,7 @@ test('behind a link whose delay wanders by 30 ms each way, few requests are thro
   expect(measured.perSecond).toBeGreaterThan(0.85 * 10);
 });
 
-// No spacing reaches 85 % here: docs/decisions/0008-jitter.md has the bound.
+// No spacing reaches 85 % here: docs/decisions/0005-own-pace.md has the bound.
 test('behind a link that draws every delay anew, the pace finds the gap that the service lets through', {
   timeout: 240_000,
 }, async () => {

@@ -64,7 +64,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   const { name, pacing } = context.profile();
   if (pacing === 'local') {
     throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
-      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/scale.md.`,
+      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/pace.md.`,
     });
   }
   const password =

@@ -73,7 +73,7 @@ test.each([2, 3, 4])(
   },
 );
 
-// No pace reaches 85 % here; the bound is in docs/decisions/0008-jitter.md.
+// No pace reaches 85 % here; the bound is in docs/decisions/0005-own-pace.md.
 test('a delay that is drawn anew for each request is paced down to what is let through', async () => {
   for (const seed of [1, 2, 3]) {
     const { throttledShare, shareOfLimit } = await sendOver(drawnAnew(seed), 2000);
