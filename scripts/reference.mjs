@@ -35,15 +35,13 @@ function section(command, parents, depth) {
     });
     return [...heading, ...(shared.length > 0 ? ['Each of them takes', '', ...flagList(shared)] : []), ...below];
   }
+  const called = command.arguments.length > 0 ? [`\`${usage(command, parents)}\``, ''] : [];
   const examples = command.examples.filter((example) => example !== words(command, parents));
   return [
     ...heading,
-    '```text',
-    usage(command, parents),
-    ...examples.map((example) => `$ ${example}`),
-    '```',
-    '',
+    ...called,
     ...(command.options.length > 0 ? flagList(command.options) : []),
+    ...(examples.length > 0 ? ['```sh', ...examples, '```', ''] : []),
   ];
 }
 
