@@ -36,7 +36,7 @@ function section(command, parents, depth) {
     return [...heading, ...(shared.length > 0 ? ['Each of them takes', '', ...flagList(shared)] : []), ...below];
   }
   const called = command.arguments.length > 0 ? [`\`${usage(command, parents)}\``, ''] : [];
-  const examples = command.examples.filter((example) => example !== words(command, parents));
+  const examples = command.examples.filter((example) => example !== words(command, parents) && !example.endsWith('--json'));
   return [
     ...heading,
     ...called,
