@@ -1,5 +1,5 @@
 import type { Home } from '../support/run-pas.ts';
-import type { Listed } from './finish.ts';
+import type { Listed, Status } from './finish.ts';
 import { digestsOf, type Planned, senderOf } from './planned.ts';
 import { ACCOUNT_OF, homeOf } from './senders.ts';
 import { serverFinds } from './server-finds.ts';
@@ -19,6 +19,10 @@ export async function expectEachOnce(
   const listed = await homeOf(home, 'first').json<Listed[]>('list');
   const other = await homeOf(home, 'second').json<Listed[]>('list');
   if (JSON.stringify(other) !== JSON.stringify(listed)) throw new Error('the accounts of one service see different finds');
+  // Nothing of a round is a reason to refuse it.
+  const { entries } = await home.json<Status>('status');
+  const refused = Object.entries(entries).filter(([, states]) => (states['refused'] ?? 0) > 0);
+  if (refused.length > 0) throw new Error(`the outbox calls some refused: ${JSON.stringify(refused)}`);
   const all = await serverFinds(stage.service());
   for (const identCely of byHand) {
     const record = all.find((each) => each.identCely === identCely);

@@ -1,13 +1,13 @@
 import type { Home } from '../support/run-pas.ts';
 import type { InUse } from './copies.ts';
-import { type Planned, senderOf } from './planned.ts';
+import { digestsOf, type Planned, senderOf } from './planned.ts';
 import { ACCOUNT_OF, homeOf, type Sender } from './senders.ts';
 import { type ServerFind, serverFinds } from './server-finds.ts';
 import { pause, runs, type Stage, untilListed } from './stage.ts';
 import type { Tally } from './tally.ts';
 
 type Open = { readonly entry: number; readonly find: string; readonly kind: string; readonly state: string };
-type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
+export type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
 
 export type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly state: string };
 
@@ -62,7 +62,9 @@ async function settleByHand(stage: Stage, copies: readonly InUse[], planned: rea
     for (const { find, kind, entry } of needs_person) {
       const plan = planned.find(({ localId }) => localId === find);
       if (plan === undefined) continue;
-      const record = recordOf(plan, kind, records, taken, others.flat());
+      const twins = planned.filter(({ note, localId }) => note === plan.note && localId !== find);
+      const free = records.filter((each) => !twins.some((twin) => isMarkedAs(each, twin)));
+      const record = recordOf(plan, kind, free, taken, others.flat());
       const isThere = record !== undefined && (kind === 'import' || (await isGiven(home, plan, { kind, entry }, record)));
       if (!isThere && resent.has(`${find} ${kind}`)) continue;
       tally.persons += 1;
@@ -92,6 +94,11 @@ function recordOf(
     free.find((each) => isOf(each, plan.localId)) ??
     free.find(({ identCely }) => !known.some((find) => find.ident_cely === identCely))
   );
+}
+
+/** Twins are told apart by their photographs and numbers. */
+function isMarkedAs({ number, digests }: ServerFind, twin: Planned): boolean {
+  return number.startsWith(`N ${twin.localId}`) || digestsOf(twin).some((digest) => digests.includes(digest));
 }
 
 /** A person looks whether the record has the photograph, or the number. */

@@ -144,7 +144,7 @@ function oddAnswerOf(round: number, dice: Random, tally: Tally): FaultRule[] {
   const name = `${odd.status}${odd.fault.slice('status'.length)}`;
   tally.faults[name] = (tally.faults[name] ?? 0) + 1;
   const endpoint = dice.pick(['import', 'import', 'photo', 'number'] as const);
-  return [{ ...odd, endpoint, when: { nth: dice.between(1, 2) }, times: 1 }];
+  return [{ ...odd, endpoint, when: { nth: dice.between(1, 2) }, times: 2 }];
 }
 
 /** New records are listed late, but sooner than the profile allows for, and perhaps a later one before an earlier. */
