@@ -1,5 +1,6 @@
-import { cpSync, existsSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { canNameMachines, namedMachine } from '../support/named-machine.ts';
 import type { Home } from '../support/run-pas.ts';
 import type { Random } from './random.ts';
@@ -68,7 +69,7 @@ export class Copies {
     if (this.#isDone || this.#copying === undefined || (this.#copying === 'rolled-back' && after === 'none')) return false;
     const folder = folderOf(this.#own);
     if (this.#copying === 'lost-log') {
-      if (!existsSync(join(folder, LOG))) return false;
+      if (!canLoseLog(folder)) return false;
       if (this.#dice.chance(0.6)) this.#isDone = true;
       dropLog(folder);
       this.#tally.copies['lost-log'] += 1;
@@ -114,7 +115,7 @@ export class Copies {
   #copyFolder(): void {
     cpSync(folderOf(this.#own), this.#saved, { recursive: true });
     // As a program that synchronises folders may do.
-    if (this.#copying !== 'moved' && existsSync(join(this.#saved, LOG)) && this.#dice.chance(0.5)) {
+    if (this.#copying !== 'moved' && canLoseLog(this.#saved) && this.#dice.chance(0.5)) {
       dropLog(this.#saved);
       this.#tally.copies['lost-log'] += 1;
     }
@@ -140,6 +141,22 @@ const LOG = `${OUTBOX}-wal`;
 
 function folderOf({ env, folder }: Home): string {
   return env['PAS_HOME'] ?? join(folder, 'pas');
+}
+
+/** Without it a file that was being brought up to date when the process was killed is damaged, which is told and not used. */
+function canLoseLog(folder: string): boolean {
+  if (!existsSync(join(folder, LOG))) return false;
+  const alone = mkdtempSync(`${folder}-alone-`);
+  cpSync(join(folder, OUTBOX), join(alone, OUTBOX));
+  const outbox = new Sqlite(join(alone, OUTBOX));
+  try {
+    return outbox.pragma('integrity_check', { simple: true }) === 'ok';
+  } catch {
+    return false;
+  } finally {
+    outbox.close();
+    rmSync(alone, { recursive: true });
+  }
 }
 
 function dropLog(folder: string): void {
