@@ -100,7 +100,7 @@ const manPage = [
   ...['.SH FLAGS OF EVERY COMMAND', ...terms(everywhere.map((option) => [option.flags, details(option)]))],
   ...['.SH ENVIRONMENT', ...terms(ENVIRONMENT)],
   ...['.SH FILES', 'In the data folder:', ...terms(FILES)],
-  ...['.SH EXIT STATUS', ...terms(Object.values(EXIT_CODES).map(([code, meaning]) => [String(code), meaning]))],
+  ...['.SH EXIT STATUS', ...terms(Object.values(EXIT_CODES).map(([code, meaning]) => [String(code), String(meaning)]))],
   ...['.SH SEE ALSO', 'docs/ in the package: tutorials, and every command with its flags.', ''],
 ].join('\n');
 

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
 import { languageFlag, languageNamed, spokenLanguage, t } from './base/language.ts';
 import { LANGUAGES } from './base/languages.ts';
+import { addToCommands } from './base/message.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
@@ -16,7 +17,8 @@ import { wrapped } from './text/wrap.ts';
  * @returns the exit code; see EXIT_CODES
  */
 export async function main(args: readonly string[], world: World): Promise<number> {
-  const ended: { reason: ExitReason; advised: Advised } = { reason: 'done', advised: (text) => text };
+  const ended: { reason: ExitReason } = { reason: 'done' };
+  addToCommands(() => '');
   const run: Runner = async (options, work) => {
     // Help, and a mistyped command, do without.
     const [{ keepHomePrivate, makeContext }, { toDatabaseError }] = await Promise.all([
@@ -24,7 +26,6 @@ export async function main(args: readonly string[], world: World): Promise<numbe
       import('./store/database.ts'),
     ]);
     const context = makeContext(world, options);
-    ended.advised = context.terminal.advised;
     try {
       keepHomePrivate(context);
       ended.reason = await work(context);
@@ -41,11 +42,11 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     const program = await buildProgram(run, world.streams, spokenLanguage(), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
-    return fail(thrown, json, world, ended.advised);
+    return fail(thrown, json, world);
   }
   const [code, meaning] = EXIT_CODES[ended.reason];
   if (code !== 0 && json) {
-    writeError(world, JSON.stringify({ type: 'exit', code, message: ended.advised(meaning), hint: null }));
+    writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
   }
   return code;
 }
@@ -58,15 +59,11 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: World):
   throw new UsageError(t`PAS_LANG names a language that pas does not speak: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
 
-type Advised = (text: string) => string;
-
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
-function fail(thrown: unknown, json: boolean, world: World, advised: Advised): number {
+function fail(thrown: unknown, json: boolean, world: World): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
-  const { code } = error;
-  const message = advised(error.message);
-  const hint = error.hint === undefined ? undefined : advised(error.hint);
+  const { code, message, hint } = error;
   if (!error.printed) writeError(world, `pas: ${printable(message)}`);
   if (hint !== undefined && !error.printed) writeError(world, `     ${printable(hint)}`);
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));

@@ -1,5 +1,4 @@
-import { t } from './language.ts';
-import type { Message } from './message.ts';
+import { cmd, type Message, msg } from './message.ts';
 
 /**
  * What stops a command. Findings about data are not errors but {@link Issue} values; what the service answers is an
@@ -8,20 +7,20 @@ import type { Message } from './message.ts';
 
 /** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
 export const EXIT_CODES = {
-  done: [0, t`all that was asked for is done`],
-  bug: [1, t`a bug in pas`],
-  usage: [2, t`wrong usage`],
-  dataRefused: [3, t`finished, but some rows are invalid or some entries were refused`],
-  notAllowed: [4, t`the account as a whole is not signed in or not allowed`],
-  unavailable: [5, t`the service is closed or out of reach; the queue is kept`],
-  uncertain: [6, t`some entries are uncertain: run \`pas reconcile\``],
-  outboxLeased: [11, t`another push of this outbox is running`],
-  config: [12, t`the configuration is invalid`],
-  databaseTooNew: [13, t`a database was written by a newer pas`],
-  oaiProtocol: [14, t`the harvesting interface answered with a protocol error`],
-  outsideContract: [15, t`the service answered outside its contract`],
-  interrupted: [130, t`interrupted; the queue is kept`],
-} as const satisfies Record<string, readonly [number, string]>;
+  done: [0, msg`all that was asked for is done`],
+  bug: [1, msg`a bug in pas`],
+  usage: [2, msg`wrong usage`],
+  dataRefused: [3, msg`finished, but some rows are invalid or some entries were refused`],
+  notAllowed: [4, msg`the account as a whole is not signed in or not allowed`],
+  unavailable: [5, msg`the service is closed or out of reach; the queue is kept`],
+  uncertain: [6, msg`some entries are uncertain: run \`${cmd`pas reconcile`}\``],
+  outboxLeased: [11, msg`another push of this outbox is running`],
+  config: [12, msg`the configuration is invalid`],
+  databaseTooNew: [13, msg`a database was written by a newer pas`],
+  oaiProtocol: [14, msg`the harvesting interface answered with a protocol error`],
+  outsideContract: [15, msg`the service answered outside its contract`],
+  interrupted: [130, msg`interrupted; the queue is kept`],
+} as const satisfies Record<string, readonly [number, Message]>;
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
@@ -122,7 +121,7 @@ export class ContractError extends failure('outside-contract', 'outsideContract'
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {
-  constructor(message: Message = t`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
+  constructor(message: Message = msg`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
     super('interrupted', 'interrupted', message, options);
   }
 }

@@ -45,7 +45,7 @@ export function inLanguage(text: string, values: readonly unknown[], counted?: C
   return filled(form ?? english, values.map(String));
 }
 
-function filled(text: string, values: readonly string[]): string {
+export function filled(text: string, values: readonly string[]): string {
   return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }
 

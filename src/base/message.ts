@@ -1,11 +1,12 @@
-import { type Counted, inLanguage, numbered, type Template } from './language.ts';
+import { type Counted, filled, inLanguage, numbered, type Template } from './language.ts';
+import { shellWord } from './shell-word.ts';
 
 /**
  * What is said to people, as a value: a text with its values, which becomes words where it is put into a string, in the language
  * of whoever reads it there. The English text is its code. A plain string is in words already: those of others, and what an earlier
  * pas kept.
  */
-export type Message = string | Phrase;
+export type Message = string | Phrase | Command;
 
 type Value = Message | number;
 
@@ -31,7 +32,7 @@ class Phrase {
 }
 
 export function isMessage(value: unknown): value is Message {
-  return typeof value === 'string' || value instanceof Phrase;
+  return typeof value === 'string' || value instanceof Phrase || value instanceof Command;
 }
 
 /** What t`…` says at once, as a value. */
@@ -49,15 +50,57 @@ export function joined(messages: readonly Message[], separator: string): Message
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
 
+/** A command that a person may type: its words, quoted for a shell, and the profile where it would act on another one without it. */
+export class Command {
+  readonly command: string;
+  readonly values: readonly string[];
+
+  constructor(command: string, values: readonly string[]) {
+    this.command = command;
+    this.values = values;
+  }
+
+  toString(): string {
+    const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
+    const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
+    return filled(`${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`, this.values.map(shellWord));
+  }
+
+  toJSON(): string {
+    return String(this);
+  }
+}
+
+/** cmd`pas show ${localId}` */
+export function cmd(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Command {
+  return new Command(numbered(strings), values.map(String));
+}
+
+/** They act on the whole home, or on none. */
+const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'backup', 'restore', 'mock-server', 'completion', 'help']);
+
+let profileFlag = (): string => '';
+
+/** What commands must have added to act on the profile of the one that runs: ` --profile NAME`, or nothing. */
+export function addToCommands(flag: () => string): void {
+  profileFlag = flag;
+}
+
 /** A message as it is kept: plain JSON, in no language. */
-export type Kept = string | number | { readonly text: string; readonly values: readonly Kept[]; readonly counted?: Counted };
+export type Kept =
+  | string
+  | number
+  | { readonly text: string; readonly values: readonly Kept[]; readonly counted?: Counted }
+  | { readonly command: string; readonly values: readonly string[] };
 
 export function toKept(value: Value): Kept {
-  return value instanceof Phrase ? { ...value, values: value.values.map(toKept) } : value;
+  if (value instanceof Phrase) return { ...value, values: value.values.map(toKept) };
+  return value instanceof Command ? { ...value } : value;
 }
 
 /** As {@link toKept} made it. */
 export function fromKept(kept: Kept): Value {
   if (typeof kept !== 'object') return kept;
+  if ('command' in kept) return new Command(kept.command, kept.values);
   return new Phrase(kept.text, kept.values.map(fromKept), kept.counted);
 }

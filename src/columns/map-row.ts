@@ -30,7 +30,7 @@ export type KnownFind = {
 };
 
 /** Whose identifier it is, and the command that sends such finds to this service as well. */
-type Elsewhere = { readonly localId: string; readonly address: string; readonly command: string };
+type Elsewhere = { readonly localId: string; readonly address: string; readonly command: Message };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
 export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };

@@ -1,5 +1,5 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
-import { isMessage, type Message, msg } from '../base/message.ts';
+import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
 import { mappedAstrayMessage } from '../find/resolve-reference.ts';
@@ -233,11 +233,11 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
       return [];
     case 'other-label': {
       const { entry } = standing;
-      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: pas vocab map set ${set} "${own}" ${entry.id}`;
+      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: ${cmd`pas vocab map set ${set} ${own} ${entry.id}`}`;
       return [warningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {
-      const message = msg`"${own}" cannot be checked: ${set} was not harvested. Run pas harvest-vocab.`;
+      const message = msg`"${own}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
       return [warningIssue('mapping-unchecked', message)];
     }
     default:

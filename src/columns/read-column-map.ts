@@ -1,5 +1,5 @@
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
@@ -201,8 +201,8 @@ type MapRemarks = {
 export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
-    comment(msg`How pas reads the columns of ${table}: pas import FILE --map THIS-FILE`),
-    comment(msg`Made by pas import --wizard. Change what is wrong; a line with # is not read.`),
+    comment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
+    comment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; a line with # is not read.`),
     `version = ${MAP_VERSION}`,
     ...(map.localId === undefined ? [] : [`local_id = ${tomlString(map.localId)}`]),
     '',

@@ -1,5 +1,5 @@
 import { msgid, ngettext, t } from '../base/language.ts';
-import { shellWord } from '../base/shell-word.ts';
+import { type Command, cmd } from '../base/message.ts';
 import type { Profile } from '../context/config.ts';
 import type { Context } from '../context/context.ts';
 import { heldProjects } from '../flows/finds/outbox-status.ts';
@@ -7,8 +7,8 @@ import type { Entry } from '../outbox/entry.ts';
 import type { ServiceOutbox } from '../outbox/open-outbox.ts';
 
 /** What sends finds of other services to this one as well. */
-export function copyCommand({ kind, name }: Profile): string {
-  return `pas push --profile ${shellWord(name)}${kind === 'production' ? ' --copy' : ''}`;
+export function copyCommand({ kind, name }: Profile): Command {
+  return kind === 'production' ? cmd`pas push --profile ${name} --copy` : cmd`pas push --profile ${name}`;
 }
 
 /** Nobody's finds are sent in another one's name unless that is asked for. */
@@ -16,8 +16,8 @@ export function noteOtherAccounts({ terminal }: Context, others: ReadonlyMap<str
   for (const [username, count] of others) {
     terminal.note(
       ngettext(
-        msgid`${count} entry here was queued by ${username}, and is sent by that account; or by yours with pas push --any-account.`,
-        `${count} entries here were queued by ${username}, and are sent by that account; or by yours with pas push --any-account.`,
+        msgid`${count} entry here was queued by ${username}, and is sent by that account; or by yours with ${cmd`pas push --any-account`}.`,
+        `${count} entries here were queued by ${username}, and are sent by that account; or by yours with ${cmd`pas push --any-account`}.`,
         count,
       ),
     );
@@ -26,26 +26,26 @@ export function noteOtherAccounts({ terminal }: Context, others: ReadonlyMap<str
 
 /** What comes after something was queued. */
 export function adviseSending({ terminal }: Context): void {
-  terminal.note(t`Next: \`pas status\`, then \`pas push\` when there is a network.`);
+  terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when there is a network.`);
 }
 
 /**
  * The command that takes an entry on that waits for a person. A record may have several photographs, of which some are
  * there and some are not: each is decided by itself.
- * @param flag from {@link profileFlag}
  */
-export function commandFor(entry: Entry, flag: string): string {
-  const find = `${shellWord(entry.localId ?? entry.identCely ?? '')}${flag}`;
-  const only = entry.kind === 'import' ? '' : ` --entry ${entry.id}`;
-  switch (entry.state) {
+export function commandFor({ id, kind, state, localId, identCely }: Entry): Command {
+  const find = localId ?? identCely ?? '';
+  switch (state) {
     case 'uncertain':
-      return `pas resolve ${find}${only} --created ${entry.kind === 'import' ? 'IDENT' : entry.identCely} | --resend | --drop`;
+      return kind === 'import'
+        ? cmd`pas resolve ${find} --created IDENT | --resend | --drop`
+        : cmd`pas resolve ${find} --entry ${id} --created ${identCely ?? 'IDENT'} | --resend | --drop`;
     case 'refused':
-      return entry.kind === 'import' ? `pas edit ${find}` : `pas resolve ${find}${only} --resend | --drop`;
+      return kind === 'import' ? cmd`pas edit ${find}` : cmd`pas resolve ${find} --entry ${id} --resend | --drop`;
     case 'draft':
-      return `pas edit ${find}`;
+      return cmd`pas edit ${find}`;
     default:
-      return `pas show ${find}`;
+      return cmd`pas show ${find}`;
   }
 }
 
@@ -57,8 +57,8 @@ export function noteGap(context: Context, outbox: ServiceOutbox): void {
   const projects = held === 'all' ? '' : held.join(', ');
   terminal.note(
     held === 'all'
-      ? t`An older copy of the outbox was put back. What is added now may have been sent before, so it is uncertain until pas reconcile has looked.`
-      : t`The service has records that were made after the copy of the outbox and that are not in it (${projects}). What is added to these projects is uncertain until pas reconcile has looked.`,
+      ? t`An older copy of the outbox was put back. What is added now may have been sent before, so it is uncertain until ${cmd`pas reconcile`} has looked.`
+      : t`The service has records that were made after the copy of the outbox and that are not in it (${projects}). What is added to these projects is uncertain until ${cmd`pas reconcile`} has looked.`,
   );
-  terminal.note(t`If you know that nothing you add was sent before: pas reconcile --release-new`);
+  terminal.note(t`If you know that nothing you add was sent before: ${cmd`pas reconcile --release-new`}`);
 }

@@ -3,6 +3,7 @@ import { isLoopback } from '../base/address.ts';
 import { ConfigError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { LANGUAGES, type Language } from '../base/languages.ts';
+import { cmd } from '../base/message.ts';
 import { withoutRedisPasswords } from '../http/redis-address.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { parseToml, type TomlTable, tomlText } from '../store/toml.ts';
@@ -132,15 +133,15 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
     throw new ConfigError(config.profiles.size === 0 ? t`There is no profile yet.` : t`Several profiles and no default.`, {
       hint:
         config.profiles.size === 0
-          ? t`Make one with \`pas init\`.`
-          : t`Choose one with \`pas profile use NAME\` or --profile NAME.`,
+          ? t`Make one with \`${cmd`pas init`}\`.`
+          : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
     });
   }
   const settings = config.profiles.get(name);
   if (settings === undefined) {
     const known = [...config.profiles.keys()].join(', ');
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
-      hint: known === '' ? t`Make one with \`pas init\`.` : t`There is ${known}.`,
+      hint: known === '' ? t`Make one with \`${cmd`pas init`}\`.` : t`There is ${known}.`,
     });
   }
   refuseContradiction(config, places, name, settings);
@@ -164,7 +165,7 @@ export function refuseContradiction(
     const [here, there] = [String(settings[key] ?? 'svc'), String(others[key] ?? 'svc')];
     throw new ConfigError(
       t`${configFile}: profiles ${name} and ${other} name one service, ${address}, but differ in its ${key}: ${here} and ${there}.`,
-      { hint: t`Correct one of them, in the file or with \`pas init\`. Nothing was sent.` },
+      { hint: t`Correct one of them, in the file or with \`${cmd`pas init`}\`. Nothing was sent.` },
     );
   }
 }
@@ -174,7 +175,7 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
   for (const [key, rule] of Object.entries(PROFILE_KEYS)) {
     if ('required' in rule && settings[key as ProfileKey] === undefined) {
       throw new ConfigError(t`${where}: ${key} is missing.`, {
-        hint: t`Add it to the file, or run \`pas init --name ${name}\` again.`,
+        hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
       });
     }
   }

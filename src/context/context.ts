@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { addToCommands, cmd } from '../base/message.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Connections } from '../http/send.ts';
 import type { Outbox, ServiceOutbox } from '../outbox/open-outbox.ts';
 import type { NamedService } from '../outbox/services.ts';
@@ -11,7 +13,6 @@ import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
-import { makeAdvice } from './advice.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import { type Environment, type Places, placesFrom } from './places.ts';
 
@@ -75,7 +76,11 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     verbose: options.verbose === true,
     color: options.color !== false && wantsColor(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
-    advised: makeAdvice({ environment, config: readConfig, profile }),
+  });
+  let flag: string | undefined;
+  addToCommands(() => {
+    flag ??= profileFlag(readConfig, environment, profile);
+    return flag;
   });
   const openAt = async (path: string): Promise<Outbox> => {
     const [{ openOutbox }, { nameServices }] = await Promise.all([
@@ -116,7 +121,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       const before = notePointing(outbox, name);
       if (before !== undefined)
         terminal.warn(
-          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: pas service moved ${before} ${baseUrl}`,
+          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: ${cmd`pas service moved ${before} ${baseUrl}`}`,
         );
       return outbox;
     });
@@ -146,7 +151,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     }),
     prompt: opened(async () => {
       const { makePrompt } = await import('../ui/prompt.ts');
-      return makePrompt(streams.stdin, streams.stderr, terminal.advised);
+      return makePrompt(streams.stdin, streams.stderr);
     }),
     onClose,
     close: async () => {
@@ -188,4 +193,20 @@ export function keepHomePrivate({ places: { home, outboxFile, secretsFile }, ter
   );
   if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from here on only you can.`);
   if (open !== '') terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
+}
+
+/**
+ * What a command must have added to act on the profile of this one; nothing where that profile is the one that is used anyway, or
+ * there is none. What PAS_PROFILE says may be said for this command alone, so both that and the configured one must be it.
+ */
+function profileFlag(config: () => ConfigFile, environment: Environment, profile: () => Profile): string {
+  try {
+    const { name } = profile();
+    const { defaultProfile, profiles } = config();
+    const configured = defaultProfile ?? (profiles.size === 1 ? name : undefined);
+    const isUsedAnyway = configured === name && (environment['PAS_PROFILE'] ?? name) === name;
+    return isUsedAnyway ? '' : ` --profile ${shellWord(name)}`;
+  } catch {
+    return '';
+  }
 }

@@ -1,5 +1,6 @@
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import type { Harvesting, SyncContext } from '../flows/push/push-to-end.ts';
 import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
@@ -107,11 +108,11 @@ export function withoutHarvesting(profile: Profile): ConfigError {
     return new ConfigError(
       t`The harvesting interface of profile ${profile.name} is that of another instance: it does not show what was sent here.`,
       {
-        hint: t`Look in the instance's own pages, then \`pas resolve FIND --created IDENT\` or \`pas resolve FIND --resend\`.`,
+        hint: t`Look in the instance's own pages, then \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
       },
     );
   return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
-    hint: t`Add it with \`pas init --name ${profile.name} --oai-base …\`; a training instance uses that of production.`,
+    hint: t`Add it with \`${cmd`pas init --name ${profile.name} --oai-base`} …\`; a training instance uses that of production.`,
   });
 }
 
@@ -127,7 +128,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
       const password = passwordOf(context, profile);
       if (profile.username === undefined || password === undefined) {
         throw new ConfigError(t`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
-          hint: t`Run \`pas login\`.`,
+          hint: t`Run \`${cmd`pas login`}\`.`,
         });
       }
       return { kind: 'basic', username: profile.username, password };

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../columns/mapping.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
@@ -29,7 +30,7 @@ export function readMappingToChange(context: Context): Mapping {
   const [first] = mapping.issues;
   if (first === undefined) return mapping;
   throw new UsageError(`${placeText({ ...first, file: mapping.file })}: ${first.message}`, {
-    hint: t`Mend the file; \`pas vocab map check\` lists all that is wrong with it.`,
+    hint: t`Mend the file; \`${cmd`pas vocab map check`}\` lists all that is wrong with it.`,
   });
 }
 

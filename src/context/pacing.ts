@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { isLoopback } from '../base/address.ts';
 import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { type Check, ok, problem, warning } from '../flows/checks/check-machine.ts';
 import type { PaceStore, Pause } from '../http/pace-state.ts';
 import { openPaceStore } from '../http/pace-store.ts';
@@ -120,7 +121,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
     const place = placeOf(address);
     throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
-      hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`pas login --pacing-password\`.`,
+      hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,
     });
   }
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import type { Copied, Recognition } from '../flows/push/recognise-outbox.ts';
 import { openMemory } from '../outbox/history.ts';
 import { systemProcesses } from '../outbox/process-table.ts';
@@ -18,7 +19,7 @@ export function openRecognition(context: Context, said: 'moved' | 'copied' | und
       const what = t`This outbox was used on another machine before.`;
       if (!terminal.interactive)
         throw new UsageError(t`${what} Nothing was sent.`, {
-          hint: t`If nothing is sent from there any more: pas push --moved. If it is a copy: pas push --copied`,
+          hint: t`If nothing is sent from there any more: ${cmd`pas push --moved`}. If it is a copy: ${cmd`pas push --copied`}`,
         });
       terminal.note(what);
       return (await prompt()).confirm(t`Was it moved here, so that nothing is sent from there any more? (No: it is a copy)`);

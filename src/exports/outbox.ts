@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
+import { cmd } from '../base/message.ts';
 import { placesFrom } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/validate-find.ts';
@@ -166,7 +167,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       enqueueFinds(finds, { ...keeping, outbox, validate: (find) => validateFind(find, knowledge.known()), dryRun: false }),
     importTable: async (path) => {
       const context = { ...keeping, outbox, known: knowledge.known(), dryRun: false };
-      return importTable(await readTable(path), { ...context, photoFolder: dirname(path), copyCommand: 'pas push --copy' });
+      return importTable(await readTable(path), { ...context, photoFolder: dirname(path), copyCommand: cmd`pas push --copy` });
     },
     setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, find), value),
     addPhoto: async (find, path) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts';
 import { errorIssue, type Issue, issueOf } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { attributeOf, childrenOf, SCHEMA_NAMESPACE, XML_NAMESPACE, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
@@ -34,7 +34,7 @@ export async function openFindSchema(
   const validator = await compileLocally(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(messageOf(thrown), {
       cause: thrown,
-      hint: msg`Fetch it again with \`pas schema update\`, or go back to the one that comes with pas: pas schema update --bundled`,
+      hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or go back to the one that comes with pas: ${cmd`pas schema update --bundled`}`,
     });
   });
   return {

@@ -1,4 +1,4 @@
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import type { FindElements } from './fields.ts';
 import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
@@ -32,7 +32,7 @@ function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Find
       }
       return [
         pointedOut(
-          msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.`,
+          msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with ${cmd`pas harvest-vocab`} projekt.`,
         ),
       ];
     }
@@ -60,7 +60,7 @@ function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] 
   const rank = rankOf(context);
   if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
   const { id } = projekt;
-  const message = msg`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: pas harvest-vocab projekt`;
+  const message = msg`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: ${cmd`pas harvest-vocab`} projekt`;
   return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
 }
 

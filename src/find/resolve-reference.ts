@@ -1,4 +1,4 @@
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
@@ -115,11 +115,11 @@ export function findNameDoubt(text: string): Message | undefined {
 }
 
 export function wrongSetMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: pas vocab list ${set}`;
+  return msg`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: pas vocab search "${term.label}" --set ${set}`;
+  return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
 export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): Message {
@@ -131,7 +131,7 @@ export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-a
       : because === 'wrong-set' && term !== undefined
         ? msg`is an entry of ${term.setSpec} now`
         : msg`is no entry of ${set}`;
-  return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: pas vocab map set ${set} "${own}" ID`;
+  return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${own}`} ID`;
 }
 
 function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
@@ -146,11 +146,11 @@ function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: st
 
 export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): Message {
   const named = list(nearest);
-  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`Look with: pas vocab search "${cell}" --set ${set}`;
+  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`Look with: ${cmd`pas vocab search ${cell} --set ${set}`}`;
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {
-  return msg`"${cell}" cannot be looked up: ${set} was not harvested yet. Run pas harvest-vocab, or write the identifier.`;
+  return msg`"${cell}" cannot be looked up: ${set} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
 function nameAdvice(text: string): Message {

@@ -1,4 +1,4 @@
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { codePointName } from '../text/printable.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
@@ -122,7 +122,7 @@ function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
     .map(({ field: { name }, reference: { id } }) => {
-      const message = msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; pas vocab search finds it.`;
+      const message = msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; ${cmd`pas vocab search`} finds it.`;
       return { element: name, message };
     });
 }
@@ -148,12 +148,12 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       return [{ element: name, message: deletedMessage(found.term, set) }];
     case 'unknown': {
       const nearest = nearestAdvice(set, text || id, found.nearest);
-      return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run pas harvest-vocab.` }];
+      return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.` }];
     }
     case 'mapped-astray':
       return [{ element: name, message: mappedAstrayMessage(found, set) }];
     case 'not-harvested': {
-      const message = msg`${id} in ${name} is taken unchecked: ${set} was not harvested. Run pas harvest-vocab to check it.`;
+      const message = msg`${id} in ${name} is taken unchecked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }

@@ -1,4 +1,4 @@
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 
 /** Where a Redis is, and as whom to use it. Never with a password: that is a secret, and this is printed. */
 export type RedisAddress = {
@@ -22,7 +22,7 @@ export function readRedisAddress(text: string): RedisAddress | AddressFault {
   if (url !== undefined && (url.password !== '' || /^[^/]*:[^/]*@/.test(text.slice(text.indexOf('//') + 2)))) {
     return {
       message: msg`holds a password, and secrets never stand in config.toml or in a flag`,
-      hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`pas login --pacing-password\`.`,
+      hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`${cmd`pas login --pacing-password`}\`.`,
     };
   }
   if (

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../base/errors.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-state.ts';
 
 /**
@@ -34,7 +34,7 @@ export class LongPauseError extends UnavailableError {
     const asked = new Date(nowMs + pause.askedMs).toISOString();
     this.reason =
       pause.askedMs > pause.keptMs
-        ? msg`the service asked for a pause until ${asked}, of which only \`pas pace --keep\` keeps more than an hour`
+        ? msg`the service asked for a pause until ${asked}, of which only \`${cmd`pas pace --keep`}\` keeps more than an hour`
         : msg`the service asked for a long pause`;
   }
 }
@@ -44,6 +44,6 @@ export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
   const [until, asked] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
   if (askedMs <= keptMs) return msg`The service asked for a pause: nothing leaves until ${until}.`;
   return keptMs > 0
-    ? msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: pas pace --keep`
-    : msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: pas pace --keep`;
+    ? msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
+    : msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
 }

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { striking } from '../http/without-secrets.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
@@ -134,7 +135,7 @@ function refuseStatus(endpoint: string, { status, headers }: HttpResponse): void
   if (status === 200) return;
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
-      hint: t`Check username and oai_auth in the profile, then run \`pas login\`.`,
+      hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
     });
   }
   if ([408, 425, 429].includes(status) || status >= 500) {

@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { granularityOf } from './datestamp.ts';
 
 /** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */
@@ -24,15 +25,15 @@ const VERBS = {
 export type Verb = keyof typeof VERBS;
 
 /** What the protocol's error codes mean for the person who asked. */
-export const ERROR_HINTS: Readonly<Record<string, string>> = {
-  badArgument: t`Check the set, the format and the dates. A service that is in trouble says this as well: try again later.`,
-  badResumptionToken: t`The list expired on the server. Run the command again; what was stored is kept.`,
-  badVerb: t`The address may not be a harvesting interface. Check oai_base in the profile.`,
-  cannotDisseminateFormat: t`See \`pas oai formats\` for what this service offers.`,
-  idDoesNotExist: t`Check the identifier.`,
-  noMetadataFormats: t`There is nothing to read for this record.`,
-  noRecordsMatch: t`Nothing fits the set and the dates.`,
-  noSetHierarchy: t`This service has no sets; harvest without one.`,
+export const ERROR_HINTS: Readonly<Record<string, Message>> = {
+  badArgument: msg`Check the set, the format and the dates. A service that is in trouble says this as well: try again later.`,
+  badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
+  badVerb: msg`The address may not be a harvesting interface. Check oai_base in the profile.`,
+  cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
+  idDoesNotExist: msg`Check the identifier.`,
+  noMetadataFormats: msg`There is nothing to read for this record.`,
+  noRecordsMatch: msg`Nothing fits the set and the dates.`,
+  noSetHierarchy: msg`This service has no sets; harvest without one.`,
 };
 
 /** @throws UsageError where the service could only refuse these arguments */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { FileError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import { copyDatabase } from '../store/database-file.ts';
 import { type Outbox, openOutbox } from './open-outbox.ts';
 
@@ -23,7 +23,7 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
     const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
     if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
     throw new FileError(file, msg`${file} is a database, but no outbox of pas.`, {
-      hint: msg`Name a file that pas backup made.`,
+      hint: msg`Name a file that ${cmd`pas backup`} made.`,
     });
   });
   return openOutbox(draft, clock);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
@@ -87,7 +87,7 @@ function withStatements(path: string, database: Database, clock: Clock): Outbox 
 export function expectOneChange(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
     throw new DatabaseError(msg`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
-      hint: msg`Another pas changed it meanwhile. Run \`pas status\`, then the command again.`,
+      hint: msg`Another pas changed it meanwhile. Run \`${cmd`pas status`}\`, then the command again.`,
     });
   }
 }

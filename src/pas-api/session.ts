@@ -1,5 +1,5 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, striking } from '../http/without-secrets.ts';
 import { readErrorBody } from './error-body.ts';
@@ -60,7 +60,7 @@ export function authorised(token: string, send: Exchange): Exchange {
   return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
-const LOGIN_HINT = msg`Run \`pas login\`, or set PAS_USERNAME and PAS_PASSWORD.`;
+const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
 async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
   const { baseUrl, username, password, send } = options;

@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { shellWord } from '../base/shell-word.ts';
+import { cmd } from '../base/message.ts';
 import type { NextStep, ReportState } from './report-model.ts';
 
 /** What of a find waits, failed or is in doubt besides its import. */
@@ -11,37 +11,33 @@ type Situation = {
   readonly photographsSent: number;
   /** Photographs and registration numbers. */
   readonly changes: Changes;
-  /** What commands must have added to act on the report's profile: ` --profile NAME`, or nothing. */
-  readonly profileFlag: string;
   /** A pull has met the record. */
   readonly pulled: boolean;
 };
 
 /** What somebody can do about a find now; nothing where it only has to be waited for, or is done. */
-export function nextSteps({ localId, state, photographsSent, changes, profileFlag, pulled }: Situation): NextStep[] {
-  const find = `${shellWord(localId)}${profileFlag}`;
+export function nextSteps({ localId, state, photographsSent, changes, pulled }: Situation): NextStep[] {
+  const find = localId;
   return [
     ...stepsOf(state, find),
     ...(changes.refused > 0 && state !== 'refused'
-      ? [{ text: t`A photograph or number of it was refused: look at why.`, command: `pas show ${find}` }]
+      ? [{ text: t`A photograph or number of it was refused: look at why.`, command: cmd`pas show ${find}` }]
       : []),
     ...(changes.uncertain > 0 && state !== 'uncertain'
       ? [
           {
             text: t`Nobody knows whether a photograph or number of it arrived: ask the service.`,
-            command: `pas reconcile ${find}`,
+            command: cmd`pas reconcile ${find}`,
           },
         ]
       : []),
     ...(changes.queued > 0 && isAtService(state)
-      ? [{ text: t`Send its photographs and numbers that wait.`, command: `pas push ${find}` }]
+      ? [{ text: t`Send its photographs and numbers that wait.`, command: cmd`pas push ${find}` }]
       : []),
     ...(photographsSent === 0 && changes.queued === 0 && (state === 'submitted' || state === 'confirmed')
-      ? [{ text: t`Add a photograph: the service archives no find without one.`, command: `pas photo add ${find} FILE` }]
+      ? [{ text: t`Add a photograph: the service archives no find without one.`, command: cmd`pas photo add ${find} FILE` }]
       : []),
-    ...(!pulled && isAtService(state)
-      ? [{ text: t`Ask the service how it stands by now.`, command: `pas pull${profileFlag}` }]
-      : []),
+    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service how it stands by now.`, command: cmd`pas pull` }] : []),
   ];
 }
 
@@ -52,15 +48,15 @@ function isAtService(state: ReportState): boolean {
 function stepsOf(state: ReportState, find: string): NextStep[] {
   const steps: Partial<Record<ReportState, NextStep[]>> = {
     draft: [
-      { text: t`Complete its row in the table and import the table again, or complete it here:`, command: `pas edit ${find}` },
+      { text: t`Complete its row in the table and import the table again, or complete it here:`, command: cmd`pas edit ${find}` },
     ],
     refused: [
-      { text: t`Mend its row in the table and import the table again, or mend it here:`, command: `pas edit ${find}` },
-      { text: t`If the reason lay with the service, send the same again:`, command: `pas resolve ${find} --resend` },
+      { text: t`Mend its row in the table and import the table again, or mend it here:`, command: cmd`pas edit ${find}` },
+      { text: t`If the reason lay with the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
     ],
-    uncertain: [{ text: t`Nobody knows whether the service has it. Ask it:`, command: `pas reconcile ${find}` }],
-    queued: [{ text: t`Send it as soon as there is a network.`, command: `pas push ${find}` }],
-    gone: [{ text: t`Look at what happened to it, and ask the service’s people.`, command: `pas show ${find}` }],
+    uncertain: [{ text: t`Nobody knows whether the service has it. Ask it:`, command: cmd`pas reconcile ${find}` }],
+    queued: [{ text: t`Send it as soon as there is a network.`, command: cmd`pas push ${find}` }],
+    gone: [{ text: t`Look at what happened to it, and ask the service’s people.`, command: cmd`pas show ${find}` }],
     unsent: [{ text: t`Import its table again under this profile to queue it.` }],
   };
   return steps[state] ?? [];

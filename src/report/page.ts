@@ -245,5 +245,5 @@ function problem({ severity, element, message }: Problem): Html {
 }
 
 function step({ text, command }: NextStep): Html {
-  return html`<li>${text}${command === undefined ? undefined : html` <code>${command}</code>`}</li>`;
+  return html`<li>${text}${command === undefined ? undefined : html` <code>${String(command)}</code>`}</li>`;
 }

@@ -1,3 +1,4 @@
+import type { Command } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
 
@@ -36,7 +37,7 @@ export type Place = {
 export type Problem = { readonly severity: 'error' | 'warning'; readonly element?: string; readonly message: string };
 
 /** What somebody can do now: in words, with the command where there is one. */
-export type NextStep = { readonly text: string; readonly command?: string };
+export type NextStep = { readonly text: string; readonly command?: Command };
 
 export type Picture =
   | {

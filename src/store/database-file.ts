@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase } from './database.ts';
 import { flushFolder } from './folder.ts';
@@ -66,7 +67,7 @@ export function refuseDamaged(path: string): void {
   const damage = findDamage(path, 1).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
-    hint: t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+    hint: t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   });
 }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
 
 export type Database = Sqlite.Database;
@@ -110,7 +111,7 @@ const REASONS: ReadonlyArray<readonly [string, string, string]> = [
   [
     'SQLITE_CORRUPT',
     t`the database is damaged`,
-    t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+    t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   ],
   ['SQLITE_NOTADB', t`the file is not a database`, t`Move the file away if it does not belong to pas.`],
   ['SQLITE_CANTOPEN', t`the database cannot be opened`, t`Check that the folder exists and can be written.`],

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { writePrivateFile } from './files.ts';
 
 /** A file that was fetched, with where it came from. Times are milliseconds since 1970 UTC by this machine's clock. */
@@ -107,7 +108,7 @@ function readOrUndefined(path: string): Buffer | undefined {
 }
 
 function damaged(what: string): ConfigError {
-  return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`pas schema update\`.` });
+  return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`${cmd`pas schema update`}\`.` });
 }
 
 function sha512Hex(bytes: Buffer): string {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
 import { writePrivateFile } from './files.ts';
 import { keepPrivate } from './folder.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
@@ -155,7 +156,7 @@ function withKeyring<T>(owner: string, work: () => T): T {
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
     throw new AuthError(t`The secrets of ${owner} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
-      hint: t`Unlock it; or set PAS_KEYRING=off and run \`pas login\` to keep them in a file that only you can read.`,
+      hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to keep them in a file that only you can read.`,
     });
   }
 }
@@ -171,7 +172,8 @@ function readAll(path: string): Map<string, Kept> {
     throw new ConfigError(t`${path} cannot be read.`, { cause: thrown, hint: t`Check its permissions.` });
   }
   const all = parseObject(text);
-  if (all === undefined) throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`pas login\` again.` });
+  if (all === undefined)
+    throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`${cmd`pas login`}\` again.` });
   const secrets = new Map(Object.entries(all).map(([owner, kept]) => [owner, keptOf(kept)]));
   if (isOpen && [...secrets.values()].some((kept) => !('keyring' in kept)))
     throw new ConfigError(t`${path} is not used: others may read it, and its permissions cannot be changed.`, {

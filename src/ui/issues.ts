@@ -8,18 +8,16 @@ export function printIssues(terminal: Terminal, issues: readonly Issue[], print:
     const mark = issue.severity === 'error' ? color.red('✗') : color.yellow('!');
     const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
     const element = issue.element === undefined ? '' : color.bold(`${issue.element}: `);
-    print(
-      `${mark} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(terminal.advised(issue.message))}`,
-    );
+    print(`${mark} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`);
   }
 }
 
 /** The issues as `--json` prints them. */
-export function issueValues(terminal: Terminal, issues: readonly Issue[]): Record<string, unknown>[] {
-  return issues.map((issue) => issueValue(terminal, issue));
+export function issueValues(issues: readonly Issue[]): Record<string, unknown>[] {
+  return issues.map(issueValue);
 }
 
-export function issueValue({ advised }: Terminal, issue: Issue): Record<string, unknown> {
+export function issueValue(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,
     file: issue.file ?? null,
@@ -31,6 +29,6 @@ export function issueValue({ advised }: Terminal, issue: Issue): Record<string, 
     element: issue.element ?? null,
     rule: issue.rule,
     severity: issue.severity,
-    message: advised(issue.message),
+    message: issue.message,
   };
 }

@@ -1,7 +1,6 @@
 import inquirer from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Something to choose. `short` is what stays on the screen; `description` is shown while the offer is the one that Enter takes. */
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
@@ -35,7 +34,7 @@ export type Prompt = {
 const LINES_OF_OFFERS = 9;
 
 /** @throws InterruptedError, from every question, on Ctrl-C and where the terminal is closed */
-export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream, advised: Terminal['advised']): Prompt {
+export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Prompt {
   const prompt = inquirer.createPromptModule({ input, output });
   const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
     try {
@@ -64,7 +63,7 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream,
               message,
               validate: async (text: string) => {
                 const problem = await problemOf(text);
-                return problem === undefined ? true : advised(problem);
+                return problem ?? true;
               },
               ...(fallback === undefined ? {} : { default: fallback }),
             },

@@ -20,8 +20,6 @@ type TerminalOptions = {
   readonly color: boolean;
   /** The terminal can move its cursor. */
   readonly cursor: boolean;
-  /** What becomes of the commands that a text advises. */
-  readonly advised: (text: string) => string;
 };
 
 /** Results go to stdout, everything else to stderr. */
@@ -36,8 +34,6 @@ export type Terminal = {
   table(header: readonly string[], rows: readonly (readonly string[])[]): void;
   /** One JSON value as the result; nothing without `--json`. */
   value(value: unknown): void;
-  /** A text with commands in it, as notes and warnings show it: for what advises and is printed or given to programs otherwise. */
-  advised(text: string): string;
   /** What happens meanwhile; nothing under `--quiet`. */
   note(text: string): void;
   /** What happens underneath; only under `--verbose`. */
@@ -74,14 +70,13 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));
     },
-    advised: options.advised,
     note: (text) => {
-      if (!options.quiet) write(streams.stderr, options.advised(text));
+      if (!options.quiet) write(streams.stderr, text);
     },
     detail: (text) => {
       if (options.verbose) write(streams.stderr, color.dim(text));
     },
-    warn: (text) => write(streams.stderr, color.yellow(options.advised(text))),
+    warn: (text) => write(streams.stderr, color.yellow(text)),
     progress: (label) => {
       // A log of bars helps nobody.
       const silent = options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;

@@ -109,7 +109,7 @@ describe('a reviewed mapping', () => {
     await expectDone(home.pas('vocab', 'map', 'check'));
 
     await moveEntry('areal');
-    await reported('mapping-moved', /HES-000286.*entry of heslo:areal now.*pas vocab map set heslo:obdobi "laten" ID/);
+    await reported('mapping-moved', /HES-000286.*entry of heslo:areal now.*pas vocab map set heslo:obdobi laten ID/);
 
     await moveEntry('obdobi');
     expect((await home.pas('validate')).code).toBe(0);

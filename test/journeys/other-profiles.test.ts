@@ -37,14 +37,14 @@ describe('commands that are advised', () => {
     const imported = await home.pas('import', draft, writeSeason(home, 1), '--profile', MUSEUM);
     expect(imported.stderr).not.toContain('`pas push`');
     const status = (await home.pas('status', '--profile', MUSEUM)).stdout;
-    expect(status).toContain(`pas edit 'DR 1' --profile ${MUSEUM}\n`);
-    expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit 'DR 1' --profile ${MUSEUM}`);
+    expect(status).toContain(`pas edit --profile ${MUSEUM} 'DR 1'\n`);
+    expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit --profile ${MUSEUM} 'DR 1'`);
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
     expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
     expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
     await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
-    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit &#39;DR 1&#39; --profile ${MUSEUM}`);
+    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit --profile ${MUSEUM} &#39;DR 1&#39;`);
     const own = (
       await home.pas('number', 'import', home.file('own.csv', 'local_id;evidencni_cislo\nK-2;A 2\n'), '--profile', 'mock')
     ).stderr;

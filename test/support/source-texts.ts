@@ -102,10 +102,21 @@ function nameOf(value: unknown): string {
 
 function templateOf(node: Node, code: string): Template {
   if (node.type !== 'TemplateLiteral') return { parts: [String(node['value'])], expressions: [], plain: node.type === 'Literal' };
-  const expressions = (node['expressions'] as Node[]).map((each) => code.slice(each.start, each['end'] as number));
+  const expressions = (node['expressions'] as Node[]).map(
+    (each) => commandOf(each, code) ?? code.slice(each.start, each['end'] as number),
+  );
   return {
     parts: (node['quasis'] as Node[]).map((quasi) => (quasi['value'] as { readonly cooked: string }).cooked),
     expressions,
-    plain: (node['expressions'] as Node[]).every((each) => nameOf(each) !== '' && each.type !== 'Literal'),
+    plain: (node['expressions'] as Node[]).every(
+      (each) => commandOf(each, code) !== undefined || (nameOf(each) !== '' && each.type !== 'Literal'),
+    ),
   };
+}
+
+/** cmd`pas show ${find}` is called `pas show find` where it stands in a text. */
+function commandOf(node: Node, code: string): string | undefined {
+  if (node.type !== 'TaggedTemplateExpression' || nameOf(node['tag']) !== 'cmd') return undefined;
+  const { parts, expressions } = templateOf(node['quasi'] as Node, code);
+  return parts.map((part, index) => `${part}${expressions[index] ?? ''}`).join('');
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { addingSources, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
@@ -13,7 +13,6 @@ import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
-import type { Terminal } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { adviseSending } from '../next-command.ts';
 
@@ -51,7 +50,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
     return addByAsking(context, adding, resumed, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
     throw new UsageError(t`There is no terminal to ask on.`, {
-      hint: t`Say the find with --set element=value, or import a table: pas import FILE.`,
+      hint: t`Say the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
   return printAdded(context, await addFind(adding, resumed, options.draft === true));
@@ -63,16 +62,16 @@ async function addByAsking(context: Context, adding: Adding, resumed: Find | und
   const say = (text: string): void => terminal.note(printable(text));
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
-  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: pas add --resume`);
+  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: ${cmd`pas add --resume`}`);
   say(keysText());
   if (resumed !== undefined) say(findLine(resumed));
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
     for (const issue of issues) say(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
-    terminal.line(printable(terminal.advised(savedText(saved))));
+    terminal.line(printable(savedText(saved)));
     if (terminal.json || resumed !== undefined) {
-      terminal.value(savedValue(terminal, saved));
+      terminal.value(savedValue(saved));
       return 'done';
     }
     if (!(await wantsAnother(asking.prompt))) return 'done';
@@ -95,29 +94,29 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   const issues = added.issues.map(({ column: _column, find: _find, ...issue }) => issue);
   printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
   if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
-  else terminal.line(terminal.advised(savedText(added)));
+  else terminal.line(savedText(added));
   if (added.state === 'queued') adviseSending(context);
-  terminal.value(savedValue(terminal, added.state === null ? added : { ...added, issues }));
+  terminal.value(savedValue(added.state === null ? added : { ...added, issues }));
   return added.asWished ? 'done' : 'dataRefused';
 }
 
 /** What became of it, in a line. */
 function savedText({ find: { localId }, state }: Saved): string {
-  const word = shellWord(localId);
+  const word = localId;
   if (state === 'uncertain')
-    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: pas reconcile`;
+    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: ${cmd`pas reconcile`}`;
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
-    : t`${localId} is kept as a draft. To finish it: pas add --resume ${word}`;
+    : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${word}`}`;
 }
 
-function savedValue(terminal: Terminal, { id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+function savedValue({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
   return {
     find: id,
     local_id: find.localId,
     state,
     elements: find.elements,
     photos: photosAdded,
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   };
 }

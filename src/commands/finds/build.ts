@@ -29,7 +29,7 @@ async function build(context: Context, name: string): Promise<ExitReason> {
     find: stored.localId,
     document: document.toString('utf8'),
     content_digest: contentDigest,
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

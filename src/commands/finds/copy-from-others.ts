@@ -1,4 +1,5 @@
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { copyFinds } from '../../flows/queue/copy-finds.ts';
@@ -37,8 +38,8 @@ export async function copyFromOthers(
   if (drafts > 0)
     terminal.warn(
       ngettext(
-        msgid`${drafts} of them is a draft here: pas status says what is wrong.`,
-        `${drafts} of them are drafts here: pas status says what is wrong.`,
+        msgid`${drafts} of them is a draft here: ${cmd`pas status`} says what is wrong.`,
+        `${drafts} of them are drafts here: ${cmd`pas status`} says what is wrong.`,
         drafts,
       ),
     );

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { editFile } from '../../context/edit-file.ts';
 import { addingSources, offerSources, openValidationContext } from '../../context/validation.ts';
@@ -31,7 +31,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
-    .option('--ask', t`ask the questions of pas add, with what the find says now as answers`)
+    .option('--ask', t`ask the questions of ${cmd`pas add`}, with what the find says now as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
     .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
 }
@@ -77,9 +77,9 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
 async function editInEditor(context: Context, opened: FindEdit, stored: StoredFind, discard: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
-  const find = shellWord(stored.localId);
+  const find = stored.localId;
   if (file.left === undefined || discard) file.write(opened.text());
-  else terminal.warn(t`You go on with what an earlier edit left. To start anew: pas edit ${find} --discard`);
+  else terminal.warn(t`You go on with what an earlier edit left. To start anew: ${cmd`pas edit ${find} --discard`}`);
   for (;;) {
     const edited = opened.byText(file.open());
     const reason = finish(context, stored, edited);
@@ -108,17 +108,17 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   if (edited.kind === 'stored') {
     const state = STATE_WORDS[edited.state];
     const text = {
-      queued: t`${shown} is queued. Send it: pas push`,
+      queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
       draft: t`${shown} is a draft until what is marked ✗ is mended.`,
-      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: pas reconcile`,
+      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: ${cmd`pas reconcile`}`,
     };
-    terminal.line(edited.state in text ? terminal.advised(text[edited.state as keyof typeof text]) : `${shown}: ${state}`);
+    terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }
   terminal.value({
     find,
     changed: edited.kind === 'stored' ? edited.changed : [],
     state: edited.kind === 'stored' ? edited.state : null,
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
 }

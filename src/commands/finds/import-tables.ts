@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput } from '../../context/own-files.ts';
@@ -68,7 +69,7 @@ export async function importTables(context: Context, files: readonly string[], o
     if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
-    terminal.note(t`To say what the columns are without renaming them: pas import TABLE --wizard`);
+    terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
   printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), request.dryRun);
   if (!request.dryRun) noteGap(context, request.outbox);
@@ -102,7 +103,7 @@ async function readColumnMap(context: Context, given: string, lookupTerm: Lookup
       `${file} has ${faults} faults. Nothing was imported.`,
       faults,
     ),
-    { hint: t`Mend the file, or make it anew: pas import TABLE --wizard` },
+    { hint: t`Mend the file, or make it anew: ${cmd`pas import`} TABLE --wizard` },
   );
 }
 
@@ -156,6 +157,6 @@ function printSummary(context: Context, { finds, rows }: Imported, issues: reado
     invalid,
     drafts,
     photos,
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   });
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { Preview, StrangeTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
@@ -14,7 +14,6 @@ import { lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts'
 import { printable } from '../../text/printable.ts';
 import { wrapped } from '../../text/wrap.ts';
 import { issueValue } from '../../ui/issues.ts';
-import type { Terminal } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
@@ -65,10 +64,10 @@ export async function runWizard(context: Context, files: readonly string[], opti
     terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
   }
   terminal.line(t`Written: ${mapFile}`);
-  terminal.value(wizardValue(terminal, mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
+  terminal.value(wizardValue(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
-  const [shownFile, shownMap] = [shellWord(file), shellWord(mapFile)];
-  terminal.note(t`Next: pas import ${shownFile} --map ${shownMap} --dry-run`);
+  const [shownFile, shownMap] = [file, mapFile];
+  terminal.note(t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --dry-run`}`);
   return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
 }
 
@@ -96,7 +95,6 @@ function sayerOf({ terminal, streams }: Context): (lines: readonly string[]) => 
 }
 
 function wizardValue(
-  terminal: Terminal,
   mapFile: string,
   termsFile: string | undefined,
   { columns, fixed, undecided }: TableProposal,
@@ -122,7 +120,7 @@ function wizardValue(
     rows: preview.rows,
     left_out: preview.leftOut,
     drafts: preview.drafts,
-    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(terminal, issue) })),
+    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...issueValue(issue) })),
     strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
   };
 }

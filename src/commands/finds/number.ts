@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
@@ -61,7 +62,7 @@ export async function importNumbers(context: Context, file: string, options: Imp
       ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
   );
-  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`pas push --only number\` when there is a network.`);
-  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(terminal, issues) });
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when there is a network.`);
+  terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

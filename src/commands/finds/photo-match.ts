@@ -1,6 +1,7 @@
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
 import { questionsAbout } from '../../flows/interview/ask-about-matches.ts';
@@ -75,7 +76,7 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
     queued: done,
     gps_stripped: stripped,
     files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   });
 }
 
@@ -120,12 +121,12 @@ function printLeft(
       ),
     );
   }
-  const advise = (text: string): void => terminal.line(terminal.advised(text));
+  const advise = (text: string): void => terminal.line(text);
   if (doubtful > 0) {
     advise(
       ngettext(
-        msgid`${doubtful} doubtful match was left: pas photo add FIND FILE, or answer on a terminal.`,
-        `${doubtful} doubtful matches were left: pas photo add FIND FILE, or answer on a terminal.`,
+        msgid`${doubtful} doubtful match was left: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
+        `${doubtful} doubtful matches were left: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
         doubtful,
       ),
     );
@@ -133,8 +134,8 @@ function printLeft(
   if (none > 0) {
     advise(
       ngettext(
-        msgid`Nothing says which find ${none} photograph shows: pas photo add FIND FILE`,
-        `Nothing says which find ${none} photographs show: pas photo add FIND FILE`,
+        msgid`Nothing says which find ${none} photograph shows: ${cmd`pas photo add`} FIND FILE`,
+        `Nothing says which find ${none} photographs show: ${cmd`pas photo add`} FIND FILE`,
         none,
       ),
     );

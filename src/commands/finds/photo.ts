@@ -89,6 +89,6 @@ async function add(context: Context, find: string, files: readonly string[], opt
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
   if (queued > 0) noteGap(context, outbox);
-  terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(terminal, issues) });
+  terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

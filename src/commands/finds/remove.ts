@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type Doomed, planRemoval, removeFind } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -45,7 +45,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   }
   for (const { name, because } of kept) {
     const find = printable(name);
-    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, shellWord(name))}`);
+    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, name)}`);
   }
   terminal.value({
     removed,
@@ -79,13 +79,13 @@ function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): 
   switch (state) {
     case 'accepted':
       return kind === 'import'
-        ? t`The service has it as ${ident}. What is still queued for it can be given up: pas resolve ${find} --drop`
+        ? t`The service has it as ${ident}. What is still queued for it can be given up: ${cmd`pas resolve ${find} --drop`}`
         : t`Something of it was accepted as part of ${ident}.`;
     case 'sending':
-      return t`It is being sent: wait for the push to end. If none is running, pas doctor says what to do.`;
+      return t`It is being sent: wait for the push to end. If none is running, ${cmd`pas doctor`} says what to do.`;
     default:
       return localId === null || kind === 'import'
-        ? t`The service may have it. Find out first: pas reconcile ${find}`
-        : t`The service may have a part of it. Find out first: pas reconcile ${find}, or pas resolve ${find} --entry ${id} --drop`;
+        ? t`The service may have it. Find out first: ${cmd`pas reconcile ${find}`}`
+        : t`The service may have a part of it. Find out first: ${cmd`pas reconcile ${find}`}, or ${cmd`pas resolve ${find} --entry ${id} --drop`}`;
   }
 }

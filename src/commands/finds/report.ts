@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { sizeText, t } from '../../base/language.ts';
-import { profileFlag } from '../../context/advice.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ownHarvestBase } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
@@ -96,7 +95,6 @@ async function requestOf(context: Context, names: readonly string[], options: Re
   return {
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
-    profileFlag: profileFlag(context),
     recordBase,
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
-import { profileFlag } from '../../context/advice.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
 import { doubtText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import { type Elsewhere, knownFind, type Story } from '../../flows/queue/known-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable, type Terminal } from '../../ui/terminal.ts';
+import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { commandFor } from '../next-command.ts';
 
@@ -39,7 +38,7 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
     elements: find?.elements ?? {},
     at_service: atService === undefined ? null : atServiceValue(atService),
-    entries: stories.map((story) => storyValue(terminal, story)),
+    entries: stories.map(storyValue),
     other_profiles: elsewhere.map(({ profile, service, entry }) => ({
       profile,
       service,
@@ -85,7 +84,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  for (const line of aboutEntry(entry, profileFlag(context), terminal.advised)) terminal.line(`  ${line}`);
+  for (const line of aboutEntry(entry)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
@@ -93,7 +92,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
       `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
     );
     if (attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
-      terminal.line(`    ${printable(terminal.advised(String(attempt.reason)))}`);
+      terminal.line(`    ${printable(String(attempt.reason))}`);
   }
   for (const { foundAt, verdict, reason, candidates } of evidence) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
@@ -102,19 +101,18 @@ function printStory(context: Context, { entry, attempts, evidence }: Story): voi
   }
 }
 
-function aboutEntry(entry: Entry, flag: string, advised: Terminal['advised']): string[] {
+function aboutEntry(entry: Entry): string[] {
   const lines: string[] = [];
   // What the service found stands beside its elements below.
-  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
-    lines.push(printable(advised(String(entry.reason))));
+  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0)) lines.push(printable(entry.reason));
   if (entry.doubt !== null) lines.push(doubtText(entry.doubt));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
-    const find = `${shellWord(entry.localId ?? '')}${flag}`;
-    lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: pas build ${find}`);
+    const find = entry.localId ?? '';
+    lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`);
   }
-  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry, flag) : undefined;
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
   return lines;
 }
@@ -135,19 +133,19 @@ function entryTitle(entry: Entry): string {
   }
 }
 
-function storyValue(terminal: Terminal, { entry, attempts, evidence }: Story): Record<string, unknown> {
+function storyValue({ entry, attempts, evidence }: Story): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,
     state: entry.state,
     ident_cely: entry.identCely,
-    reason: entry.reason === null ? null : terminal.advised(String(entry.reason)),
+    reason: entry.reason === null ? null : String(entry.reason),
     ...(entry.kind === 'import'
       ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
       : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
     ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
-    issues: issueValues(terminal, entry.issues),
+    issues: issueValues(entry.issues),
     evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
       started_at: new Date(startedAt).toISOString(),

@@ -33,6 +33,6 @@ export async function validate(context: Context, names: readonly string[]): Prom
   progress.end();
   printIssues(terminal, issues);
   terminal.line(t`${valid} valid, ${invalid} not.`);
-  terminal.value({ valid, invalid, issues: issueValues(terminal, issues) });
+  terminal.value({ valid, invalid, issues: issueValues(issues) });
   return invalid > 0 ? 'dataRefused' : 'done';
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openOutput } from '../../context/harvest-output.ts';
 import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
@@ -97,7 +98,7 @@ export async function harvest(context: Context, given: readonly string[], option
 
 /** In order and each once, so that the same sets are the same harvest; none: all that the service has. */
 function setsFrom(given: readonly string[], all: boolean): string[] {
-  const hint = t`Name sets, or give --all; see \`pas oai sets\`.`;
+  const hint = t`Name sets, or give --all; see \`${cmd`pas oai sets`}\`.`;
   if (all && given.length > 0) throw new UsageError(t`--all goes without a set.`, { hint });
   if (!all && given.length === 0) throw new UsageError(t`No set is named.`, { hint });
   return [...new Set(given)].sort();

@@ -1,4 +1,5 @@
 import { t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import type { PushEvent } from '../../flows/push/push-run.ts';
@@ -92,7 +93,7 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
     const { untilMs, reason, ...what } = event;
     terminal.value({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
     const isResting = event.for === 'entries';
-    const text = isResting ? RESTING_WORDS[rest()] : waitingText(event.for, event, clock.now());
+    const text = isResting ? String(RESTING_WORDS[rest()]) : waitingText(event.for, event, clock.now());
     const topic = isResting ? text : event.for;
     if (topic === said) terminal.detail(text);
     else terminal.note(text);
@@ -100,10 +101,10 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
   };
 }
 
-const RESTING_WORDS: Readonly<Record<Rest, string>> = {
-  sent: t`All that can be sent is sent. Waiting for more.`,
-  empty: t`Nothing is queued. Waiting for what is queued later.`,
-  held: t`Nothing that is queued can be sent yet; \`pas status\` says what it waits for. Waiting for more.`,
+const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
+  sent: msg`All that can be sent is sent. Waiting for more.`,
+  empty: msg`Nothing is queued. Waiting for what is queued later.`,
+  held: msg`Nothing that is queued can be sent yet; \`${cmd`pas status`}\` says what it waits for. Waiting for more.`,
 };
 
 function waitingText(what: 'service' | 'outbox' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { decimal, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
@@ -138,7 +139,7 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
   noteOtherAccounts(context, otherAccounts);
-  if (uncertain + totals.refused > 0) terminal.note(t`\`pas status\` says what needs you.`);
+  if (uncertain + totals.refused > 0) terminal.note(t`\`${cmd`pas status`}\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted,
@@ -182,8 +183,8 @@ function warnOfOddAnswers({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
     ngettext(
-      msgid`${count} entry got an answer that the contract does not know and is still to be sent. Run pas push again; if it happens again, show the operator of the service what pas show says of it.`,
-      `${count} entries got an answer that the contract does not know and are still to be sent. Run pas push again; if it happens again, show the operator of the service what pas show says of them.`,
+      msgid`${count} entry got an answer that the contract does not know and is still to be sent. Run ${cmd`pas push`} again; if it happens again, show the operator of the service what ${cmd`pas show`} says of it.`,
+      `${count} entries got an answer that the contract does not know and are still to be sent. Run ${cmd`pas push`} again; if it happens again, show the operator of the service what ${cmd`pas show`} says of them.`,
       count,
     ),
   );

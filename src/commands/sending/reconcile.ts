@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { profileFlag } from '../../context/advice.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/harvesting.ts';
 import { entryText } from '../../flows/finds/entry-words.ts';
@@ -37,8 +36,7 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
   const { settled, left } = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(
     progress.end,
   );
-  const flag = profileFlag(context);
-  for (const one of settled) context.terminal.line(sentence(one, flag));
+  for (const one of settled) context.terminal.line(sentence(one));
   if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
   noteGap(context, outbox);
   context.terminal.value({ reconciled: settled.map(value) });
@@ -53,7 +51,7 @@ function release(context: Context, outbox: ServiceOutbox, takeOver: boolean): Ex
   return 'done';
 }
 
-function sentence({ entry, verdict }: Reconciled, flag: string): string {
+function sentence({ entry, verdict }: Reconciled): string {
   const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
   const reason = printable(verdict.reason);
   switch (verdict.kind) {
@@ -62,7 +60,7 @@ function sentence({ entry, verdict }: Reconciled, flag: string): string {
     case 'absent':
       return t`${what}: queued again; ${reason}.`;
     case 'undecided': {
-      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry, flag)];
+      const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry)];
       const sentences = [
         t`${what}: still uncertain; ${reason}.`,
         candidates === '' ? '' : t`Look at ${candidates}.`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type Decision, resolveDoubts } from '../../flows/reconcile/resolve-doubt.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -24,7 +24,7 @@ export function register(program: Command, run: Runner): void {
     .option('--created <ident>', t`the service has it, in the record of this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`give it up; an import of the table leaves it given up`)
-    .option('--entry <n>', t`only this entry, by the number that \`pas status\` names`, wholeNumber)
+    .option('--entry <n>', t`only this entry, by the number that \`${cmd`pas status`}\` names`, wholeNumber)
     .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
@@ -53,8 +53,8 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
         waiting,
       ),
     );
-  const word = shellWord(name);
-  terminal.note(t`Take it back with pas resolve ${word} --resend, or remove all of it with pas remove ${word}.`);
+  const word = name;
+  terminal.note(t`Take it back with ${cmd`pas resolve ${word} --resend`}, or remove all of it with ${cmd`pas remove ${word}`}.`);
 }
 
 function decisionOf({ created, resend, drop }: ResolveOptions): Decision {

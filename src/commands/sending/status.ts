@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
-import { profileFlag } from '../../context/advice.ts';
+import { cmd, type Message } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
@@ -26,7 +25,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Show what is queued, what waits for what, and what needs a person.`,
     examples: ['pas status', 'pas status --json'],
   })
-    .option('--recount', t`count everything anew first, where pas doctor says that the counts are wrong`)
+    .option('--recount', t`count everything anew first, where ${cmd`pas doctor`} says that the counts are wrong`)
     .action((options: StatusOptions) => run(options, (context) => status(context, options)));
 }
 
@@ -48,15 +47,14 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await sharedPause(context, profile);
-  if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: pas pace --clear`}`);
-  const flag = profileFlag(context);
-  for (const step of STEPS) printStep(context, step, needsPerson, flag);
-  printGivenUp(context, givenUp, flag);
+  if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  for (const step of STEPS) printStep(context, step, needsPerson);
+  printGivenUp(context, givenUp);
   printElsewhere(context, elsewhere);
   noteOtherAccounts(context, otherAccounts);
   if (queued > 0) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
-    terminal.line(`  pas push${flag}`);
+    terminal.line(`  ${cmd`pas push`}`);
   }
   terminal.value({
     finds,
@@ -79,8 +77,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       kind: entry.kind,
       find: entry.localId ?? entry.identCely,
       state: entry.state,
-      reason: terminal.advised(String(entry.reason ?? entry.issues[0]?.message ?? '')) || null,
-      command: commandFor(entry, flag),
+      reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
+      command: commandFor(entry),
     })),
   });
   return 'done';
@@ -111,9 +109,9 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
 /** What was tried in vain is named here, or nobody would look for it. */
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`pas push FIND\` tries one at once:`)}`);
+  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` tries one at once:`)}`);
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
-    const [word, why] = [KIND_WORDS[kind], printable(terminal.advised(String(reason)))];
+    const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
     const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
     const at = new Date(notBeforeAt).toISOString();
     terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
@@ -121,7 +119,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
 }
 
 /** What is to be done about entries that nothing but a person, or evidence, takes on. */
-type Step = { readonly title: string; readonly takes: (entry: Entry) => boolean; readonly command: string | undefined };
+type Step = { readonly title: string; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
 
 const STEPS: readonly Step[] = [
   { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
@@ -138,24 +136,22 @@ const STEPS: readonly Step[] = [
   {
     title: t`Find out whether the service has them; what a harvest cannot tell, you decide:`,
     takes: ({ state }) => state === 'uncertain',
-    command: 'pas reconcile',
+    command: cmd`pas reconcile`,
   },
 ];
 
-function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], flag: string): void {
+function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[]): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
   terminal.line(`\n${terminal.color.bold(title)}`);
-  if (command !== undefined) terminal.line(`  ${command}${flag}`);
+  if (command !== undefined) terminal.line(`  ${command}`);
   for (const entry of group.slice(0, MOST_SHOWN)) {
-    terminal.line(
-      `  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(terminal.advised(whyText(entry)))}`,
-    );
-    terminal.line(`    ${printable(commandFor(entry, flag))}`);
+    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(whyText(entry))}`);
+    terminal.line(`    ${printable(commandFor(entry))}`);
   }
   const more = group.length - MOST_SHOWN;
   if (more > 0) {
-    terminal.line(`  ${t`… and ${more} more (pas status --json)`}`);
+    terminal.line(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
   }
 }
 
@@ -170,13 +166,12 @@ function whyText({ state, reason, issues }: Entry): string {
 }
 
 /** Nothing tells of photographs that wait for ever, unless this does. */
-function printGivenUp({ terminal }: Context, finds: readonly string[], flag: string): void {
+function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MOST_SHOWN)) {
-    const word = printable(`${shellWord(find)}${flag}`);
-    terminal.line(`  pas resolve ${word} --resend | pas remove ${word}`);
+    terminal.line(printable(`  ${cmd`pas resolve ${find} --resend`} | ${cmd`pas remove ${find}`}`));
   }
 }
 

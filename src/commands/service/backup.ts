@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { backUp, backUpPhotographs } from '../../flows/checks/back-up.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -55,7 +56,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
     terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
   }
   terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
-  terminal.note(t`Put it back with pas restore ${file}: it then looks for what was sent meanwhile.`);
+  terminal.note(t`Put it back with ${cmd`pas restore ${file}`}: it then looks for what was sent meanwhile.`);
   terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });
   return 'done';
 }

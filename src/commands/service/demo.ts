@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { decimal, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
@@ -56,7 +57,7 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
 
 function sayKept({ terminal }: Context, home: string): void {
   terminal.line();
-  terminal.line(t`The data home is kept: PAS_HOME=${home} pas list`);
+  terminal.line(t`The data home is kept: PAS_HOME=${home} ${cmd`pas list`}`);
 }
 
 /** A context with a home of its own, that tells its story indented under the steps. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
@@ -66,14 +67,20 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
-      add(...unchecked(names, t`it needs a network`, t`Run \`pas doctor\` without --offline once there is one.`));
+      add(...unchecked(names, t`it needs a network`, t`Run \`${cmd`pas doctor`}\` without --offline once there is one.`));
     } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       add(...(await serviceChecks(context, profile, hasOutbox)));
     }
   } else {
     const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
-    add(...unchecked(names, t`there is no profile to check with`, t`Make one, and run \`pas doctor\` again: pas init`));
+    add(
+      ...unchecked(
+        names,
+        t`there is no profile to check with`,
+        t`Make one, and run \`${cmd`pas doctor`}\` again: ${cmd`pas init`}`,
+      ),
+    );
   }
   return conclude(context, checks);
 }
@@ -109,7 +116,7 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
       name,
       level,
       message,
-      todo: todo === undefined ? null : terminal.advised(todo),
+      todo: todo === undefined ? null : todo,
     })),
   });
   return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
@@ -124,9 +131,13 @@ function* machineChecks({ places }: Context): Generator<Check> {
   yield checkDatabase(
     'outbox',
     places.outboxFile,
-    t`Put the last backup back: pas restore FILE --replace keeps the damaged file aside.`,
+    t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   );
-  yield checkDatabase('vocabulary-file', places.vocabularyFile, t`Delete it and run \`pas harvest-vocab\`: it is only a cache.`);
+  yield checkDatabase(
+    'vocabulary-file',
+    places.vocabularyFile,
+    t`Delete it and run \`${cmd`pas harvest-vocab`}\`: it is only a cache.`,
+  );
   yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
 }
 
@@ -136,7 +147,7 @@ async function profileChecks(context: Context, profile: Profile): Promise<Check[
   const secrets = await attemptCheck('secrets', async () => {
     const place = placeOfSecrets(context);
     const message = SECRETS_ARE[place](context.places.secretsFile);
-    return place === 'nowhere' ? warning('secrets', message, t`Run \`pas login\`.`) : ok('secrets', message);
+    return place === 'nowhere' ? warning('secrets', message, t`Run \`${cmd`pas login`}\`.`) : ok('secrets', message);
   });
   const open = !isProtected(profile.baseUrl, false);
   return [
@@ -166,7 +177,7 @@ async function vocabularyCheck(context: Context, profile: Profile): Promise<Chec
 
 async function pauseChecks(context: Context, profile: Profile): Promise<Check[]> {
   const { text } = await sharedPause(context, profile);
-  return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: pas pace --clear`)];
+  return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
 }
 
 /** Whatever a service does with its answers, a check is over after this. */
@@ -219,5 +230,5 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
   const { color } = terminal;
   const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
   terminal.line(`${mark} ${name.padEnd(16)} ${printable(message)}`);
-  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(terminal.advised(todo))}`);
+  if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import { type Context, type GlobalOptions, namedServices } from '../../context/context.ts';
 import { type Restored, restoreOutbox } from '../../flows/reconcile/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -15,7 +15,7 @@ const MOST_NAMED = 20;
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
-    summary: t`Put a backup back as the outbox. What was to be sent when it was made is in doubt until pas reconcile has looked.`,
+    summary: t`Put a backup back as the outbox. What was to be sent when it was made is in doubt until ${cmd`pas reconcile`} has looked.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`put it in the place of an outbox with finds, which is moved aside`)
@@ -88,16 +88,16 @@ function print(context: Context, restored: Restored, nothingSent: boolean): void
         doubtful,
       ),
     );
-    terminal.line(terminal.advised(t`Look for them at the service: pas reconcile`));
+    terminal.line(t`Look for them at the service: ${cmd`pas reconcile`}`);
   }
   terminal.note(
     nothingSent
       ? t`Finds and photographs that were added after ${made} are not in it.`
-      : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until pas reconcile has looked whether they were sent.`,
+      : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until ${cmd`pas reconcile`} has looked whether they were sent.`,
   );
   for (const name of restored.unnamed)
     terminal.warn(
-      t`It has entries of a profile ${name}, which is not here. Say which service that was: pas service moved ${name} ADDRESS`,
+      t`It has entries of a profile ${name}, which is not here. Say which service that was: ${cmd`pas service moved ${name}`} ADDRESS`,
     );
 }
 
@@ -113,13 +113,13 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
   );
   for (const { localId, identCely, photograph } of missing.slice(0, MOST_NAMED)) {
     const find = printable(localId ?? identCely ?? '');
-    const word = shellWord(find);
+    const word = find;
     const name = printable(photograph.name);
     const digest = photograph.sha512.toString('hex').slice(0, 16);
     const link = photograph.link === undefined ? undefined : printable(photograph.link);
     terminal.warn(
       link === undefined
-        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: pas photo add ${word} FILE`
+        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: ${cmd`pas photo add ${word}`} FILE`
         : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Put it there again.`,
     );
   }

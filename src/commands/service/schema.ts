@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf, ownSchemaFolder } from '../../context/own-schema.ts';
@@ -48,7 +49,7 @@ async function update(context: Context, { bundled }: UpdateOptions): Promise<Exi
     );
   }
   print(context, profile.schemaVersion, await schemaInUse(profile, folder), change);
-  if (change === 'fetched' || change === 'updated') terminal.note(t`Hold what is queued against it: \`pas validate\`.`);
+  if (change === 'fetched' || change === 'updated') terminal.note(t`Hold what is queued against it: \`${cmd`pas validate`}\`.`);
   return 'done';
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { carryOut, knownServices, type Move, planMove, type ServiceRow } from '../../flows/push/known-services.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -42,7 +43,8 @@ async function list(context: Context): Promise<ExitReason> {
   );
   for (const { address, knownAs } of services) {
     const name = knownAs ?? '';
-    if (address === null) terminal.warn(t`Nobody knows the address of ${name}. Say it: pas service moved ${name} ADDRESS`);
+    if (address === null)
+      terminal.warn(t`Nobody knows the address of ${name}. Say it: ${cmd`pas service moved ${name}`} ADDRESS`);
   }
   terminal.value(
     services.map(({ address, knownAs, profiles, accounts, entries, accepted }) => ({
@@ -73,7 +75,9 @@ async function moved(context: Context, old: string, now: string, { yes }: MovedO
   terminal.line(t`What was queued for and sent to ${was} is at ${address} from now on.`);
   for (const [name, { base_url: named }] of config().profiles)
     if (named === from.address)
-      terminal.warn(t`Profile ${name} still names ${was}: correct base_url in config.toml, or make it anew with pas init.`);
+      terminal.warn(
+        t`Profile ${name} still names ${was}: correct base_url in config.toml, or make it anew with ${cmd`pas init`}.`,
+      );
   terminal.value({ moved: from.address ?? from.knownAs, to: address, entries: from.entries });
   return 'done';
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { refuseContradiction, toProfile, writeConfigFile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../../context/profile-settings.ts';
@@ -46,7 +47,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   });
   terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
-  terminal.note(t`Next: \`pas login${flag}\`, then \`pas harvest-vocab${flag}\`.`);
+  terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { writeConfigFile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
@@ -112,7 +113,7 @@ async function askOrRefuse(
 ): Promise<string> {
   if (!context.terminal.interactive) {
     throw new AuthError(refusal, {
-      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`pas login\` on a terminal.`,
+      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`${cmd`pas login`}\` on a terminal.`,
     });
   }
   return ask(await context.prompt());

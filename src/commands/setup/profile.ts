@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { writeConfigFile } from '../../context/config.ts';
 import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
@@ -118,7 +119,7 @@ async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent
     `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
     unsent,
   );
-  const hint = t`Send them first: pas push --profile ${name}. To remove it all the same, add --yes; the entries stay, and pas init --name ${name} brings it back.`;
+  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it all the same, add --yes; the entries stay, and ${cmd`pas init --name ${name}`} brings it back.`;
   if (!terminal.interactive) throw new UsageError(what, { hint });
   terminal.warn(what);
   if (!(await (await prompt()).confirm(t`Remove the profile ${name} all the same?`)))
@@ -128,6 +129,6 @@ async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent
 function unknownProfile(name: string, known: readonly string[]): ConfigError {
   const names = known.join(', ');
   return new ConfigError(t`There is no profile ${name}.`, {
-    hint: names === '' ? t`Make one with \`pas init\`.` : t`There is ${names}.`,
+    hint: names === '' ? t`Make one with \`${cmd`pas init`}\`.` : t`There is ${names}.`,
   });
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/harvesting.ts';
@@ -84,7 +85,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
-    terminal.note(t`Nothing is mapped yet. Begin with \`pas vocab map suggest TERMS.csv\`.`);
+    terminal.note(t`Nothing is mapped yet. Begin with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);
   }
   terminal.value(shown.map(rowValue));
   return hasErrors(issues) ? 'dataRefused' : 'done';
@@ -109,7 +110,7 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
       added,
     ),
   );
-  terminal.value({ ...tally, issues: issueValues(terminal, issues) });
+  terminal.value({ ...tally, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -145,7 +146,7 @@ async function check(context: Context): Promise<ExitReason> {
       confirmed,
     ),
   );
-  terminal.value({ ...counts, issues: issueValues(terminal, issues) });
+  terminal.value({ ...counts, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -205,7 +206,9 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
     );
   }
   if (proposed > 0) {
-    terminal.note(t`Review them: write yes under "confirmed" where the entry is right, then \`pas vocab map import FILE\`.`);
+    terminal.note(
+      t`Review them: write yes under "confirmed" where the entry is right, then \`${cmd`pas vocab map import`} FILE\`.`,
+    );
   }
   terminal.value({
     terms: proposals.length + alreadyMapped,
@@ -213,7 +216,7 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
     already_mapped: alreadyMapped,
     not_harvested: notHarvested,
     proposals: proposals.map(proposalValue),
-    issues: issueValues(terminal, issues),
+    issues: issueValues(issues),
   });
 }
 

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseError, FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { backUpOutbox } from '../../outbox/backup-copy.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -59,7 +60,7 @@ export async function backUpPhotographs(
     const copied = existsSync(path) ? await copy.add(path) : undefined;
     if (copied?.sha512.equals(sha512) === true) continue;
     throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
-      hint: t`Queue it again with \`pas photo add\`. The outbox itself was copied.`,
+      hint: t`Queue it again with \`${cmd`pas photo add`}\`. The outbox itself was copied.`,
     });
   }
 }

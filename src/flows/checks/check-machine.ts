@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd, type Message } from '../../base/message.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
@@ -18,14 +19,14 @@ export type Check = {
   readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
   readonly message: string;
   /** What to do about it; undefined when all is well. */
-  readonly todo?: string;
+  readonly todo?: Message;
   /** How a command ends that meets this problem. */
   readonly reason?: ExitReason;
 };
 
 export const ok = (name: string, message: string): Check => ({ name, level: 'ok', message });
-export const warning = (name: string, message: string, todo: string): Check => ({ name, level: 'warning', message, todo });
-export const problem = (name: string, message: string, todo: string, reason: ExitReason = 'dataRefused'): Check => ({
+export const warning = (name: string, message: string, todo: Message): Check => ({ name, level: 'warning', message, todo });
+export const problem = (name: string, message: string, todo: Message, reason: ExitReason = 'dataRefused'): Check => ({
   name,
   level: 'problem',
   message,
@@ -34,7 +35,7 @@ export const problem = (name: string, message: string, todo: string, reason: Exi
 });
 
 /** @param message why these could not be looked at */
-export function unchecked(names: readonly string[], message: string, todo: string): Check[] {
+export function unchecked(names: readonly string[], message: string, todo: Message): Check[] {
   return names.map((name) => ({ name, level: 'unchecked', message, todo }));
 }
 
@@ -42,7 +43,7 @@ export function unchecked(names: readonly string[], message: string, todo: strin
 export function failed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return problem(name, error.message, error.hint ?? t`Mend it and run \`pas doctor\` again.`, error.exitReason);
+  return problem(name, error.message, error.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
 }
 
 /** The oldest of each line that all dependencies take, as `engines` in package.json says. */
@@ -66,7 +67,11 @@ export function checkNode(version: string): Check {
 /** The data folder is there, is a folder, and can be written. */
 export function checkHome(home: string): Check {
   if (!existsSync(home)) {
-    return warning('home', t`There is no ${home} yet.`, t`Run \`pas init\`; if it was there before, its drive is not connected.`);
+    return warning(
+      'home',
+      t`There is no ${home} yet.`,
+      t`Run \`${cmd`pas init`}\`; if it was there before, its drive is not connected.`,
+    );
   }
   try {
     if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Point PAS_HOME at a folder.`);
@@ -76,7 +81,7 @@ export function checkHome(home: string): Check {
       return warning(
         'home',
         t`${home} is in a folder that is synchronised: ${synchronised}. A copy of it elsewhere that is pushed as well puts its finds in doubt.`,
-        t`Move it out of there, and make copies with \`pas backup\`.`,
+        t`Move it out of there, and make copies with \`${cmd`pas backup`}\`.`,
       );
     return ok('home', home);
   } catch {
@@ -136,7 +141,7 @@ function openToOthers(path: string): string[] {
 }
 
 /** @param todo what to do when the file is damaged */
-export function checkDatabase(name: string, path: string, todo: string): Check {
+export function checkDatabase(name: string, path: string, todo: Message): Check {
   if (!existsSync(path)) return ok(name, t`${path} is not made yet`);
   try {
     const damage = findDamage(path).join('; ');

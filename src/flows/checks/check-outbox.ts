@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { countsAreRight } from '../../outbox/counts.ts';
 import { leaseHolder, lifeOf } from '../../outbox/lease.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
@@ -12,8 +13,8 @@ export function checkCounts(outbox: ServiceOutbox): Check {
   if (countsAreRight(outbox)) return ok('counts', t`the counts of finds and entries are right`);
   return warning(
     'counts',
-    t`The counts that \`pas status\` shows are not those of the outbox.`,
-    t`Count anew: pas status --recount`,
+    t`The counts that \`${cmd`pas status`}\` shows are not those of the outbox.`,
+    t`Count anew: ${cmd`pas status --recount`}`,
   );
 }
 
@@ -32,7 +33,7 @@ export function checkLease(outbox: ServiceOutbox): Check {
       return warning(
         'lease',
         t`Process ${pid} on ${host} holds the outbox since ${since}; whether it still runs cannot be seen from here.`,
-        t`Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not: pas push --take-over`,
+        t`Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not: ${cmd`pas push --take-over`}`,
       );
   }
 }
@@ -69,6 +70,6 @@ export function checkPhotographs(
   return problem(
     'photographs',
     t`${missing.length} of ${count} queued photographs were removed or changed: ${named}.`,
-    t`Queue them again with \`pas photo add FIND FILE\`.`,
+    t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
   );
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
@@ -28,7 +29,7 @@ type ServiceToCheck = Asker & {
 
 const MOST_CLOCK_ERROR_MS = 60_000;
 
-const WHEN_THERE_IS_A_NETWORK = t`Run \`pas doctor\` when the service can be reached.`;
+const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` when the service can be reached.`;
 
 /** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
@@ -53,7 +54,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
     return [...reached, who, await checkAccess(service)];
   } catch (thrown) {
-    const left = unchecked(['writing'], t`nobody is signed in`, t`Run \`pas login\`.`);
+    const left = unchecked(['writing'], t`nobody is signed in`, t`Run \`${cmd`pas login`}\`.`);
     return [...reached, failed('account', thrown), ...left];
   }
 }
@@ -140,7 +141,7 @@ const OLD_VOCABULARY_DAYS = 90;
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
   const harvests = vocabulary === undefined ? [] : allHarvests(vocabulary);
   const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
-  const todo = t`Run \`pas harvest-vocab\`.`;
+  const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
   if (complete.length === 0)
     return warning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);

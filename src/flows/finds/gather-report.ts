@@ -18,7 +18,7 @@ import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
-export type ReportRequest = Pick<FindSources, 'outbox' | 'profileFlag' | 'recordBase' | 'places'> &
+export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places'> &
   Pick<Report, 'madeMs' | 'profile' | 'pictures'> & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
@@ -69,7 +69,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Terms repeat from find to find, so they are looked up once. */
-function findSources({ outbox, profileFlag, recordBase, places, vocabulary }: ReportRequest): FindSources {
+function findSources({ outbox, recordBase, places, vocabulary }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
     return (ident) => {
@@ -79,7 +79,7 @@ function findSources({ outbox, profileFlag, recordBase, places, vocabulary }: Re
     };
   };
   return {
-    ...{ outbox, profileFlag, recordBase, places },
+    ...{ outbox, recordBase, places },
     termOf: remembered((ident) => termByIdent(vocabulary, ident)),
     districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),

@@ -19,7 +19,6 @@ import { elementText } from './find-texts.ts';
 export type FindSources = {
   readonly outbox: ServiceOutbox;
   /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
-  readonly profileFlag: string;
   /** Where the service shows its records; undefined where it is not known. */
   readonly recordBase: string | undefined;
   readonly termOf: (ident: string) => Term | undefined;
@@ -65,7 +64,6 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       state,
       photographsSent: photos.filter((entry) => entry.state === 'accepted').length,
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
-      profileFlag: sources.profileFlag,
       pulled: pulled !== undefined,
     }),
   };

@@ -1,7 +1,7 @@
 import { InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { inOrder, readSettings } from '../../columns/settings.ts';
@@ -57,9 +57,9 @@ function withDefaults({ suggestions }: Adding, find: Find): Find {
 function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
-  const word = shellWord(localId);
+  const word = localId;
   throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
-    hint: t`Give another local_id, or none; or change the find that is there: pas add --resume ${word}`,
+    hint: t`Give another local_id, or none; or change the find that is there: ${cmd`pas add --resume ${word}`}`,
   });
 }
 
@@ -105,7 +105,9 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
     const [last] = kept;
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
     await save(last, 'unfinished');
-    throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, { hint: t`Go on with it: pas add --resume` });
+    throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
+      hint: t`Go on with it: ${cmd`pas add --resume`}`,
+    });
   }
 }
 
@@ -117,13 +119,13 @@ export function findToResume(outbox: ServiceOutbox, named: string | undefined): 
   const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
   if (stored === undefined) {
     throw named === undefined
-      ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`pas add\`.` })
-      : new UsageError(t`There is no find ${named}.`, { hint: t`\`pas list\` shows the finds.` });
+      ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`${cmd`pas add`}\`.` })
+      : new UsageError(t`There is no find ${named}.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
   }
   const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
     throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
-      hint: `pas show ${stored.localId}`,
+      hint: cmd`pas show ${stored.localId}`,
     });
   }
   return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import { readDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
@@ -152,11 +152,11 @@ export function holding(validate: (find: Find) => ValidatedFind, wish: Wish): (f
   if (wish === 'send') return validate;
   return (find) => {
     const { document, issues } = validate(find);
-    const word = shellWord(find.localId);
+    const word = find.localId;
     const [rule, reason] =
       wish === 'unfinished'
-        ? ['unfinished', t`The find is unfinished. Go on with it: pas add --resume ${word}`]
-        : ['kept-as-draft', t`The find is kept as a draft. To finish it: pas add --resume ${word}`];
+        ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${word}`}`]
+        : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${word}`}`];
     return { document, issues: [...issues, errorIssue(rule, reason, { find: find.localId })] };
   };
 }

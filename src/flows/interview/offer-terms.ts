@@ -1,4 +1,5 @@
 import { spokenLanguage, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Reference } from '../../find/field.ts';
 import { type ElementName, type Field, type FindElements, fieldOf } from '../../find/fields.ts';
@@ -88,7 +89,7 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
       value: id,
       name: t`${id} (unchecked)`,
       short: id,
-      description: t`${set} was not harvested. pas harvest-vocab does it.`,
+      description: t`${set} was not harvested. ${cmd`pas harvest-vocab`} does it.`,
     });
   }
   return offers;

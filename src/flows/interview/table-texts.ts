@@ -1,6 +1,6 @@
 import { placeText } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd } from '../../base/message.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
 import type { Preview, StrangeTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
@@ -108,7 +108,7 @@ export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): 
   );
   const shown = terms.slice(0, MOST_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
   const more = count - shown.length;
-  const proposals = shellWord(termsFile.replace(/\.csv$/, '.proposals.csv'));
+  const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
   const others = t`… and ${more} more`;
   return [
     '',
@@ -116,8 +116,8 @@ export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): 
     ...shown,
     ...(more > 0 ? [`   ${others}`] : []),
     t`They are in ${termsFile}. Map them once, then import:`,
-    `   pas vocab map suggest ${shellWord(termsFile)} --out ${proposals}`,
-    `   pas vocab map import ${proposals}`,
+    `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
+    `   ${cmd`pas vocab map import ${proposals}`}`,
   ];
 }
 

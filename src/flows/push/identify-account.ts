@@ -1,5 +1,5 @@
 import { ConfigError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { type Exchange, within } from '../../http/exchange.ts';
 import { type KnownAccount, knownAccount, rememberAccount, usernameOf } from '../../outbox/accounts.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
@@ -62,7 +62,7 @@ function refuseOther(outbox: ServiceOutbox, { identCely }: KnownAccount): void {
   throw new ConfigError(
     msg`${address} says that ${username} is the account ${identCely}; until now it was ${known.identCely}. Nothing was sent.`,
     {
-      hint: msg`If another service answers at this address now, correct base_url in the profile. If the account was made anew, run \`pas login\`.`,
+      hint: msg`If another service answers at this address now, correct base_url in the profile. If the account was made anew, run \`${cmd`pas login`}\`.`,
     },
   );
 }

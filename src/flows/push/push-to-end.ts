@@ -1,5 +1,5 @@
 import { ConfigError, PasError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { knownAccount } from '../../outbox/accounts.ts';
 import { forgetWaits, nextInTime, recoverInterrupted } from '../../outbox/claims.ts';
@@ -148,7 +148,7 @@ function refuseUnnamed(outbox: ServiceOutbox): void {
   const { knownAs, sent } = open;
   throw new ConfigError(
     msg`${sent} finds were sent with a profile ${knownAs} that is not here any more, and nobody knows to which service. Nothing is sent until that is known.`,
-    { hint: msg`Say where that was: pas service moved ${knownAs} ADDRESS` },
+    { hint: msg`Say where that was: ${cmd`pas service moved ${knownAs}`} ADDRESS` },
   );
 }
 

@@ -1,5 +1,5 @@
 import { AuthError, ContractError } from '../../base/errors.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Exchange, HttpResponse } from '../../http/exchange.ts';
 import { type Account, type Role, roleOfGroups } from '../../pas-api/account.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
@@ -30,7 +30,7 @@ export async function readAccount(
   if (response.status === 401) response = await ask(await session.renew(token, signal));
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(msg`${baseUrl} refuses this account.`, {
-      hint: msg`Run \`pas login\`, or ask the operator of the service.`,
+      hint: msg`Run \`${cmd`pas login`}\`, or ask the operator of the service.`,
     });
   }
   refuseUnavailable(baseUrl, response);

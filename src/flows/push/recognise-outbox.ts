@@ -1,5 +1,5 @@
 import { OutboxLeasedError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { lastAnswerMs } from '../../outbox/backup-copy.ts';
 import { OPEN_END_MS } from '../../outbox/entry.ts';
 import { addGap } from '../../outbox/gaps.ts';
@@ -60,7 +60,7 @@ export async function recogniseOutbox(outbox: Outbox, { memory, machine, wasMove
 export function refuseCopy(outbox: Outbox, memory: Memory): void {
   if (memory.advance(outbox)) return;
   throw new OutboxLeasedError(msg`A copy of this outbox is pushed as well. Nothing more is sent from this one now.`, {
-    hint: msg`pas push looks for what was sent from there, and goes on with the rest.`,
+    hint: msg`${cmd`pas push`} looks for what was sent from there, and goes on with the rest.`,
   });
 }
 

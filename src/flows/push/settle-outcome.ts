@@ -1,6 +1,6 @@
 import { errorIssue, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -47,7 +47,7 @@ export function settlementOf(
     case 'file-changed':
       return refusal(
         entry,
-        msg`the photograph was removed or changed since it was queued; queue it again with \`pas photo add\``,
+        msg`the photograph was removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
         [],
       );
     case 'throttled':

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import {
   addNumber,
@@ -31,7 +31,7 @@ export function targetOf(outbox: ServiceOutbox, find: string): Target {
   }
   if (looksLikeIdent(find)) return { findId: null, identCely: find };
   throw new UsageError(msg`There is no find ${find}.`, {
-    hint: msg`FIND is a local id (\`pas list\` shows them) or the identifier given by the service.`,
+    hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
   });
 }
 

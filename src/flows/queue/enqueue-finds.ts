@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
-import { msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
@@ -258,8 +257,8 @@ function knownDigests(outbox: ServiceOutbox, findId: number): string[] {
 }
 
 function givenUp(find: Find): Issue {
-  const word = shellWord(find.localId);
-  const message = msg`The find was given up and is not queued again. To take it back: pas resolve ${word} --resend`;
+  const word = find.localId;
+  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${word} --resend`}`;
   return warningIssue('given-up', message, { find: find.localId, ...find.source });
 }
 

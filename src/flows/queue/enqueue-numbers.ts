@@ -1,6 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { joined, msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, joined, msg } from '../../base/message.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
 import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import { lastNumber, numbersThatStand } from '../../outbox/latest-number.ts';
@@ -47,7 +46,7 @@ function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<
   const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
   const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
   if (localId !== '' && byKey === undefined) {
-    return errorIssue('number-find', msg`There is no find ${localId}. \`pas list\` shows the finds.`, { find: localId });
+    return errorIssue('number-find', msg`There is no find ${localId}. \`${cmd`pas list`}\` shows the finds.`, { find: localId });
   }
   const elsewhere = identCely === '' || byIdent !== undefined ? undefined : madeElsewhere(outbox, identCely);
   if (elsewhere !== undefined) {
@@ -63,8 +62,8 @@ function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<
     return errorIssue('number-find', msg`${identCely} is no find here, and no identifier of one at the service.`);
   }
   if (stored !== undefined && wasGivenUp(outbox, stored.id)) {
-    const word = shellWord(stored.localId);
-    const message = msg`${stored.localId} was given up, so its number would never be sent. To take it back: pas resolve ${word} --resend`;
+    const word = stored.localId;
+    const message = msg`${stored.localId} was given up, so its number would never be sent. To take it back: ${cmd`pas resolve ${word} --resend`}`;
     return errorIssue('number-given-up', message, { find: stored.localId });
   }
   return { find: stored?.localId ?? identCely, target: targetOf(outbox, stored?.localId ?? identCely) };

@@ -1,6 +1,6 @@
 import { type Issue, warningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
-import { joined, type Message, nmsg } from '../../base/message.ts';
+import { cmd, joined, type Message, nmsg } from '../../base/message.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
 
@@ -47,8 +47,8 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const rest = foldProjects(checked);
   if (unchecked === 0) return rest;
   const message = nmsg(
-    msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run pas harvest-vocab to check it.`,
-    msgid`${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run pas harvest-vocab to check them.`,
+    msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
+    msgid`${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
     unchecked,
   );
   return [...rest, warningIssue(NOT_HARVESTED, message)];

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
+import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -22,7 +23,7 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
   /** What sends finds of other services to this one as well. */
-  readonly copyCommand: string;
+  readonly copyCommand: Message;
   /** What the columns of a strange table are. */
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */

@@ -1,6 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { type Message, msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Target } from '../../outbox/entries.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
@@ -11,10 +10,10 @@ export function elsewhereText(
   identCely: string,
   { localId, address }: { readonly localId: string; readonly address: string },
 ): { message: Message; hint: Message } {
-  const find = shellWord(localId);
+  const find = localId;
   return {
     message: msg`${identCely} was given to ${localId} by ${address}; at this service it is another record, or none.`,
-    hint: msg`Name the find: ${find}. To send it to this service, too: pas push ${find}`,
+    hint: msg`Name the find: ${find}. To send it to this service, too: ${cmd`pas push ${find}`}`,
   };
 }
 

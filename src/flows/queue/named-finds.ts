@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { entriesOfTarget, recordKey, type Target } from '../../outbox/entries.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
@@ -11,7 +11,7 @@ export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): Sto
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
     const named = missing.join(', ');
-    throw new UsageError(msg`There is no find ${named}.`, { hint: msg`\`pas list\` shows the finds.` });
+    throw new UsageError(msg`There is no find ${named}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
   }
   return found.filter((find) => find !== undefined);
 }
@@ -30,6 +30,6 @@ export function recordNamed(outbox: ServiceOutbox, name: string): Target {
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
   const { address } = outbox;
   throw new UsageError(msg`${name} is not kept here, and nothing is queued for it at ${address}.`, {
-    hint: msg`A number or a photograph for it can be queued: pas number set ${name} VALUE, pas photo add ${name} FILE`,
+    hint: msg`A number or a photograph for it can be queued: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
 }

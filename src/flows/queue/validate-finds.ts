@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -56,9 +55,9 @@ function refuseOtherFile(outbox: ServiceOutbox, name: string): void {
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
-  const file = shellWord(name);
+  const file = name;
   throw new UsageError(msg`${name} is neither a find nor a file that ends in .xml.`, {
-    hint: msg`To check a table: pas import ${file} --dry-run`,
+    hint: msg`To check a table: ${cmd`pas import ${file} --dry-run`}`,
   });
 }
 

@@ -1,6 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { type Message, msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { applySettlement, recoverInterrupted } from '../../outbox/claims.ts';
 import { entriesOfFind, entriesOfTarget, move, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
@@ -62,7 +61,7 @@ function settleAs(outbox: ServiceOutbox, target: Target, decision: Decision, ent
       const nothing = NOTHING_TO_DECIDE[decision.kind];
       const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
       throw new UsageError(message, {
-        hint: msg`\`pas status\` lists what needs a person, with the command for it.`,
+        hint: msg`\`${cmd`pas status`}\` lists what needs a person, with the command for it.`,
       });
     }
     for (const entry of entries) decide(outbox, entry, decision);
@@ -153,8 +152,8 @@ function refuseOthersRecord(outbox: ServiceOutbox, entry: Entry, identCely: stri
   }
   const owner = ownerOf(outbox, identCely);
   if (owner === undefined) return;
-  const [find, other] = [shellWord(entry.localId ?? ''), shellWord(owner.localId ?? identCely)];
+  const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
   throw new UsageError(msg`${identCely} is the record of ${other} already.`, {
-    hint: msg`\`pas show ${other}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: pas resolve ${find} --drop`,
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: ${cmd`pas resolve ${find} --drop`}`,
   });
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { DatabaseError, FileError, UsageError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { copyMadeMs, lastAnswerMs, openBackup } from '../../outbox/backup-copy.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
@@ -67,7 +67,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
   const empty = present !== undefined && isEmpty(present);
   if (present !== undefined && !empty && !options.replace) {
     throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
-      hint: msg`Add --replace to put the backup in its place: it is moved aside, not deleted. pas list shows what it has.`,
+      hint: msg`Add --replace to put the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows what it has.`,
     });
   }
   const lease = present === undefined ? undefined : takeLease(present, { takeOver: options.takeOver });
@@ -91,7 +91,7 @@ function refuseFile({ backup, outboxFile }: RestoreOptions): void {
   if (!found.isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
   if (!isDatabase(backup)) {
     throw new FileError(backup, msg`${backup} is no backup: it is not a database.`, {
-      hint: msg`Name a file that pas backup made.`,
+      hint: msg`Name a file that ${cmd`pas backup`} made.`,
     });
   }
   if (!existsSync(outboxFile)) return;

@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { editDistance } from '../../text/edit-distance.ts';
 import { csvLines, type ExportedTerm, turtleLines } from '../../vocabulary/export-terms.ts';
 import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
@@ -35,7 +36,7 @@ export function termInPlace(vocabulary: Vocabulary, ident: string): TermInPlace 
   const term = termByIdent(vocabulary, ident.trim());
   if (term === undefined) {
     throw new UsageError(t`${ident} is not among the harvested entries.`, {
-      hint: t`Find it by name with \`pas vocab search\`, or harvest again with \`pas harvest-vocab\`.`,
+      hint: t`Find it by name with \`${cmd`pas vocab search`}\`, or harvest again with \`${cmd`pas harvest-vocab`}\`.`,
     });
   }
   return {
@@ -109,7 +110,7 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
   throw new UsageError(t`Nothing was harvested of the set ${set}.`, {
     hint:
       nearest === undefined
-        ? t`\`pas vocab sets\` lists what is here; \`pas harvest-vocab\` brings the rest.`
+        ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` brings the rest.`
         : t`Did you mean ${nearest}?`,
   });
 }

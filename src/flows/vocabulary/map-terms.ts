@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import {
   astrayIssue,
   checkMapping,
@@ -48,7 +49,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
   const found = lookupTerm(set, text);
   const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
-    throw new UsageError(message, { hint: names === '' ? `pas vocab search "${text}" --set ${set}` : t`It may be ${names}.` });
+    throw new UsageError(message, { hint: names === '' ? cmd`pas vocab search ${text} --set ${set}` : t`It may be ${names}.` });
   };
   switch (found.kind) {
     case 'found':
@@ -63,7 +64,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
     case 'wrong-set':
       return refuse(t`"${text}" (${found.term.label}) is an entry of ${found.term.setSpec}.`);
     case 'not-harvested':
-      throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`pas harvest-vocab\` first.` });
+      throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
   }
 }
 
@@ -72,7 +73,7 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   const set = setOfName(setText);
   const rest = rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
   if (rest.length === rows.length) {
-    throw new UsageError(t`"${term}" is not mapped in ${set}.`, { hint: t`\`pas vocab map list\` shows what is.` });
+    throw new UsageError(t`"${term}" is not mapped in ${set}.`, { hint: t`\`${cmd`pas vocab map list`}\` shows what is.` });
   }
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
@@ -129,7 +130,7 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
       return { issue: errorIssue('mapping-label', message) };
     }
     case 'not-harvested': {
-      const message = t`"${own}" is taken unchecked: ${set} was not harvested. Run pas harvest-vocab, then pas vocab map check.`;
+      const message = t`"${own}" is taken unchecked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
       if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
       return { issue: errorIssue('mapping-unchecked', t`"${own}" names no identifier, and ${set} was not harvested.`) };
     }

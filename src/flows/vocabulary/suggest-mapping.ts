@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import { keyOf, type Mapping, type OwnTerm, readOwnTerms } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { Table } from '../../tables/table.ts';
@@ -65,7 +66,7 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
   );
   if (notHarvested.length > 0 && !proposals.some(({ candidates }) => candidates.length > 0)) {
     const sets = notHarvested.join(', ');
-    throw new UsageError(t`Nothing was harvested of ${sets}.`, { hint: t`Run \`pas harvest-vocab\` first.` });
+    throw new UsageError(t`Nothing was harvested of ${sets}.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
   }
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
 }
