@@ -81,6 +81,10 @@ describe('a text in the sources', () => {
     expect(said(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
   });
 
+  test('is put into words when it is shown, not while its module loads', () => {
+    expect(said(({ frozen }) => frozen)).toEqual([]);
+  });
+
   test('is not broken over lines', () => {
     expect(said(({ one }) => englishOf(one).includes('\n'))).toEqual([]);
   });

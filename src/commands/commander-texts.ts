@@ -1,50 +1,51 @@
 import type { HelpConfiguration, Option } from 'commander';
 import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** What commander says by itself, in the language of the process. */
 
-const HEADINGS: Readonly<Record<string, string>> = {
-  'Usage:': t`Usage:`,
-  'Arguments:': t`Arguments:`,
-  'Options:': t`Options:`,
-  'Commands:': t`Commands:`,
+const HEADINGS: Readonly<Record<string, Message>> = {
+  'Usage:': msg`Usage:`,
+  'Arguments:': msg`Arguments:`,
+  'Options:': msg`Options:`,
+  'Commands:': msg`Commands:`,
 };
 
 /** What stands for a value in usages and flags, such as `<file>`. A word that is not here stays as it is. */
-const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  address: t`address`,
-  command: t`command`,
-  date: t`date`,
-  'element=value': t`element=value`,
-  entry: t`entry`,
-  file: t`file`,
-  pixels: t`pixels`,
-  find: t`find`,
-  'find-or-file': t`find-or-file`,
-  folder: t`folder`,
-  metres: t`metres`,
-  form: t`form`,
-  format: t`format`,
-  identifier: t`identifier`,
-  kinds: t`kinds`,
-  language: t`language`,
-  list: t`list`,
-  name: t`name`,
-  number: t`a number`,
-  options: t`options`,
-  photo: t`photo`,
-  position: t`position`,
-  prefix: t`prefix`,
-  set: t`set`,
-  table: t`table`,
-  term: t`term`,
-  terms: t`terms`,
-  text: t`text`,
-  time: t`time`,
-  value: t`value`,
-  version: t`version`,
-  new: t`new`,
-  old: t`old`,
+const PLACEHOLDERS: Readonly<Record<string, Message>> = {
+  address: msg`address`,
+  command: msg`command`,
+  date: msg`date`,
+  'element=value': msg`element=value`,
+  entry: msg`entry`,
+  file: msg`file`,
+  pixels: msg`pixels`,
+  find: msg`find`,
+  'find-or-file': msg`find-or-file`,
+  folder: msg`folder`,
+  metres: msg`metres`,
+  form: msg`form`,
+  format: msg`format`,
+  identifier: msg`identifier`,
+  kinds: msg`kinds`,
+  language: msg`language`,
+  list: msg`list`,
+  name: msg`name`,
+  number: msg`a number`,
+  options: msg`options`,
+  photo: msg`photo`,
+  position: msg`position`,
+  prefix: msg`prefix`,
+  set: msg`set`,
+  table: msg`table`,
+  term: msg`term`,
+  terms: msg`terms`,
+  text: msg`text`,
+  time: msg`time`,
+  value: msg`value`,
+  version: msg`version`,
+  new: msg`new`,
+  old: msg`old`,
 };
 
 /** `show [options] <find>` → `show [volby] <nález>` */
@@ -55,7 +56,7 @@ function withPlaceholders(text: string): string {
 }
 
 export const HELP_TEXTS: HelpConfiguration = {
-  styleTitle: (title) => HEADINGS[title] ?? title,
+  styleTitle: (title) => String(HEADINGS[title] ?? title),
   styleUsage: withPlaceholders,
   styleOptionTerm: withPlaceholders,
   styleSubcommandTerm: withPlaceholders,
@@ -104,7 +105,7 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   ],
 ];
 
-function missingArgument(name: string): string {
+function missingArgument(name: Message): string {
   return t`missing required argument '${name}'`;
 }
 
@@ -120,7 +121,7 @@ function invalidValue(flags: string, value: string, why: string): string {
   return t`option '${flags}' argument '${value}' is invalid. ${why}`;
 }
 
-function invalidArgument(name: string, value: string, why: string): string {
+function invalidArgument(name: Message, value: string, why: string): string {
   return t`'${value}' is invalid for argument '${name}'. ${why}`;
 }
 

@@ -1,42 +1,43 @@
 import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
 
 type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | readonly string[];
 
 /** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
 export const PROFILE_KEYS = {
-  base_url: { kind: 'url', required: true, help: t`address of the write interface` },
-  oai_base: { kind: 'url', help: t`address of the harvesting interface` },
-  schema_base: { kind: 'url', required: true, help: t`root of the schema location` },
-  kind: { kind: ['production', 'training'], required: true, help: t`production or training instance` },
-  prefix: { kind: 'text', help: t`XML prefix of the service (default svc)` },
-  schema_version: { kind: 'text', help: t`schema version that the service accepts (default 2.2)` },
-  username: { kind: 'text', help: t`account, usually an e-mail address` },
-  oai_auth: { kind: ['none', 'basic', 'bearer'], help: t`how to sign in for harvesting (default none)` },
-  min_interval_ms: { kind: 'count', help: t`least milliseconds between requests (default 100)` },
+  base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
+  oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
+  schema_base: { kind: 'url', required: true, help: msg`root of the schema location` },
+  kind: { kind: ['production', 'training'], required: true, help: msg`production or training instance` },
+  prefix: { kind: 'text', help: msg`XML prefix of the service (default svc)` },
+  schema_version: { kind: 'text', help: msg`schema version that the service accepts (default 2.2)` },
+  username: { kind: 'text', help: msg`account, usually an e-mail address` },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], help: msg`how to sign in for harvesting (default none)` },
+  min_interval_ms: { kind: 'count', help: msg`least milliseconds between requests (default 100)` },
   pacing: {
     kind: 'pacing',
-    help: t`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
+    help: msg`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
   },
   pacing_fallback_interval_ms: {
     kind: 'count',
-    help: t`least milliseconds between requests while that Redis cannot be used (default 2000)`,
+    help: msg`least milliseconds between requests while that Redis cannot be used (default 2000)`,
   },
-  max_in_flight: { kind: 'count', help: t`most requests waiting for an answer at once (default 16)` },
-  photo_max_bytes: { kind: 'count', help: t`largest photograph in bytes (default 262144000)` },
+  max_in_flight: { kind: 'count', help: msg`most requests waiting for an answer at once (default 16)` },
+  photo_max_bytes: { kind: 'count', help: msg`largest photograph in bytes (default 262144000)` },
   settle_ms: {
     kind: 'count',
-    help: t`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
+    help: msg`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
   },
   index_allowance_ms: {
     kind: 'count',
-    help: t`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
+    help: msg`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
   },
-  answer_timeout_ms: { kind: 'count', help: t`how long to wait for an answer, in milliseconds (default 120000)` },
-  allow_http: { kind: 'boolean', help: t`allow addresses without TLS` },
-} as const satisfies Record<string, { kind: Kind; required?: true; help: string }>;
+  answer_timeout_ms: { kind: 'count', help: msg`how long to wait for an answer, in milliseconds (default 120000)` },
+  allow_http: { kind: 'boolean', help: msg`allow addresses without TLS` },
+} as const satisfies Record<string, { kind: Kind; required?: true; help: Message }>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };

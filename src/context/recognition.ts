@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import type { Copied, Recognition } from '../flows/push/recognise-outbox.ts';
 import { openMemory } from '../outbox/history.ts';
 import { systemProcesses } from '../outbox/process-table.ts';
@@ -28,10 +28,10 @@ export function openRecognition(context: Context, said: 'moved' | 'copied' | und
   };
 }
 
-const ORIGINS: Readonly<Record<Copied['from'], string>> = {
-  earlier: t`This outbox is an older copy: more was sent from it, or from the one that it is a copy of, than it knows.`,
-  divided: t`A copy of this outbox has been pushed since, and sends what both have queued.`,
-  elsewhere: t`This outbox is a copy of one of another machine, from where what both have queued is sent.`,
+const ORIGINS: Readonly<Record<Copied['from'], Message>> = {
+  earlier: msg`This outbox is an older copy: more was sent from it, or from the one that it is a copy of, than it knows.`,
+  divided: msg`A copy of this outbox has been pushed since, and sends what both have queued.`,
+  elsewhere: msg`This outbox is a copy of one of another machine, from where what both have queued is sent.`,
 };
 
 function copyText({ from, doubtful }: Copied): string {

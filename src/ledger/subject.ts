@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { Ledger } from './ledger.ts';
 
 export const OUTPUT_FORMS = ['jsonl', 'xml', 'files', 'sqlite'] as const;
@@ -23,16 +24,16 @@ export type Subject = {
   readonly form: OutputForm;
 };
 
-const LABELS: Readonly<Record<keyof Subject, string>> = {
-  oaiBase: t`interface`,
-  version: t`schema version`,
-  sets: t`set`,
-  verb: t`verb`,
-  format: t`format`,
+const LABELS: Readonly<Record<keyof Subject, Message>> = {
+  oaiBase: msg`interface`,
+  version: msg`schema version`,
+  sets: msg`set`,
+  verb: msg`verb`,
+  format: msg`format`,
   fromBound: '--from',
   untilBound: '--until',
-  account: t`account`,
-  form: t`output form`,
+  account: msg`account`,
+  form: msg`output form`,
 };
 
 export function subjectOf(ledger: Ledger): Subject | undefined {

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { striking } from '../http/without-secrets.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
@@ -51,7 +51,7 @@ export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToke
 
 export type OnToken = (token: string) => void;
 
-const INTERRUPTED = t`Interrupted. What was harvested is kept; run the command again to go on.`;
+const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to go on.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Elements and attributes of an answer: ten thousand records have as many. */
 const MOST_NODES = 500_000;

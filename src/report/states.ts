@@ -1,23 +1,23 @@
-import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { type Html, html } from './html.ts';
 import { REPORT_STATES, type ReportState } from './report-model.ts';
 
-const NAMES: Readonly<Record<ReportState, string>> = {
-  draft: t`not complete`,
-  refused: t`refused by the service`,
-  uncertain: t`uncertain`,
-  queued: t`waiting to be sent`,
-  registered: t`registered`,
-  submitted: t`submitted`,
-  confirmed: t`confirmed`,
-  archived: t`archived`,
-  gone: t`no longer at the service`,
-  dropped: t`given up`,
-  unsent: t`not queued`,
+const NAMES: Readonly<Record<ReportState, Message>> = {
+  draft: msg`not complete`,
+  refused: msg`refused by the service`,
+  uncertain: msg`uncertain`,
+  queued: msg`waiting to be sent`,
+  registered: msg`registered`,
+  submitted: msg`submitted`,
+  confirmed: msg`confirmed`,
+  archived: msg`archived`,
+  gone: msg`no longer at the service`,
+  dropped: msg`given up`,
+  unsent: msg`not queued`,
 };
 
 export function stateName(state: ReportState): string {
-  return NAMES[state];
+  return String(NAMES[state]);
 }
 
 /** Each state has a shape of its own besides its colour, and those of the service their number. Drawn around 0 0, 14 units wide. */

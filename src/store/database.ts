@@ -2,8 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
 
 export type Database = Sqlite.Database;
@@ -90,33 +89,38 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
 
 const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
 
-const REASONS: ReadonlyArray<readonly [string, string, string]> = [
-  ['SQLITE_FULL', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
-  ['ENOSPC', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
+const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
+  ['SQLITE_FULL', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
+  ['ENOSPC', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
   // The memory that processes share could not be given its room.
-  ['SQLITE_IOERR_SHMSIZE', t`the disk is full`, t`Free some space and run the command again; what was committed before is safe.`],
+  [
+    'SQLITE_IOERR_SHMSIZE',
+    msg`the disk is full`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
   [
     'EDQUOT',
-    t`your share of the disk is used up`,
-    t`Free some space and run the command again; what was committed before is safe.`,
+    msg`your share of the disk is used up`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
   ],
-  ['EFBIG', t`the file may not become larger`, t`Choose another place, or ask for a higher limit of file size.`],
-  ['SQLITE_READONLY', t`the database cannot be written`, t`Check the permissions of the data folder.`],
-  ['EROFS', t`the disk is read-only`, t`Point PAS_HOME at a folder that can be written.`],
-  ['EACCES', t`permission denied`, t`Check the permissions of the data folder, or point PAS_HOME at another.`],
-  ['EPERM', t`permission denied`, t`Check the permissions of the data folder, or point PAS_HOME at another.`],
-  ['ENOTDIR', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
-  ['EEXIST', t`a part of the path is not a folder`, t`Point PAS_HOME at a folder.`],
-  ['SQLITE_BUSY', t`another program is writing to the database`, t`Wait until it is done and run the command again.`],
+  ['EFBIG', msg`the file may not become larger`, msg`Choose another place, or ask for a higher limit of file size.`],
+  ['SQLITE_READONLY', msg`the database cannot be written`, msg`Check the permissions of the data folder.`],
+  ['EROFS', msg`the disk is read-only`, msg`Point PAS_HOME at a folder that can be written.`],
+  ['EACCES', msg`permission denied`, msg`Check the permissions of the data folder, or point PAS_HOME at another.`],
+  ['EPERM', msg`permission denied`, msg`Check the permissions of the data folder, or point PAS_HOME at another.`],
+  ['ENOTDIR', msg`a part of the path is not a folder`, msg`Point PAS_HOME at a folder.`],
+  ['EEXIST', msg`a part of the path is not a folder`, msg`Point PAS_HOME at a folder.`],
+  ['SQLITE_BUSY', msg`another program is writing to the database`, msg`Wait until it is done and run the command again.`],
   [
     'SQLITE_CORRUPT',
-    t`the database is damaged`,
-    t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+    msg`the database is damaged`,
+    msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   ],
-  ['SQLITE_NOTADB', t`the file is not a database`, t`Move the file away if it does not belong to pas.`],
-  ['SQLITE_CANTOPEN', t`the database cannot be opened`, t`Check that the folder exists and can be written.`],
+  ['SQLITE_NOTADB', msg`the file is not a database`, msg`Move the file away if it does not belong to pas.`],
+  ['SQLITE_CANTOPEN', msg`the database cannot be opened`, msg`Check that the folder exists and can be written.`],
   ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
-    (code) => [code, t`the disk reported an error`, t`Check the disk or the network drive, then run the command again.`] as const,
+    (code) =>
+      [code, msg`the disk reported an error`, msg`Check the disk or the network drive, then run the command again.`] as const,
   ),
 ];
 

@@ -1,4 +1,5 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import type { Message } from '../base/message.ts';
 import { printable } from '../text/printable.ts';
 import { wrapped } from '../text/wrap.ts';
 import { table } from './print-table.ts';
@@ -31,7 +32,7 @@ export type Terminal = {
   /** A line of the result, for people; nothing under `--json`. */
   line(text?: string): void;
   /** A table of the result, for people; as wide as the terminal at most. */
-  table(header: readonly string[], rows: readonly (readonly string[])[]): void;
+  table(header: readonly Message[], rows: readonly (readonly Message[])[]): void;
   /** One JSON value as the result; nothing without `--json`. */
   value(value: unknown): void;
   /** What happens meanwhile; nothing under `--quiet`. */
@@ -65,7 +66,8 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     line,
     table: (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-      for (const text of table(header, cells, streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined)) line(text);
+      for (const text of table(header.map(String), cells, streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined))
+        line(text);
     },
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));

@@ -9,7 +9,13 @@ import { PROJECT } from './run-pas.ts';
 export type Template = { readonly parts: readonly string[]; readonly expressions: readonly string[]; readonly plain: boolean };
 
 /** One t`…` or msg`…`, or the two forms of an ngettext or nmsg. */
-export type SourceText = { readonly place: string; readonly one: Template; readonly many: Template | undefined };
+export type SourceText = {
+  readonly place: string;
+  readonly one: Template;
+  readonly many: Template | undefined;
+  /** It is put into words while its module loads, in whichever language that happens to be. */
+  readonly frozen: boolean;
+};
 
 /** A literal that is not part of a t`…`, with what it is given to: `new UsageError`, `terminal.line`, `key:hint`, …. */
 export type Literal = { readonly place: string; readonly text: string; readonly givenTo: readonly string[] };
@@ -36,26 +42,29 @@ function readSource(path: string): Source {
   const placeOf = ({ start }: Node): string => `${name}:${code.slice(0, start).split('\n').length}`;
   const template = (node: Node): Template => templateOf(node, code);
 
-  const visit = (node: Node, givenTo: readonly string[]): void => {
+  const visit = (node: Node, givenTo: readonly string[], loading: boolean): void => {
     if (isText(node)) {
-      texts.push({ place: placeOf(node), one: template(node['quasi'] as Node), many: undefined });
+      const frozen = loading && nameOf(node['tag']) === 't';
+      texts.push({ place: placeOf(node), one: template(node['quasi'] as Node), many: undefined, frozen });
     } else if (node.type === 'CallExpression' && ['ngettext', 'nmsg'].includes(nameOf(node['callee']))) {
       const [one, many] = (node['arguments'] as Node[]).map((each) =>
         each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,
       );
       if (one === undefined || many === undefined) throw new Error(`${placeOf(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
-      texts.push({ place: placeOf(node), one: template(one), many: template(many) });
+      const frozen = loading && nameOf(node['callee']) === 'ngettext';
+      texts.push({ place: placeOf(node), one: template(one), many: template(many), frozen });
       return;
     } else if (node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')) {
       literals.push({ place: placeOf(node), text: template(node).parts.join('…'), givenTo });
     }
+    const stillLoading = loading && !/Function/.test(node.type);
     for (const [key, child] of childrenOf(node)) {
       if (isText(node) && key === 'quasi') {
-        for (const [, inside] of childrenOf(child)) if (inside.type !== 'TemplateElement') visit(inside, []);
-      } else if (!isNoText(node, key)) visit(child, receiversOf(node, key, givenTo));
+        for (const [, inside] of childrenOf(child)) if (inside.type !== 'TemplateElement') visit(inside, [], stillLoading);
+      } else if (!isNoText(node, key)) visit(child, receiversOf(node, key, givenTo), stillLoading);
     }
   };
-  visit(parseAst(code, { lang: 'ts' }) as unknown as Node, []);
+  visit(parseAst(code, { lang: 'ts' }) as unknown as Node, [], true);
   return { path: name, texts, literals };
 }
 

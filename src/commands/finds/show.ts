@@ -120,7 +120,7 @@ function aboutEntry(entry: Entry): string[] {
 function entryTitle(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
-      return KIND_WORDS.import;
+      return String(KIND_WORDS.import);
     case 'number': {
       const value = printable(entry.value);
       return t`number ${value}`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
@@ -119,22 +119,22 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
 }
 
 /** What is to be done about entries that nothing but a person, or evidence, takes on. */
-type Step = { readonly title: string; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
+type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
 
 const STEPS: readonly Step[] = [
-  { title: t`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
+  { title: msg`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
   {
-    title: t`Mend them; the service refused them:`,
+    title: msg`Mend them; the service refused them:`,
     takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
     command: undefined,
   },
   {
-    title: t`Send them again with another value or file, or give them up; the service refused them:`,
+    title: msg`Send them again with another value or file, or give them up; the service refused them:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
     command: undefined,
   },
   {
-    title: t`Find out whether the service has them; what a harvest cannot tell, you decide:`,
+    title: msg`Find out whether the service has them; what a harvest cannot tell, you decide:`,
     takes: ({ state }) => state === 'uncertain',
     command: cmd`pas reconcile`,
   },

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 
 /** What people read where a profile's kind is meant. */
-export const INSTANCE_WORDS = { production: t`production`, training: t`training` } as const;
+export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;

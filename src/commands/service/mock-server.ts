@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/options.ts';
 import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -17,25 +18,25 @@ export function register(program: Command, run: Runner): void {
 }
 
 /** The mock shares no code with us, and so no translations: its flags are described here once more. */
-const FLAG_TEXTS: Readonly<Record<string, string>> = {
-  '--port': t`port to listen on; 0 takes a free one`,
-  '--host': t`address to listen on`,
-  '--data': t`SQLite file that keeps the state between runs (default: memory)`,
-  '--seed': t`start state: demo, empty, or a folder of JSON files`,
-  '--training': t`write interface only, as on the training instance`,
-  '--deployed': t`behave as the deployed service where it departs from the contract`,
-  '--latency': t`delay before each write is handled`,
-  '--min-interval': t`minimum interval per user and per address (default: 100)`,
-  '--page-size': t`records per page of harvested lists (default: 100)`,
-  '--records': t`synthetic archived finds to add`,
-  '--faults': t`JSON file with fault rules`,
-  '--schema-versions': t`schema versions that imports are accepted in, separated by commas`,
-  '--prefix': t`prefix of XML names, of the schema and of the native format (default: svc)`,
-  '--seed-number': t`vary what the contract leaves open: page size, wording, identifiers`,
+const FLAG_TEXTS: Readonly<Record<string, Message>> = {
+  '--port': msg`port to listen on; 0 takes a free one`,
+  '--host': msg`address to listen on`,
+  '--data': msg`SQLite file that keeps the state between runs (default: memory)`,
+  '--seed': msg`start state: demo, empty, or a folder of JSON files`,
+  '--training': msg`write interface only, as on the training instance`,
+  '--deployed': msg`behave as the deployed service where it departs from the contract`,
+  '--latency': msg`delay before each write is handled`,
+  '--min-interval': msg`minimum interval per user and per address (default: 100)`,
+  '--page-size': msg`records per page of harvested lists (default: 100)`,
+  '--records': msg`synthetic archived finds to add`,
+  '--faults': msg`JSON file with fault rules`,
+  '--schema-versions': msg`schema versions that imports are accepted in, separated by commas`,
+  '--prefix': msg`prefix of XML names, of the schema and of the native format (default: svc)`,
+  '--seed-number': msg`vary what the contract leaves open: page size, wording, identifiers`,
 };
 
 function inOurWords(command: Command): Command {
-  for (const option of command.options) option.description = FLAG_TEXTS[option.long ?? ''] ?? option.description;
+  for (const option of command.options) option.description = String(FLAG_TEXTS[option.long ?? ''] ?? option.description);
   return command;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf, ownSchemaFolder } from '../../context/own-schema.ts';
@@ -102,11 +102,11 @@ function factsOf({ kept, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [st
   ];
 }
 
-const SAID: Readonly<Record<SchemaChange, string>> = {
-  fetched: t`Fetched`,
-  updated: t`A new one was fetched:`,
-  unchanged: t`Nothing is new:`,
-  forgotten: t`No longer in use:`,
+const SAID: Readonly<Record<SchemaChange, Message>> = {
+  fetched: msg`Fetched`,
+  updated: msg`A new one was fetched:`,
+  unchanged: msg`Nothing is new:`,
+  forgotten: msg`No longer in use:`,
 };
 
 function iso(ms: number): string {

@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
   command.option('--name <name>', t`name of the profile`, 'default');
   for (const [key, { kind, help }] of Object.entries(PROFILE_KEYS)) {
     const flag = `--${key.replaceAll('_', '-')}`;
-    const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, help);
+    const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
   }
   command.action((options: InitOptions) => run(options, (context) => init(context, options)));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message } from '../../base/message.ts';
 import { writeConfigFile } from '../../context/config.ts';
 import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
@@ -56,7 +56,7 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
 }
 
 /** What stands in the file is checked when it is read. */
-function kindWord(kind: unknown): string {
+function kindWord(kind: unknown): Message {
   return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
 }
 

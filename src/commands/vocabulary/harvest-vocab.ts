@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { accountOf, harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
@@ -63,9 +64,9 @@ function unreadableText(identifiers: string): string {
   return t`Left out, as they are no terms that pas can read: ${identifiers}.`;
 }
 
-const PASS_WORDS: Readonly<Record<SetHarvest['pass'], string>> = { full: t`full`, changes: t`changes` };
+const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = { full: msg`full`, changes: msg`changes` };
 
-function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): string[] {
+function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): Message[] {
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 

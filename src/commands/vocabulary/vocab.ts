@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/harvesting.ts';
 import { writeResult } from '../../context/own-files.ts';
@@ -104,7 +104,7 @@ function print({ terminal }: Context, terms: readonly Term[]): void {
 }
 
 /** What became of an entry that is no longer there. */
-const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, string>> = { deleted: t`deleted`, vanished: t`vanished` };
+const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = { deleted: msg`deleted`, vanished: msg`vanished` };
 
 async function sets(context: Context): Promise<ExitReason> {
   const { terminal } = context;

@@ -1,31 +1,32 @@
 import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { type Doubt, type EntryKind, type EntryState, OPEN_END_MS } from '../../outbox/entry.ts';
 import type { EvidenceVerdict } from '../../outbox/evidence.ts';
 
 /** What people read where an entry's kind is meant; programs read the kind itself. */
-export const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
-  import: t`import`,
-  number: t`number`,
-  photo: t`photo`,
+export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
+  import: msg`import`,
+  number: msg`number`,
+  photo: msg`photo`,
 };
 
 /** The same for its state. */
-export const STATE_WORDS: Readonly<Record<EntryState, string>> = {
-  draft: t`draft`,
-  queued: t`queued`,
-  sending: t`sending`,
-  accepted: t`accepted`,
-  refused: t`refused`,
-  uncertain: t`uncertain`,
-  dropped: t`dropped`,
+export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
+  draft: msg`draft`,
+  queued: msg`queued`,
+  sending: msg`sending`,
+  accepted: msg`accepted`,
+  refused: msg`refused`,
+  uncertain: msg`uncertain`,
+  dropped: msg`dropped`,
 };
 
 /** What a look at the service says of an entry. */
-export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, string>> = {
-  found: t`found`,
-  absent: t`absent`,
-  undecided: t`undecided`,
-  person: t`decided by a person`,
+export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
+  found: msg`found`,
+  absent: msg`absent`,
+  undecided: msg`undecided`,
+  person: msg`decided by a person`,
 };
 
 /** `import of K-017`; a record that is no find here is called by its identifier. */

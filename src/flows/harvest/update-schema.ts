@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import type { Message } from '../../base/message.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
 import { sha512Of } from '../../http/digest.ts';
@@ -53,7 +53,7 @@ type UpdateSchemaOptions = {
 const RETRY = { attempts: 3, firstWaitMs: 500, mostWaitMs: 5000, mostRetryAfterMs: 60_000 };
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const KEPT = t`The schema that was in use stays in use.`;
+const KEPT = msg`The schema that was in use stays in use.`;
 
 /**
  * Fetches the deployment's own schema, and keeps it if documents can be validated with it.

@@ -156,7 +156,7 @@ async function askDetails(
     case 'lat': {
       const parts = [undefined, ...ANGLE_PARTS].map((part) => ({
         value: part,
-        name: part === undefined ? t`the whole coordinate` : PART_WORDS[part],
+        name: part === undefined ? t`the whole coordinate` : String(PART_WORDS[part]),
       }));
       const first = parts.filter(({ value }) => value === was?.part);
       const part = await choose(prompt, t`What does the column hold?`, [

@@ -1,14 +1,15 @@
 import { decimal, msgid, ngettext, t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import { type FileFate, findOf } from '../queue/match-folder.ts';
 
 /** What people read of a match; programs read the codes. */
 
-const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
-  sure: t`sure`,
-  likely: t`likely`,
-  doubtful: t`doubtful`,
+const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
+  sure: msg`sure`,
+  likely: msg`likely`,
+  doubtful: msg`doubtful`,
   none: '–',
 };
 
@@ -70,7 +71,7 @@ export function rowOf(fate: FileFate): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;
-      return [fate.file, find ?? '', CONFIDENCE_WORDS[confidence], reasonsText(fate.match)];
+      return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), reasonsText(fate.match)];
     }
     case 'known': {
       const finds = [...new Set(fate.entries.map(findOf))].join(', ');

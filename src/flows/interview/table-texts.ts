@@ -1,6 +1,6 @@
 import { placeText } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
 import type { Preview, StrangeTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
@@ -53,7 +53,11 @@ export function ruleText(rule: ColumnRule): string {
   return shown === '' ? rule.element : `${rule.element} (${shown})`;
 }
 
-export const PART_WORDS: Readonly<Record<AnglePart, string>> = { degrees: t`degrees`, minutes: t`minutes`, seconds: t`seconds` };
+export const PART_WORDS: Readonly<Record<AnglePart, Message>> = {
+  degrees: msg`degrees`,
+  minutes: msg`minutes`,
+  seconds: msg`seconds`,
+};
 
 export function nameOrderText(order: 'surname-first' | 'given-first'): string {
   return order === 'surname-first' ? t`surname first` : t`given name first`;
