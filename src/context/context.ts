@@ -10,6 +10,7 @@ import type { NamedService } from '../outbox/services.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
+import { learnWidths } from '../text/width.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
@@ -150,7 +151,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       return connections;
     }),
     prompt: opened(async () => {
-      const { makePrompt } = await import('../ui/prompt.ts');
+      const [{ makePrompt }] = await Promise.all([import('../ui/prompt.ts'), learnWidths()]);
       return makePrompt(streams.stdin, streams.stderr);
     }),
     onClose,

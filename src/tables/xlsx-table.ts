@@ -21,7 +21,7 @@ type Cells = readonly string[];
  * @throws FileError where the file is no workbook, or has no such sheet
  */
 export async function readXlsx(file: string, bytes: Buffer, named: string | undefined): Promise<Table> {
-  const sheet = chooseSheet(file, sheetsOf(file, readZip(file, bytes)), named);
+  const sheet = chooseSheet(file, sheetsOf(file, await readZip(file, bytes)), named);
   const place = { file, sheet: sheet.name };
   const source = sheet.source();
   refuseOdd(place, extentOf(source));

@@ -1,4 +1,4 @@
-import { cutTo, displayWidth, padded } from '../text/width.ts';
+import { cutTo, displayWidth, learnWidths, padded } from '../text/width.ts';
 
 const GAP = '  ';
 /** A column of words is not made narrower than this. */
@@ -9,12 +9,13 @@ const NARROWEST = 10;
  * @param columns cells of a line: words are cut to fit, codes and numbers never; where that is not enough, each row becomes lines of
  *   its own. Without it nothing is cut.
  */
-export function table(
+export async function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
-): string[] {
+): Promise<string[]> {
   const all = [header, ...rows];
+  await learnWidths(all.flat());
   const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
   const widths = fitted(natural, least(natural, rows), columns - GAP.length * (header.length - 1));
   if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(header, row)]);

@@ -32,7 +32,7 @@ export type Terminal = {
   /** A line of the result, for people; nothing under `--json`. */
   line(text?: string): void;
   /** A table of the result, for people; as wide as the terminal at most. */
-  table(header: readonly Message[], rows: readonly (readonly Message[])[]): void;
+  table(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
   /** One JSON value as the result; nothing without `--json`. */
   value(value: unknown): void;
   /** What happens meanwhile; nothing under `--quiet`. */
@@ -64,10 +64,10 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
     columns: widthOf(streams.stdout) ?? 100,
     line,
-    table: (header, rows) => {
+    table: async (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-      for (const text of table(header.map(String), cells, streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined))
-        line(text);
+        const columns = streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined;
+        for (const text of await table(header.map(String), cells, columns)) line(text);
     },
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));

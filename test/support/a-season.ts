@@ -1,5 +1,4 @@
-import { deflateSync } from 'node:zlib';
-import { crc32 } from './crc32.ts';
+import { crc32, deflateSync } from 'node:zlib';
 import type { Home } from './run-pas.ts';
 
 const HEADER = [

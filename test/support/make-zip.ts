@@ -1,5 +1,4 @@
-import { deflateRawSync } from 'node:zlib';
-import { crc32 } from './crc32.ts';
+import { crc32, deflateRawSync } from 'node:zlib';
 
 export type ZipPart = {
   readonly name: string;

@@ -34,7 +34,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     labelOf(find.elements['druh_nalezu']),
     labelOf(find.elements['projekt']),
   ]);
-  context.terminal.table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
+  await context.terminal.table([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
   context.terminal.value(
     finds.map(({ find, entry, pulled }) => ({
       find: find.id,

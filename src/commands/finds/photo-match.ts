@@ -47,7 +47,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
     withinM: options.within ?? WITHIN_M,
     onProgress: progress.update,
   }).finally(progress.end);
-  printFound(context, found);
+  await printFound(context, found);
   const dryRun = options.dryRun === true;
   const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
   const questions = asks ? questionsAbout(outbox, await context.prompt()) : undefined;
@@ -57,9 +57,9 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   return hasErrors(found.issues) ? 'dataRefused' : 'done';
 }
 
-function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): void {
+async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.line(t`There are no files in this folder. To look into the folders in it: --recursive`);
-  else for (const line of table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
+  else for (const line of await table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
   printIssues(terminal, foldPlaces(issues));
 }
 

@@ -111,7 +111,7 @@ async function ask<Answer extends object>(
   verb: Verb,
   given: OaiArguments,
   read: (asking: Asking) => Promise<Answer>,
-  show: (context: Context, answer: Answer) => void,
+  show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
   const signal = watchInterrupts(context).stop;
   const version = schemaVersion ?? context.profile().schemaVersion;
@@ -120,7 +120,7 @@ async function ask<Answer extends object>(
     if (xml === true) context.streams.stdout.write((await client.ask(verb, given, signal)).body);
     else {
       const answer = await read({ client, version, given, signal });
-      show(context, answer);
+      await show(context, answer);
       context.terminal.value(answer);
     }
   } catch (thrown) {
@@ -159,22 +159,22 @@ function showTree({ terminal }: Context, value: { readonly [name: string]: Json 
   for (const line of treeLines(value)) terminal.line(line);
 }
 
-function showFormats({ terminal }: Context, { formats }: Answer<typeof askFormats>): void {
+async function showFormats({ terminal }: Context, { formats }: Answer<typeof askFormats>): Promise<void> {
   const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
-  terminal.table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
+  await terminal.table([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
 }
 
-function showSets(context: Context, answer: Answer<typeof askSets>): void {
+async function showSets(context: Context, answer: Answer<typeof askSets>): Promise<void> {
   const rows = answer.sets.map(({ set, name }) => [set, name].map(printable));
-  context.terminal.table([t`SET`, t`NAME`], rows);
+  await context.terminal.table([t`SET`, t`NAME`], rows);
   noteRest(context, answer, answer.sets, 'sets');
 }
 
-function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): void {
+async function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): Promise<void> {
   const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) =>
     [identifier, datestamp, sets.join(' '), deleted === true ? t`deleted` : ''].map(printable),
   );
-  context.terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
+  await context.terminal.table([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
   noteRest(context, answer, answer.headers, 'identifiers');
 }
 

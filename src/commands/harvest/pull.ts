@@ -49,7 +49,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(progress.end);
-  print(context, finds);
+  await print(context, finds);
   terminal.value({
     from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
     finds: finds.map((each) => ({
@@ -73,7 +73,7 @@ function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   );
 }
 
-function print(context: Context, finds: readonly PulledFind[]): void {
+async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {
   const { terminal } = context;
   if (finds.length === 0) {
     terminal.line(t`Nothing was sent with this profile yet.`);
@@ -81,7 +81,7 @@ function print(context: Context, finds: readonly PulledFind[]): void {
   }
   const news = finds.filter(({ isNews }) => isNews);
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
-  if (news.length > 0) terminal.table(header, news.map(rowOf));
+  if (news.length > 0) await terminal.table(header, news.map(rowOf));
   const [sent, changed] = [finds.length, news.length];
   terminal.line(ngettext(msgid`${sent} sent find, ${changed} with news.`, `${sent} sent finds, ${changed} with news.`, sent));
   sayWhatIsAmiss(context, finds);

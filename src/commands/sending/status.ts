@@ -40,7 +40,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   terminal.line();
-  terminal.table(
+  await terminal.table(
     ['', ...table.states.map((state) => STATE_WORDS[state])],
     table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
   );

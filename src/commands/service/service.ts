@@ -31,7 +31,7 @@ async function list(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const services = knownServices(await context.wholeOutboxToRead());
   const header = [t`SERVICE`, t`PROFILES`, t`ACCOUNTS`, t`ENTRIES`, t`RECORDS`];
-  terminal.table(
+  await terminal.table(
     header,
     services.map((row) => [
       nameOf(row),

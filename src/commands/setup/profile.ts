@@ -50,7 +50,7 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
     String(settings.username ?? ''),
     String(settings.base_url ?? ''),
   ]);
-  terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
+  await terminal.table(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
   terminal.value([...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })));
   return 'done';
 }

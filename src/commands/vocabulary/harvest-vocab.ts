@@ -47,7 +47,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);
-  terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
+  await terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
   terminal.value({ sets: results.map(asJson) });
   return warnOfLosses(context, results) ? 'dataRefused' : 'done';
 }

@@ -82,7 +82,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const set = options.set === undefined ? undefined : setOfName(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
   const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
-  terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
+  await terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
     terminal.note(t`Nothing is mapped yet. Begin with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);

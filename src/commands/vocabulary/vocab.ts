@@ -81,7 +81,7 @@ async function search(context: Context, typed: string, { set, limit }: SearchOpt
     const sought = printable(typed);
     context.terminal.note(t`Nothing resembles "${sought}".`);
   }
-  print(
+  await print(
     context,
     hits.map(({ term }) => term),
   );
@@ -91,16 +91,16 @@ async function search(context: Context, typed: string, { set, limit }: SearchOpt
 
 async function list(context: Context, set: string, { gone }: ListOptions): Promise<ExitReason> {
   const terms = listTerms(await openHarvested(context), set, gone === true);
-  print(context, terms);
+  await print(context, terms);
   context.terminal.value(terms.map(termJson));
   return 'done';
 }
 
-function print({ terminal }: Context, terms: readonly Term[]): void {
+async function print({ terminal }: Context, terms: readonly Term[]): Promise<void> {
   const rows = terms.map(({ ident, setSpec, label, labelEn, gone }) => {
     return [ident, setSpec, label, labelEn ?? '', gone === null ? '' : GONE_WORDS[gone]];
   });
-  if (rows.length > 0) terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
+  if (rows.length > 0) await terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }
 
 /** What became of an entry that is no longer there. */
@@ -110,7 +110,7 @@ async function sets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { counts, harvests } = harvestedSets(await openHarvested(context));
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
-  terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
+  await terminal.table([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
     const completed = isoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { cutTo, displayWidth } from '../../../src/text/width.ts';
+import stringWidth from 'string-width';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { cutTo, displayWidth, learnWidths } from '../../../src/text/width.ts';
 import { wrapped } from '../../../src/text/wrap.ts';
 import { table } from '../../../src/ui/print-table.ts';
 import { makeBar, widthOf } from '../../../src/ui/progress.ts';
+
+beforeAll(() => learnWidths());
 
 describe('the width of a text', () => {
   test.each([
@@ -18,6 +21,11 @@ describe('the width of a text', () => {
     ['', 0],
   ])('%j takes the cells that a terminal gives it', (text, cells) => {
     expect(displayWidth(text)).toBe(cells);
+  });
+
+  test('is known without the library only where every letter takes one cell', () => {
+    const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter((letter) => letter >= ' ');
+    expect(letters.filter((letter) => displayWidth(letter) !== stringWidth(letter))).toEqual([]);
   });
 
   test('a text that is cut is never wider than it may be, and never ends inside a letter', () => {
@@ -37,22 +45,22 @@ describe('a table', () => {
     ['K-002', 'přeslen'.normalize('NFD'), ''],
   ];
 
-  test('aligns by what is seen', () => {
-    expect(table(header, rows)).toEqual([
+  test('aligns by what is seen', async () => {
+    expect(await table(header, rows)).toEqual([
       'FIND   OBJECT                                IDENTIFIER',
       'K-1    zlomek nádoby z mladší doby bronzové  C-202400101-N00001',
       `K-002  ${'přeslen'.normalize('NFD')}`,
     ]);
   });
 
-  test('cuts words, and no code, to fit the terminal', () => {
-    const lines = table(header, rows, 44);
+  test('cuts words, and no code, to fit the terminal', async () => {
+    const lines = await table(header, rows, 44);
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(44);
     expect(lines[1]).toBe('K-1    zlomek nádoby z…   C-202400101-N00001');
   });
 
-  test('becomes a paragraph a row where the terminal is too narrow for its columns', () => {
-    expect(table(header, rows, 30)).toEqual([
+  test('becomes a paragraph a row where the terminal is too narrow for its columns', async () => {
+    expect(await table(header, rows, 30)).toEqual([
       'FIND        K-1',
       'OBJECT      zlomek nádoby z mladší doby bronzové',
       'IDENTIFIER  C-202400101-N00001',
