@@ -139,6 +139,9 @@ class Sending {
     this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
     // It may come before the last byte of the request has left.
     this.#awaitAnswer();
+    // Older Nodes use a connection up to the moment at which the server gives it up.
+    const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
+    if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS) this.#outgoing.shouldKeepAlive = false;
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())

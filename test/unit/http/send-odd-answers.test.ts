@@ -108,13 +108,17 @@ test('a second answer that nobody asked for is never taken for that of the next 
   expect(bodies).toEqual(['answer 0', 'answer 1', 'answer 2']);
 });
 
-test('a connection that the server keeps for a moment only is not used again', async () => {
-  await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': 'timeout=1' })));
+test.each([
+  ['timeout=1', 2],
+  ['timeout=2, max=100', 2],
+  ['timeout=5', 1],
+])('a connection that the server keeps for a moment only is not used again: %s', async (kept, connections) => {
+  await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': kept })));
   const { send, close } = openConnections({ maxConnections: 1 });
   await send({ method: 'GET', url: server.url });
   await send({ method: 'GET', url: server.url });
   await close();
-  expect(server.connections()).toBe(2);
+  expect(server.connections()).toBe(connections);
 });
 
 test('what cannot stand in a header never leaves', async () => {
