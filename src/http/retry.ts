@@ -1,8 +1,7 @@
-import pRetry from 'p-retry';
 import type { Clock } from '../base/clock.ts';
-import { SayingError, sayingOf } from '../base/errors.ts';
+import { sayingOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 type RetryOptions = {
@@ -43,59 +42,51 @@ const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523
 export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
   let hasAnswered = false;
   return async (request) => {
+    if (request.method !== 'GET') throw new Error('only a GET may be repeated');
     const startedMs = options.clock.monotonicMs();
     const isLate = (): boolean => options.clock.monotonicMs() - startedMs >= (options.mostTotalMs ?? Number.POSITIVE_INFINITY);
-    if (request.method !== 'GET') throw new Error('only a GET may be repeated');
-    let lastAnswer: HttpResponse | undefined;
-    try {
-      return await pRetry(
-        async () => {
-          lastAnswer = undefined;
-          const answer = await exchange(request);
-          if (!BUSY.has(answer.status)) {
-            hasAnswered = true;
-            return answer;
-          }
-          lastAnswer = answer;
-          throw new Later(answer);
-        },
-        {
-          retries: (hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts) - 1,
-          // The pauses are taken below, on the clock that was passed in.
-          minTimeout: 0,
-          shouldRetry: ({ error }) =>
-            (error instanceof Later || isWorthRepeating(error)) && request.signal?.aborted !== true && !isLate(),
-          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-            if (retriesLeft > 0 && !isLate()) await pause(request, error, attemptNumber, options);
-          },
-        },
-      );
-    } catch (thrown) {
-      if (thrown instanceof Later && lastAnswer !== undefined) return lastAnswer;
-      throw thrown;
+    const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
+    for (let attempt = 1; ; attempt++) {
+      const result = await exchange(request).catch(withoutAnswer);
+      if (!isWorthRepeating(result)) {
+        hasAnswered = true;
+        return answerOf(result);
+      }
+      const waitMs = pauseMs(result, attempt, options);
+      if (attempt === attempts || waitMs === undefined || isLate()) return answerOf(result);
+      options.onWait?.(waitMs, reasonOf(result));
+      await options.clock.sleep(waitMs, request.signal);
+      if (request.signal?.aborted === true || isLate()) return answerOf(result);
     }
   };
 }
 
-class Later extends SayingError {
-  readonly answer: HttpResponse;
-  constructor(answer: HttpResponse) {
-    super(msg`status ${answer.status}`);
-    this.answer = answer;
-  }
+type Result = HttpResponse | NoAnswerError;
+
+function withoutAnswer(thrown: unknown): NoAnswerError {
+  if (thrown instanceof NoAnswerError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
+  throw thrown;
 }
 
-function isWorthRepeating(error: Error): boolean {
-  return error instanceof NoAnswerError && error.reason !== 'aborted' && error.reason !== 'too-large';
+function isWorthRepeating(result: Result): boolean {
+  return result instanceof NoAnswerError || BUSY.has(result.status);
 }
 
-async function pause(request: HttpRequest, error: Error, attemptNumber: number, options: RetryOptions): Promise<void> {
-  if (!(error instanceof Later) && !isWorthRepeating(error)) return;
-  const asked = error instanceof Later ? retryAfterMs(error.answer.headers['retry-after'], options.clock.now()) : undefined;
-  if (asked !== undefined && asked > options.mostRetryAfterMs) throw error;
+function answerOf(result: Result): HttpResponse {
+  if (result instanceof NoAnswerError) throw result;
+  return result;
+}
+
+function reasonOf(result: Result): Message {
+  return result instanceof NoAnswerError ? sayingOf(result) : msg`status ${result.status}`;
+}
+
+/** Undefined where the server asks for a longer pause than anybody takes. */
+function pauseMs(result: Result, attempt: number, options: RetryOptions): number | undefined {
+  const later = result instanceof NoAnswerError ? undefined : result.headers['retry-after'];
+  const askedMs = retryAfterMs(later, options.clock.now());
+  if (askedMs !== undefined) return askedMs > options.mostRetryAfterMs ? undefined : Math.round(askedMs);
   // Half of the pause by chance, so that clients that failed together do not come back together.
-  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attemptNumber - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
-  const waitMs = Math.round(asked ?? backoffMs);
-  options.onWait?.(waitMs, sayingOf(error));
-  await options.clock.sleep(waitMs, request.signal);
+  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
+  return Math.round(backoffMs);
 }
