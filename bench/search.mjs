@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { systemClock } from '../dist/src/base/clock.js';
 import { searchTerms } from '../dist/src/vocabulary/search.js';
 import { putTerm } from '../dist/src/vocabulary/terms.js';
@@ -8,7 +9,7 @@ import { median } from './measure.mjs';
 export const title = 'search among 100,000 terms';
 
 const TERMS = 100_000;
-const LIMIT_MS = 50;
+const ROUNDS = 7;
 const TYPED = ['spona', 'SPÓNA', 'brooch', 'spna', 'na', 'kole', 'mispas kruhy'];
 const SYLLABLES = [
   'spo',
@@ -34,23 +35,53 @@ const SYLLABLES = [
 export async function run(bench) {
   const store = openVocabulary(join(bench.folder, 'vocabulary.sqlite'), systemClock);
   const vocabulary = store.source('https://harvest.example.org');
-  fill(vocabulary);
+  const askSqlite = trigramQuery(fill(vocabulary));
+  const [own, sqlite] = [[], []];
   for (const typed of TYPED) {
-    const times = Array.from({ length: 7 }, () => {
-      const startedMs = performance.now();
-      searchTerms(vocabulary, typed, { limit: 20 });
-      return performance.now() - startedMs;
-    });
-    const ms = median(times);
-    bench.verdict(`vocab search "${typed}"`, {
-      figure: `${ms.toFixed(1)} ms`,
-      against: `${LIMIT_MS} ms`,
-      ratio: ms / LIMIT_MS,
-      target: 1,
-      better: 'less',
-    });
+    const [times, sqliteTimes] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      times.push(timeMs(() => searchTerms(vocabulary, typed, { limit: 20 })));
+      sqliteTimes.push(timeMs(() => askSqlite(typed)));
+    }
+    own.push(median(times));
+    sqlite.push(median(sqliteTimes));
+    bench.say(`  "${typed}": ${own.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`);
   }
+  // One word alone says little: SQLite has nothing to rank where few labels share a group.
+  const [ownMs, sqliteMs] = [own, sqlite].map((times) => times.reduce((sum, ms) => sum + ms, 0));
+  bench.verdict(`vocab search, ${TYPED.length} texts together`, {
+    figure: `${ownMs.toFixed(0)} ms`,
+    against: `SQLite's own ${sqliteMs.toFixed(0)} ms`,
+    ratio: ownMs / sqliteMs,
+    target: 1,
+    better: 'less',
+  });
   store.close();
+}
+
+/**
+ * The same labels in SQLite's own index of groups of three letters: those that share most of them with what was typed. A text of
+ * two letters has no such group, so all labels are looked through for it.
+ */
+function trigramQuery(labels) {
+  const database = new Sqlite(':memory:');
+  database.exec("create virtual table labels using fts5 (label, tokenize = 'trigram remove_diacritics 1')");
+  const insert = database.prepare('insert into labels (label) values (?)');
+  database.transaction(() => {
+    for (const label of labels) insert.run(label);
+  })();
+  const sharing = database.prepare('select label from labels where labels match ? order by rank limit 20');
+  const containing = database.prepare('select label from labels where label like ?');
+  return (typed) => {
+    const groups = typed.split(' ').flatMap((word) => Array.from(word.slice(2), (_, at) => `"${word.slice(at, at + 3)}"`));
+    return groups.length === 0 ? containing.all(`%${typed}%`) : sharing.all(groups.join(' or ').toUpperCase());
+  };
+}
+
+function timeMs(work) {
+  const startedMs = performance.now();
+  work();
+  return performance.now() - startedMs;
 }
 
 function fill(vocabulary) {
@@ -59,11 +90,17 @@ function fill(vocabulary) {
     seed = (seed * 48271) % 2147483647;
     return seed % below;
   };
+  const labels = [];
+  const put = (added) => {
+    putTerm(vocabulary, added, 1);
+    labels.push(`${added.label} ${added.labelEn}`);
+  };
   const word = () => Array.from({ length: 3 + random(3) }, () => SYLLABLES[random(SYLLABLES.length)]).join('');
   vocabulary.change(() => {
-    for (let n = 1; n < TERMS; n++) putTerm(vocabulary, term(`HES-${n}`, `${word()} ${word()}`, word(), `heslo:s${n % 40}`), 1);
-    putTerm(vocabulary, term('HES-000000', 'spona', 'brooch', 'heslo:predmet_druh'), 1);
+    for (let n = 1; n < TERMS; n++) put(term(`HES-${n}`, `${word()} ${word()}`, word(), `heslo:s${n % 40}`));
+    put(term('HES-000000', 'spona', 'brooch', 'heslo:predmet_druh'));
   });
+  return labels;
 }
 
 function term(ident, label, labelEn, setSpec) {
