@@ -66,8 +66,8 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     line,
     table: async (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-        const columns = streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined;
-        for (const text of await table(header.map(String), cells, columns)) line(text);
+      const columns = streams.stdout.isTTY === true ? widthOf(streams.stdout) : undefined;
+      for (const text of await table(header.map(String), cells, columns)) line(text);
     },
     value: (value) => {
       if (options.json) write(streams.stdout, JSON.stringify(value));
