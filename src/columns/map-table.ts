@@ -89,9 +89,9 @@ function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => Key
     const seen = new Map<string, number>();
     return (row) => {
       const digest = digestOf(row, columns);
-      const twin = (seen.get(digest) ?? 0) + 1;
-      seen.set(digest, twin);
-      return twin === 1 ? digest : `${digest}-${twin}`;
+      const occurrence = (seen.get(digest) ?? 0) + 1;
+      seen.set(digest, occurrence);
+      return occurrence === 1 ? digest : `${digest}-${occurrence}`;
     };
   };
 }

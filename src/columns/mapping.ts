@@ -2,7 +2,7 @@ import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.t
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
-import { mappedAstrayMessage } from '../find/resolve-reference.ts';
+import { mappingConflictMessage } from '../find/resolve-reference.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
@@ -137,16 +137,16 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
     const found = lookupTerm(set, row.id === '' ? row.label : row.id);
     switch (found.kind) {
       case 'found':
-      case 'mapped-astray':
+      case 'mapping-conflict':
         return found;
       case 'not-harvested':
         return row.id === '' ? found : { kind: 'found', term: { id: row.id, label: row.label, setSpec: set } };
       case 'ambiguous':
       case 'unknown':
-        return { kind: 'mapped-astray', own: row.term, target: row.id === '' ? row.label : row.id };
+        return { kind: 'mapping-conflict', own: row.term, target: row.id === '' ? row.label : row.id };
       case 'wrong-set':
       case 'deleted':
-        return { kind: 'mapped-astray', own: row.term, target: row.id, term: found.term, because: found.kind };
+        return { kind: 'mapping-conflict', own: row.term, target: row.id, term: found.term, because: found.kind };
     }
   };
 }
@@ -184,11 +184,11 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
   return { terms: [...terms.values()], issues };
 }
 
-type Astray = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
+type MappingConflict = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
 
 /** Where a confirmed row leads. */
 type Standing =
-  | Astray
+  | MappingConflict
   | { readonly kind: 'not-harvested' }
   | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
 
@@ -208,7 +208,7 @@ export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTer
       return { kind: 'not-harvested' };
     case 'ambiguous':
     case 'unknown':
-    case 'mapped-astray':
+    case 'mapping-conflict':
       return { kind: 'unknown' };
   }
 }
@@ -241,15 +241,15 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
       return [warningIssue('mapping-unchecked', message)];
     }
     default:
-      return [astrayIssue(row, standing)];
+      return [mappingConflictIssue(row, standing)];
   }
 }
 
-const ASTRAY_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
+const CONFLICT_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
 
 /** Of a row that leads to no entry that could be used. */
-export function astrayIssue({ set, term: own, id, label }: MappingRow, standing: Astray): Issue {
-  const astray = { kind: 'mapped-astray', own, target: id === '' ? label : id } as const;
+export function mappingConflictIssue({ set, term: own, id, label }: MappingRow, standing: MappingConflict): Issue {
+  const conflict = { kind: 'mapping-conflict', own, target: id === '' ? label : id } as const;
   const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
-  return errorIssue(ASTRAY_RULES[standing.kind], mappedAstrayMessage({ ...astray, ...gone }, set));
+  return errorIssue(CONFLICT_RULES[standing.kind], mappingConflictMessage({ ...conflict, ...gone }, set));
 }

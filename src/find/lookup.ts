@@ -17,7 +17,7 @@ export type TermLookup =
   | { readonly kind: 'deleted'; readonly term: TermCandidate }
   /** The museum's own term is mapped to something that is no entry of this set, or no longer. */
   | {
-      readonly kind: 'mapped-astray';
+      readonly kind: 'mapping-conflict';
       readonly own: string;
       /** What it is mapped to: an identifier, or a label. */
       readonly target: string;

@@ -65,8 +65,8 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
       return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
     case 'deleted':
       return unreadable('term-deleted', deletedMessage(found.term, set));
-    case 'mapped-astray':
-      return unreadable('term-mapped-astray', mappedAstrayMessage(found, set));
+    case 'mapping-conflict':
+      return unreadable('term-mapped-astray', mappingConflictMessage(found, set));
     case 'not-harvested':
       return id === undefined ? unreadable('term-not-harvested', notHarvestedMessage(set, cell)) : { value: { id, text: '' } };
   }
@@ -122,7 +122,7 @@ export function deletedMessage(term: TermCandidate, set: string): Message {
   return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
-export function mappedAstrayMessage(found: Extract<TermLookup, { kind: 'mapped-astray' }>, set: string): Message {
+export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
   const { own, target, term, because } = found;
   const named = term === undefined ? target : `${term.id} (${term.label})`;
   const why =

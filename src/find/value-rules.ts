@@ -11,7 +11,7 @@ import {
   deletedMessage,
   findNameDoubt,
   findNameProblem,
-  mappedAstrayMessage,
+  mappingConflictMessage,
   NEW_PERSON,
   nearestAdvice,
   wrongSetMessage,
@@ -150,8 +150,8 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
       const nearest = nearestAdvice(set, text || id, found.nearest);
       return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.` }];
     }
-    case 'mapped-astray':
-      return [{ element: name, message: mappedAstrayMessage(found, set) }];
+    case 'mapping-conflict':
+      return [{ element: name, message: mappingConflictMessage(found, set) }];
     case 'not-harvested': {
       const message = msg`${id} in ${name} is taken unchecked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];

@@ -52,7 +52,7 @@ export type Pace = {
   /** The pause that the service asked for. */
   pause(): Promise<Pause>;
   /** Ends it for everybody, or has everybody keep all of it. */
-  setPause(wish: 'ended' | 'whole'): Promise<void>;
+  setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
 /** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds, as a rule. */
@@ -197,12 +197,12 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       }
     },
     pause,
-    setPause: (wish) =>
+    setPause: (to) =>
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((found) => {
           const state = notAhead(found, nowMs);
-          if (wish === 'ended') return { ...state, blockedUntilMs: 0, askedUntilMs: 0 };
+          if (to === 'ended') return { ...state, blockedUntilMs: 0, askedUntilMs: 0 };
           return { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) };
         }),
       })),

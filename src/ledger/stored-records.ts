@@ -40,7 +40,7 @@ export function settleTable(ledger: Ledger): void {
 }
 
 /** Takes out what the harvest has not put in. Expects to run inside {@link Ledger.change}. */
-export function removeStrangers(ledger: Ledger): void {
+export function removeForeign(ledger: Ledger): void {
   const met = 'select 1 from met_records as met where met.identifier = records.identifier and length(digest) > 0';
   ledger.sql(`delete from records where not exists (${met})`).run();
 }

@@ -33,7 +33,7 @@ export type TakenPage = {
   readonly disputed: readonly string[];
 };
 
-type Sighting = MetRecord & {
+type Occurrence = MetRecord & {
   /** Undefined where nothing of it is kept. */
   readonly record: OaiRecord | undefined;
   readonly isNews: boolean;
@@ -52,15 +52,15 @@ export async function takePage(
   page: ListPage<OaiRecord>,
   note: (pass: Pass, againMs: readonly number[]) => Pass = (noted) => noted,
 ): Promise<TakenPage> {
-  const { sightings, againMs } = sightingsOf(state, pass, page);
+  const { occurrences, againMs } = occurrencesOf(state, pass, page);
   const faults = new Map<string, string>();
   // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
   page.broken.forEach(({ identifier, reason }, index) => {
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
-    sightings.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
+    occurrences.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
-  const seen = [...sightings.values()];
+  const seen = [...occurrences.values()];
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
   const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
   const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
@@ -70,7 +70,7 @@ export async function takePage(
   await sink.write({ document: page.document, records: written, met });
   state.change(() => {
     sink.commit();
-    for (const [identifier, { datestampMs, digest, look, skipped }] of sightings) {
+    for (const [identifier, { datestampMs, digest, look, skipped }] of occurrences) {
       state.noteMet(identifier, { datestampMs, digest, look, skipped });
     }
     const { look } = pass;
@@ -82,7 +82,7 @@ export async function takePage(
     };
     state.putPass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
   });
-  const disputed = [...sightings].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
+  const disputed = [...occurrences].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
   return { written, newInLook, faults, disputed };
 }
 
@@ -90,28 +90,28 @@ export async function takePage(
  * By identifier, so that a record that stands twice on a page counts once.
  * @returns `againMs` the datestamps of those that the look had met before
  */
-function sightingsOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
-  const sightings = new Map<string, Sighting>();
+function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
+  const occurrences = new Map<string, Occurrence>();
   const againMs: number[] = [];
   const look = pass.look.number;
   for (const record of page.items) {
     const { identifier, datestampMs } = record.header;
-    const earlier = sightings.get(identifier);
+    const earlier = occurrences.get(identifier);
     const known = earlier === undefined ? state.met(identifier) : earlier.known;
     const rival = earlier ?? (known?.look === look ? known : undefined);
     if (rival !== undefined) againMs.push(datestampMs);
     // Of two versions that one look meets, the newer one is the record; what an earlier look met may have been put back.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
-      sightings.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
+      occurrences.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
       continue;
     }
     const digest = digestOf(sourceOf(page.document, record.element));
     const isNews = known?.datestampMs !== datestampMs || !known.digest.equals(digest);
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
-    sightings.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
+    occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
   }
-  return { sightings, againMs };
+  return { occurrences, againMs };
 }
 
 function leftOut(known: MetRecord | undefined, look: number) {

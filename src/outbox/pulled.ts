@@ -17,7 +17,7 @@ export type PulledRecord = {
 };
 
 /** A record as one pull met it. */
-type Sighting = {
+type PulledStanding = {
   readonly identCely: string;
   readonly standing: Standing;
   readonly datestampMs: number | null;
@@ -36,7 +36,7 @@ export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRe
 }
 
 /** Notes how a record stands; what it was last shown as is kept while it is not shown. */
-export function rememberSighting(outbox: ServiceOutbox, { identCely, standing, datestampMs, shown }: Sighting): void {
+export function rememberStanding(outbox: ServiceOutbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
   outbox
     .sql(
       `insert into pulled (service_id, username, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)

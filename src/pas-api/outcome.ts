@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly kind: 'already-current'; readonly detail: Message }
   | { readonly kind: 'refused'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
   /** A refusal that may also come from two imports of one project taking the same number at once. */
-  | { readonly kind: 'refused-in-a-word'; readonly detail: Message }
+  | { readonly kind: 'refused-with-detail'; readonly detail: Message }
   /** May concern the record or the account as a whole. */
   | { readonly kind: 'forbidden'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
   | { readonly kind: 'unauthorised'; readonly detail: Message }
@@ -92,7 +92,7 @@ export function outcomeOf(
   switch (meaning) {
     case 'refused':
       return operation === 'import' && response.status === 422 && body.kind === 'detail'
-        ? { kind: 'refused-in-a-word', detail }
+        ? { kind: 'refused-with-detail', detail }
         : { kind: 'refused', detail, findings };
     case 'already-current':
       // That the record has it is believed of the service alone.

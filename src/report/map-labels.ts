@@ -1,10 +1,10 @@
 import type { Point } from '../place/project.ts';
 
 /** A name beside a place. It may stand on either side of it, above or below. */
-export type LabelWish = { readonly at: Point; readonly text: string; readonly radius: number };
+export type LabelRequest = { readonly at: Point; readonly text: string; readonly radius: number };
 
 export type Side = 'right' | 'left' | 'above' | 'below';
-export type Label = LabelWish & {
+export type Label = LabelRequest & {
   readonly side: Side;
   /** Also where letters are drawn larger, on a narrow screen. */
   readonly alsoNarrow: boolean;
@@ -28,19 +28,19 @@ const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 type Size = { readonly width: number; readonly height: number };
 
 /**
- * Places as many names as have room, the first wishes first: once for large letters, then among those for normal ones. No name
+ * Places as many names as have room, the first requests first: once for large letters, then among those for normal ones. No name
  * covers a mark or another name, or leaves the frame.
  */
-export function placeLabels(wishes: readonly LabelWish[], size: Size): Label[] {
-  const placed = new Map<LabelWish, Label>();
+export function placeLabels(requests: readonly LabelRequest[], size: Size): Label[] {
+  const placed = new Map<LabelRequest, Label>();
   for (const scale of [NARROW_SCALE, 1]) {
-    const taken = takenBy(wishes, [...placed.values()], scale);
-    for (const wish of wishes) {
-      if (placed.has(wish) || wish.text === '') continue;
-      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(labelBox(wish, each, scale), taken, size, scale));
+    const taken = takenBy(requests, [...placed.values()], scale);
+    for (const request of requests) {
+      if (placed.has(request) || request.text === '') continue;
+      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(labelBox(request, each, scale), taken, size, scale));
       if (side === undefined) continue;
-      taken.push(labelBox(wish, side, scale));
-      placed.set(wish, { ...wish, side, alsoNarrow: scale === NARROW_SCALE });
+      taken.push(labelBox(request, side, scale));
+      placed.set(request, { ...request, side, alsoNarrow: scale === NARROW_SCALE });
     }
   }
   return [...placed.values()];
@@ -51,7 +51,7 @@ type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow
 /** Names of areas where nothing else stands: in the middle of an area, or a line or two above or below. */
 export function placeAreaNames(
   names: readonly { readonly at: Point; readonly text: string }[],
-  marks: readonly LabelWish[],
+  marks: readonly LabelRequest[],
   labels: readonly Label[],
   size: Size,
 ): AreaName[] {
@@ -73,7 +73,7 @@ export function placeAreaNames(
   });
 }
 
-function takenBy(marks: readonly LabelWish[], labels: readonly Label[], scale: number): Box[] {
+function takenBy(marks: readonly LabelRequest[], labels: readonly Label[], scale: number): Box[] {
   return [
     ...marks.map(({ at: [x, y], radius }) => boxOf(x, y, radius * scale, radius * scale)),
     ...labels.map((label) => labelBox(label, label.side, scale)),
@@ -96,7 +96,7 @@ function textBox(x: number, y: number, text: string, scale: number): Box {
 /** Where a name stands from its mark, the better first: to the right, downwards. */
 const SIDES: Readonly<Record<Side, readonly [number, number]>> = { right: [1, 0], left: [-1, 0], above: [0, -1], below: [0, 1] };
 
-function labelBox({ at: [x, y], text, radius }: LabelWish, side: Side, scale: number): Box {
+function labelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
   const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
   const away = (radius + LABEL_GAP) * scale;
   const [aside, down] = SIDES[side];

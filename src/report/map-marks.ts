@@ -1,7 +1,7 @@
 import { findsText, sJtskText, wgs84Text } from './format.ts';
 import { type Html, html } from './html.ts';
 import type { Frame } from './map-frame.ts';
-import type { LabelWish } from './map-labels.ts';
+import type { LabelRequest } from './map-labels.ts';
 import { type Stack, stack } from './map-stacks.ts';
 import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
 import { stateBadge, stateName } from './states.ts';
@@ -14,7 +14,7 @@ const MARK_RADIUS = 7;
 /** Names on a stack are no more than this. */
 const MOST_NAMED = 2;
 
-export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly wishes: readonly LabelWish[] };
+export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly requests: readonly LabelRequest[] };
 
 export type MarkOptions = {
   readonly scale: keyof typeof DISTANCE;
@@ -27,14 +27,14 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
   const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
   const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
   const named = new Set<string>();
-  const wishes = largestFirst.map(({ at, members }) => {
+  const requests = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : sheetOf?.(members[0]);
     // What is drawn on one map by itself is named once.
     const text = sheet === undefined ? namesOf(members) : named.has(sheet.anchor) ? '' : sheet.title;
     if (sheet !== undefined) named.add(sheet.anchor);
     return { at, text, radius: radiusOf(members.length) };
   });
-  return { stacks, wishes };
+  return { stacks, requests };
 }
 
 /** Of more than a few, a name of one says nothing. */

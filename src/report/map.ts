@@ -44,14 +44,14 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html {
   const frame = frameAround(sheet.box, sheet.kind);
   const marks = marksIn(frame, sheet.finds, options);
-  const labels = placeLabels(marks.wishes, frame);
+  const labels = placeLabels(marks.requests, frame);
   const districts = surfaces(frame, sheet.districts, options.scale);
   const areas = surfaces(frame, sheet.areas, options.scale);
   const named = areas.length > 0 ? areas : districts;
-  const wished = named.flatMap(({ outline, surface }) =>
+  const requested = named.flatMap(({ outline, surface }) =>
     surface.nameAt === undefined ? [] : [{ at: surface.nameAt, text: outline.label }],
   );
-  const names = placeAreaNames(wished, marks.wishes, labels, frame);
+  const names = placeAreaNames(requested, marks.requests, labels, frame);
   const lived = named.map(({ outline, surface }) => ({
     surface,
     holds: sheet.finds.some(({ place }) => contains(outline.polygon, ...place.wgs84)),
@@ -109,10 +109,10 @@ function nameClass(fitsNarrow: boolean): string {
 }
 
 /** In the lower right corner, or in the left one where marks stand in the way. */
-function scaleBar({ width, height, metresPerUnit }: Frame, { wishes }: Marks): Html {
+function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundStep(width * BAR_SHARE * metresPerUnit);
   const length = tenth(metres / metresPerUnit);
-  const isLow = wishes.filter(({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE);
+  const isLow = requests.filter(({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE);
   const isTaken = isLow.some(({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE);
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${tenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${metresText(metres)}</text></g>`;

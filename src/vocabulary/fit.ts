@@ -34,7 +34,7 @@ const NOT_QUITE_THE_SAME = 0.99;
 /** An entry that is wholly in the term fits better than a term that is wholly in an entry. */
 const SHARE_OF_ENTRY = 0.62;
 /** `bronzová` says little in a set where no entry is called so. */
-const WEIGHT_OF_STRANGER = 0.25;
+const WEIGHT_OF_UNKNOWN = 0.25;
 /** How much less a word counts when it had to be read as another. */
 const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation: 0.97, 'other-word': 0.97, compound: 0.75 };
 
@@ -125,7 +125,7 @@ function closenessOf(token: Token, name: Name, words: Words): number {
 
 function weightOf(token: Token, words: Words): number {
   const known = token.readings.some((reading) => reading.words.some((word) => words.alike(word).size > 0));
-  return token.emphasis * words.meanWeight * (known ? 1 : WEIGHT_OF_STRANGER);
+  return token.emphasis * words.meanWeight * (known ? 1 : WEIGHT_OF_UNKNOWN);
 }
 
 function share(parts: readonly { readonly weight: number; readonly value: number }[]): number {
@@ -157,7 +157,7 @@ function likenessText({ own, entry, readAs, by }: Match): string[] {
   const said = {
     same: t`‘${own.text}’ is the same word`,
     form: t`‘${own.text}’ is a form of ‘${entry.text}’`,
-    kin: t`‘${own.text}’ is kin to ‘${entry.text}’`,
+    related: t`‘${own.text}’ is related to ‘${entry.text}’`,
     beginning: t`‘${own.text}’ and ‘${entry.text}’ begin alike`,
     part: t`‘${own.text}’ is a part of ‘${entry.text}’`,
     'typing-error': t`‘${own.text}’ may be ‘${entry.text}’ mistyped`,

@@ -5,7 +5,7 @@ import { compoundParts, type Word } from './own-term.ts';
 export type Likeness = {
   /** 1 is the same word. */
   readonly closeness: number;
-  readonly by: 'same' | 'form' | 'beginning' | 'kin' | 'part' | 'typing-error';
+  readonly by: 'same' | 'form' | 'beginning' | 'related' | 'part' | 'typing-error';
 };
 
 /** Nothing below is worth a thought. */
@@ -17,7 +17,7 @@ const LEAST_STEM_BEGUN = 4;
 export function likeness(own: Word, entry: Word): Likeness | undefined {
   if (own.folded === entry.folded) return { closeness: 1, by: 'same' };
   if (own.stem === entry.stem && own.stem.length > 2) return { closeness: 0.96, by: 'form' };
-  const best = [begun(own, entry), kin(own, entry), part(own, entry), mistyped(own, entry)].reduce((a, b) =>
+  const best = [begun(own, entry), related(own, entry), part(own, entry), mistyped(own, entry)].reduce((a, b) =>
     (b?.closeness ?? 0) > (a?.closeness ?? 0) ? b : a,
   );
   return best !== undefined && best.closeness >= LEAST_CLOSENESS ? best : undefined;
@@ -41,9 +41,9 @@ function begun(own: Word, entry: Word): Likeness | undefined {
 }
 
 /** `kovový` and `kov`, `nádobka` and `nádoba`. */
-function kin(own: Word, entry: Word): Likeness | undefined {
+function related(own: Word, entry: Word): Likeness | undefined {
   if (own.root !== entry.root || own.root.length < 3) return undefined;
-  return { closeness: own.root.length === 3 ? 0.74 : 0.86, by: 'kin' };
+  return { closeness: own.root.length === 3 ? 0.74 : 0.86, by: 'related' };
 }
 
 /** `mlat` in `sekeromlat`. */

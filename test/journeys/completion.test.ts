@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
 import { wordsOf } from '../../src/commands/setup/complete.ts';
-import { wishOf } from '../../src/commands/setup/completion-wish.ts';
+import { suggestionsFor } from '../../src/commands/setup/completion-suggestions.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
@@ -69,7 +69,7 @@ test('every argument, and every value of a flag, is offered something or is know
   const outlines = readFileSync(join(PROJECT, 'dist', 'src', 'commands', 'outline.json'), 'utf8');
   const { en: outline } = JSON.parse(outlines) as { readonly en: Outline };
   const offersNothing = (...typed: string[]): boolean => {
-    const { candidates, names, paths } = wishOf(outline, [...typed, '']);
+    const { candidates, names, paths } = suggestionsFor(outline, [...typed, '']);
     return candidates.length + names.length === 0 && paths === undefined;
   };
   const namesWithout = (command: CommandOutline, path: readonly string[]): string[] => [

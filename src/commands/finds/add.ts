@@ -97,7 +97,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   else terminal.line(savedText(added));
   if (added.state === 'queued') adviseSending(context);
   terminal.value(savedValue(added.state === null ? added : { ...added, issues }));
-  return added.asWished ? 'done' : 'dataRefused';
+  return added.asAsked ? 'done' : 'dataRefused';
 }
 
 /** What became of it, in a line. */

@@ -4,7 +4,7 @@ import { knownNames } from '../../context/known-names.ts';
 import { type Environment, placesFrom } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
 import { readOutline } from '../outline.ts';
-import { wishOf } from './completion-wish.ts';
+import { suggestionsFor } from './completion-suggestions.ts';
 
 type CompleteOptions = {
   /** The command line as bash has it, in place of the words. */
@@ -37,7 +37,7 @@ async function answer(environment: Environment, typed: readonly string[], breaks
   const language = spokenLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
-  const { candidates, names, paths, before, partial } = wishOf(outline, typed);
+  const { candidates, names, paths, before, partial } = suggestionsFor(outline, typed);
   const places = placesFrom(environment);
   const named = await Promise.all(names.map((kind) => knownNames(places, kind, partial, language)));
   const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));

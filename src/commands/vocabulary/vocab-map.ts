@@ -136,9 +136,9 @@ async function check(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { lookupTerm } = await openLookups(context);
   const { issues, ...counts } = checkedMapping(readMappingFile(context), lookupTerm);
-  const { confirmed, unconfirmed, problems: astray } = counts;
+  const { confirmed, unconfirmed, problems: problemCount } = counts;
   printIssues(terminal, issues, terminal.line);
-  const problems = ngettext(msgid`${astray} problem`, `${astray} problems`, astray);
+  const problems = ngettext(msgid`${problemCount} problem`, `${problemCount} problems`, problemCount);
   terminal.line(
     ngettext(
       msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,

@@ -43,7 +43,7 @@ export async function filesOutput(
   const wasSealed = sealOf(ledger) !== undefined;
   const known = filesOf(ledger).length;
   const { gone, changed, added } = await differencesIn(folder, ledger);
-  if (wasSealed && added.length > 0) throw stranger(folder, added);
+  if (wasSealed && added.length > 0) throw foreignFile(folder, added);
   if (wasSealed && !verify && changed.length > 0) throw edited(folder, changed);
   if (gone.length > 0 && gone.length === known) {
     onNote(goneText(folder, false));
@@ -71,7 +71,7 @@ export async function filesOutput(
       const found = await differencesIn(folder, ledger);
       const other = [...found.gone, ...found.changed];
       if (other.length > 0) throw edited(folder, other);
-      if (found.added.length > 0) throw stranger(folder, found.added);
+      if (found.added.length > 0) throw foreignFile(folder, found.added);
       ledger.change(() => putSeal(ledger, {}));
     },
     close: async () => {},
@@ -127,7 +127,7 @@ function edited(folder: string, [first]: readonly { readonly name: string }[]): 
   return notAsLeft(folder, t`${folder} is not as pas left it: ${name} was changed by another program.`);
 }
 
-function stranger(folder: string, [name]: readonly string[]): FileError {
+function foreignFile(folder: string, [name]: readonly string[]): FileError {
   return new FileError(folder, t`${folder} is not as pas left it: ${name} is none of its records.`, {
     hint: t`Move the file elsewhere, or give another --out.`,
   });

@@ -24,13 +24,13 @@ export type FindHarvest = {
 export const FIND_SET = 'samostatny_nalez';
 
 /** A record of a find as the harvest has it now. */
-export type ListedSight =
+export type ListedFind =
   | { readonly kind: 'shown'; readonly datestampMs: number; readonly record: HarvestedFind }
   | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number };
 
 export type HarvestedFinds = {
   /** Every find that is listed, by identifier; what is no find that can be read is left out. */
-  readonly sights: ReadonlyMap<string, ListedSight>;
+  readonly lookups: ReadonlyMap<string, ListedFind>;
   /** The server's clock when it began to answer: what changes from then on is for the next time. */
   readonly beganMs: number;
 };
@@ -43,7 +43,7 @@ export type HarvestedFinds = {
  */
 export async function harvestFinds(options: FindHarvest, fromMs: number | null): Promise<HarvestedFinds> {
   const { format, onProgress, ...service } = options;
-  const sights = new Map<string, ListedSight>();
+  const lookups = new Map<string, ListedFind>();
   let waiting: readonly OaiRecord[] = [];
   const state = memoryState();
   let listed = new Set<string>();
@@ -59,8 +59,8 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
         },
         commit: () => {
           for (const record of waiting) {
-            const sight = sightOf(record);
-            if (sight !== undefined) sights.set(identOf(record.header.identifier), sight);
+            const lookup = listedFindOf(record);
+            if (lookup !== undefined) lookups.set(identOf(record.header.identifier), lookup);
           }
         },
       },
@@ -71,11 +71,11 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
     },
   );
   // One that an earlier look met may be gone since.
-  return { sights: new Map([...sights].filter(([ident]) => listed.has(ident))), beganMs: pass?.beganMs ?? 0 };
+  return { lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))), beganMs: pass?.beganMs ?? 0 };
 }
 
 /** Undefined where the record is there but no find that can be read. */
-export function sightOf(record: OaiRecord): ListedSight | undefined {
+export function listedFindOf(record: OaiRecord): ListedFind | undefined {
   const { datestampMs, deleted } = record.header;
   if (deleted) return { kind: 'deleted', datestampMs };
   if (record.refused) return { kind: 'withheld', datestampMs };

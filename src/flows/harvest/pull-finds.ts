@@ -11,14 +11,14 @@ import {
   type PulledRecord,
   pulledRecord,
   pullWatermarkMs,
-  rememberSighting,
+  rememberStanding,
 } from '../../outbox/pulled.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { type AtService, atService } from '../finds/at-service.ts';
 import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
+import { type FindLookup, lookUpChanges, lookUpEach } from './look-up-records.ts';
 import { overlapMs } from './service-lists.ts';
-import { type Sight, sightChanges, sightEach } from './sight-records.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: ServiceOutbox;
@@ -49,7 +49,7 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 /**
  * Brings what is known of the finds that were sent up to date by harvest. All of it is kept at once when everything was
  * read, together with the server's time at which the next pull goes on.
- * @throws UsageError on a training instance, where harvesting shows none of them; what {@link sightChanges} throws
+ * @throws UsageError on a training instance, where harvesting shows none of them; what {@link lookUpChanges} throws
  */
 export async function pull(context: PullContext): Promise<Pull> {
   const { outbox, account } = context;
@@ -60,20 +60,20 @@ export async function pull(context: PullContext): Promise<Pull> {
   const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   let fromMs = watermarkMs === undefined ? allMs : watermarkMs - overlapMs(context.indexAllowanceMs);
-  let { sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs);
+  let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(known.keys()), fromMs);
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
     context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
     fromMs = allMs;
-    ({ sights: listed, beganMs } = await sightChanges(context, new Set(known.keys()), fromMs));
+    ({ lookups: listed, beganMs } = await lookUpChanges(context, new Set(known.keys()), fromMs));
   }
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
-  const sights = new Map<string, Sight>([
+  const lookups = new Map<string, FindLookup>([
     ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
     ...listed,
-    ...(await sightEach(context, older)),
+    ...(await lookUpEach(context, older)),
   ]);
-  const own = context.training ? onlyOwn(context, sent, sights, known) : sights;
+  const own = context.training ? onlyOwn(context, sent, lookups, known) : lookups;
   outbox.change(() => {
     for (const { identCely } of sent) remember(outbox, identCely, own.get(identCely));
     completePull(outbox, beganMs);
@@ -106,47 +106,47 @@ function firstSentMs(outbox: ServiceOutbox, sent: readonly SentFind[]): number {
   return attempts.reduce((first, { startedAt }) => Math.min(first, startedAt), outbox.clock.now());
 }
 
-function remember(outbox: ServiceOutbox, identCely: string, sight: Sight | undefined): void {
-  switch (sight?.kind) {
+function remember(outbox: ServiceOutbox, identCely: string, lookup: FindLookup | undefined): void {
+  switch (lookup?.kind) {
     case undefined:
       noteUnchanged(outbox, identCely);
       return;
     case 'shown':
-      rememberSighting(outbox, {
+      rememberStanding(outbox, {
         identCely,
         standing: 'shown',
-        datestampMs: sight.datestampMs,
-        shown: { stav: sight.record.stav, record: sight.record },
+        datestampMs: lookup.datestampMs,
+        shown: { stav: lookup.record.stav, record: lookup.record },
       });
       return;
     case 'withheld':
     case 'deleted':
-      rememberSighting(outbox, { identCely, standing: sight.kind, datestampMs: sight.datestampMs });
+      rememberStanding(outbox, { identCely, standing: lookup.kind, datestampMs: lookup.datestampMs });
       return;
     case 'missing':
-      rememberSighting(outbox, { identCely, standing: 'missing', datestampMs: null });
+      rememberStanding(outbox, { identCely, standing: 'missing', datestampMs: null });
       return;
   }
 }
 
 /**
- * The sights that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
+ * The lookups that are proven to be of our own records: created by the account that sent them when it did, or shown so before (A10).
  * @throws UsageError where there is none
  */
 function onlyOwn(
   context: PullContext,
   sent: readonly SentFind[],
-  sights: ReadonlyMap<string, Sight>,
+  lookups: ReadonlyMap<string, FindLookup>,
   known: ReadonlyMap<string, PulledRecord | undefined>,
-): Map<string, Sight> {
-  const own = new Map<string, Sight>();
+): Map<string, FindLookup> {
+  const own = new Map<string, FindLookup>();
   let proven = 0;
   for (const find of sent) {
-    const sight = sights.get(find.identCely);
+    const lookup = lookups.get(find.identCely);
     const wasOwn = (known.get(find.identCely)?.record ?? null) !== null;
-    const isOwn = wasOwn || (sight?.kind === 'shown' && isCreatedByUs(context, find, sight.record));
+    const isOwn = wasOwn || (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record));
     if (isOwn) proven++;
-    if (isOwn && sight !== undefined) own.set(find.identCely, sight);
+    if (isOwn && lookup !== undefined) own.set(find.identCely, lookup);
     if (!isOwn) own.set(find.identCely, { kind: 'missing' });
   }
   if (proven > 0) return own;

@@ -8,7 +8,7 @@ import {
   hasRecord,
   isEdited,
   putRecord,
-  removeStrangers,
+  removeForeign,
   type StoredRecord,
   settleTable,
 } from '../../ledger/stored-records.ts';
@@ -33,7 +33,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
   } else if (isEdited(ledger) || rows !== held) {
     if (!verify)
       throw notAsLeft(ledger.path, t`${ledger.path} is not as pas left it: another program wrote into its table of records.`);
-    ledger.change(() => ownWrites(ledger, () => removeStrangers(ledger)));
+    ledger.change(() => ownWrites(ledger, () => removeForeign(ledger)));
   }
   const json = new JsonBytes();
   let waiting: readonly StoredRecord[] = [];

@@ -18,8 +18,8 @@ import { interview } from './interview.ts';
 import type { InterviewWorld, Suggested } from './interview-world.ts';
 import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
 
-/** `asWished`: all that was given was understood, and the find is queued, or the draft that was asked for. */
-type Added = Saved & { readonly asWished: boolean };
+/** `asAsked`: all that was given was understood, and the find is queued, or the draft that was asked for. */
+type Added = Saved & { readonly asAsked: boolean };
 
 /**
  * Adds a find as it was said. What is wrong keeps all of it out of the outbox, unless it is to be a draft.
@@ -35,10 +35,10 @@ export async function addFind(adding: Adding, resumed: Find | undefined, isDraft
   const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const missing = adding.check(find).filter(({ element }) => !given.has(element));
   const wrong = [...unreadable, ...(await photoProblems(adding, find)), ...missing];
-  if (hasErrors(wrong) && !isDraft) return { id: null, find, state: null, photosAdded: 0, issues: wrong, asWished: false };
+  if (hasErrors(wrong) && !isDraft) return { id: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, isDraft ? 'draft' : 'send');
-  const asWished = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
-  return { ...saved, issues: [...unreadable, ...saved.issues], asWished };
+  const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
+  return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
 /** The number continues the last one. */
@@ -98,8 +98,8 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
     },
   };
   try {
-    const { find, wish } = await interview(start, world);
-    return await save(find, isDraft ? 'draft' : wish);
+    const { find, intent } = await interview(start, world);
+    return await save(find, isDraft ? 'draft' : intent);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
     const [last] = kept;

@@ -49,7 +49,7 @@ export type Beginning = {
   readonly photo?: readonly string[];
 };
 
-type Wish = 'send' | 'draft' | 'unfinished';
+type Intent = 'send' | 'draft' | 'unfinished';
 
 /** Without id and state, nothing was saved. */
 export type Saved = {
@@ -79,10 +79,10 @@ export function openAdding({ outbox, known, keeping, folder, ...sources }: Addin
     /** Everything that speaks against the find in its target state. */
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
-    async save(find: Find, wish: Wish): Promise<Saved> {
-      const context = { ...keeping, outbox, validate: holding(validate, wish), dryRun: false };
+    async save(find: Find, intent: Intent): Promise<Saved> {
+      const context = { ...keeping, outbox, validate: holding(validate, intent), dryRun: false };
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
-      if (wish !== 'unfinished') enteredNow.add(find.localId);
+      if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
       const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
       const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
@@ -148,13 +148,13 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
 const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 
 /** A find that is complete by chance is not sent while somebody is still at it, or wants it kept. */
-export function holding(validate: (find: Find) => ValidatedFind, wish: Wish): (find: Find) => ValidatedFind {
-  if (wish === 'send') return validate;
+export function holding(validate: (find: Find) => ValidatedFind, intent: Intent): (find: Find) => ValidatedFind {
+  if (intent === 'send') return validate;
   return (find) => {
     const { document, issues } = validate(find);
     const word = find.localId;
     const [rule, reason] =
-      wish === 'unfinished'
+      intent === 'unfinished'
         ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${word}`}`]
         : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${word}`}`];
     return { document, issues: [...issues, errorIssue(rule, reason, { find: find.localId })] };

@@ -62,7 +62,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   editableImport(outbox, stored);
   const find = asFind(stored);
   const before = cellsOf(find.elements, known.lookupTerm);
-  const edit = (after: Cells, wish: Interviewed['wish'] = 'send') => editFind(context, stored, before, after, wish);
+  const edit = (after: Cells, intent: Interviewed['intent'] = 'send') => editFind(context, stored, before, after, intent);
   return {
     find,
     /** The find as a text to be edited, with what is known to be wrong with it. */
@@ -82,7 +82,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     /** @param texts `element=value`; without a value, the element is taken away */
     bySettings: (texts: readonly string[]) =>
       edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
-    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.wish),
+    byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
 }
 
@@ -97,7 +97,7 @@ function editFind(
   stored: StoredFind,
   before: Cells,
   after: Cells,
-  wish: Interviewed['wish'],
+  intent: Interviewed['intent'],
 ): Edited {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
@@ -109,7 +109,7 @@ function editFind(
     photos: [],
     elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
-  const validated = holding((each) => validateFind(each, known), wish)(find);
+  const validated = holding((each) => validateFind(each, known), intent)(find);
   return outbox.change(() => {
     const now = findById(outbox, stored.id);
     if (now === undefined || JSON.stringify(now.elements) !== JSON.stringify(stored.elements)) {

@@ -33,7 +33,7 @@ export async function review(start: Find, world: ReviewWorld): Promise<Interview
       message: hasErrors(issues) ? incompleteText(find) : t`Save ${find.localId}?`,
       offers: (typed) => choicesFor(find, issues, typed, world.leftOut ?? []),
     });
-    if (choice.kind !== 'question') return { find, wish: choice.kind };
+    if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
     if (step.go === 'on') {
       await world.keep(step.find);

@@ -14,4 +14,4 @@ export type InterviewWorld = QuestionWorld & {
 
 export type Suggested = { readonly localId: string; readonly elements: FindElements };
 
-export type Interviewed = { readonly find: Find; readonly wish: 'send' | 'draft' };
+export type Interviewed = { readonly find: Find; readonly intent: 'send' | 'draft' };

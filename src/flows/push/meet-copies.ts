@@ -2,7 +2,7 @@ import { msg } from '../../base/message.ts';
 import { move } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
-import { type LookContext, lookAround } from '../reconcile/look-around.ts';
+import { gatherEvidence, type LookContext } from '../reconcile/gather-evidence.ts';
 import { applyVerdict, judgeImportEntries, type Reconciled } from '../reconcile/reconcile-entries.ts';
 
 /** Equal records of this account, of which it is open which is whose. */
@@ -12,7 +12,7 @@ const FOR_A_PERSON: readonly string[] = ['several-same', 'rival-find'];
 export async function meetCopies(context: LookContext, waiting: readonly ImportEntry[]): Promise<Reconciled[]> {
   const { outbox, clock } = context;
   const doubts = waiting.map((entry) => ({ ...entry, doubt: { fromMs: entry.createdAt, untilMs: clock.now() } }));
-  const view = await lookAround(context, doubts, []);
+  const view = await gatherEvidence(context, doubts, []);
   const verdicts = judgeImportEntries(context, doubts, view);
   return waiting.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);

@@ -8,7 +8,7 @@ import type { Entry, EntryKind, EntryState, Photograph } from '../../outbox/entr
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import type { ReadIdentCely } from '../../pas-api/outcome.ts';
 import type { Session } from '../../pas-api/session.ts';
-import type { RecordSight } from '../reconcile/judge-photograph.ts';
+import type { RecordEvidence } from '../reconcile/judge-photograph.ts';
 import { leftOutNow, type Walls } from './left-out.ts';
 
 /** What a push is given. */
@@ -36,7 +36,7 @@ export type PushContext = {
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
   /** A record as the service shows it now; absent where there is no harvesting. */
-  readonly lookAt?: ((identCely: string) => Promise<RecordSight>) | undefined;
+  readonly lookAt?: ((identCely: string) => Promise<RecordEvidence>) | undefined;
   readonly clock: Clock;
   /** Told before each request leaves, once it is written down. */
   readonly onClaimed?: () => void;

@@ -42,7 +42,7 @@ export function settlementOf(
       return alreadyCurrent(entry, outcome.detail);
     case 'refused':
       return refusal(entry, outcome.detail, outcome.findings);
-    case 'refused-in-a-word':
+    case 'refused-with-detail':
       return refusalInAWord(run, flight, outcome.detail, now);
     case 'file-changed':
       return refusal(

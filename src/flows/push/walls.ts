@@ -57,7 +57,7 @@ function concernOf(entry: Entry, { outcome, status }: Sent, { state }: Settlemen
       if (state !== 'refused') return undefined;
       if (outcome.findings.length > 0 || (status === 422 && entry.kind !== 'import')) return 'entry';
       return PROJECTS.includes(`${status}`) ? 'project' : 'kind';
-    case 'refused-in-a-word':
+    case 'refused-with-detail':
       return state === 'refused' ? 'kind' : undefined;
     case 'busy':
       return 'record';

@@ -92,7 +92,7 @@ export function enqueuePhoto(outbox: ServiceOutbox, target: Target, photograph: 
       replacePhoto(outbox, first, photograph);
       return 'requeued';
     }
-    if (first !== undefined) return replaceTwin(outbox, same, photograph) ? 'replaced' : 'kept';
+    if (first !== undefined) return replaceCounterpart(outbox, same, photograph) ? 'replaced' : 'kept';
     addPhoto(outbox, asItIsNow(outbox, target), photograph);
     return 'queued';
   });
@@ -118,22 +118,22 @@ export async function addPhotograph(
   return { change: enqueuePhoto(outbox, target, kept), isStripped: kept.isStripped === true, issues };
 }
 
-function isSamePhotograph(entry: Entry, { sha512, twinSha512Hex }: Kept): entry is PhotoEntry {
+function isSamePhotograph(entry: Entry, { sha512, counterpartSha512Hex }: Kept): entry is PhotoEntry {
   if (entry.kind !== 'photo') return false;
-  return entry.photograph.sha512.equals(sha512) || entry.photograph.sha512.toString('hex') === twinSha512Hex;
+  return entry.photograph.sha512.equals(sha512) || entry.photograph.sha512.toString('hex') === counterpartSha512Hex;
 }
 
 /** Where the photograph waits unsent with its place, and is wanted without, it waits without from now on. */
-export function replaceTwin(outbox: ServiceOutbox, entries: readonly Entry[], photograph: Kept): boolean {
+export function replaceCounterpart(outbox: ServiceOutbox, entries: readonly Entry[], photograph: Kept): boolean {
   if (photograph.isStripped !== true) return false;
-  const twin = entries.find((entry) => entry.state === 'queued' && isTwin(entry, photograph));
-  if (twin === undefined) return false;
-  replacePhoto(outbox, twin, photograph);
+  const counterpart = entries.find((entry) => entry.state === 'queued' && isCounterpart(entry, photograph));
+  if (counterpart === undefined) return false;
+  replacePhoto(outbox, counterpart, photograph);
   return true;
 }
 
-function isTwin(entry: Entry, { twinSha512Hex }: Kept): boolean {
-  return entry.kind === 'photo' && entry.photograph.sha512.toString('hex') === twinSha512Hex;
+function isCounterpart(entry: Entry, { counterpartSha512Hex }: Kept): boolean {
+  return entry.kind === 'photo' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex;
 }
 
 /** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */

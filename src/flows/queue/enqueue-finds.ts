@@ -21,7 +21,7 @@ import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
-import { replaceTwin } from './enqueue-change.ts';
+import { replaceCounterpart } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 
 export type EnqueueContext = PhotographKeeping & {
@@ -239,12 +239,12 @@ function addPhotographs({ photographs }: PreparedFind, { outbox, dryRun }: Enque
   const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId));
   const fresh = photographs.filter((photograph) => {
     const digest = photograph.sha512.toString('hex');
-    return !known.has(digest) && !known.has(photograph.twinSha512Hex ?? digest) && known.add(digest);
+    return !known.has(digest) && !known.has(photograph.counterpartSha512Hex ?? digest) && known.add(digest);
   });
   if (!dryRun && findId !== undefined) {
     const identCely = importOfFind(outbox, findId)?.identCely ?? null;
     for (const photograph of fresh) addPhoto(outbox, { findId, identCely }, photograph);
-    for (const photograph of photographs) replaceTwin(outbox, entriesOfFind(outbox, findId), photograph);
+    for (const photograph of photographs) replaceCounterpart(outbox, entriesOfFind(outbox, findId), photograph);
   }
   return fresh.length;
 }

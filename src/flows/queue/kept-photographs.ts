@@ -11,14 +11,14 @@ import { lookForGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts'
 import { openContentStore } from '../../store/content-store.ts';
 
 /** A photograph as it would be queued: size and digest are of what would be sent. */
-export type Sendable = PhotographFile & Twin;
+export type Sendable = PhotographFile & Counterpart;
 
-export type Kept = Photograph & Twin;
+export type Kept = Photograph & Counterpart;
 
 /** The same photograph once with its place and once without is one photograph, which must not be sent twice. */
-type Twin = {
+type Counterpart = {
   /** Digest of the other one of the two; lower-case hexadecimal. */
-  readonly twinSha512Hex?: string;
+  readonly counterpartSha512Hex?: string;
   /** Its place was taken out, so the other one is as the camera wrote it. */
   readonly isStripped?: boolean;
 };
@@ -72,11 +72,11 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
         issues: [...issues, ...warnings(path, gps, stripGps)],
       };
     },
-    async keepPhotograph({ path, mimeType, sha512Hex, twinSha512Hex, isStripped }) {
+    async keepPhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
       const kept = {
         name: basename(path),
         mediaType: mimeType,
-        ...(twinSha512Hex === undefined ? {} : { twinSha512Hex }),
+        ...(counterpartSha512Hex === undefined ? {} : { counterpartSha512Hex }),
         ...(isStripped === undefined ? {} : { isStripped }),
       };
       if (isStripped === true) {
@@ -123,8 +123,8 @@ function sentOf(photograph: PhotographFile, gps: PhotoGps, stripGps: boolean): P
   if (gps.kind !== 'removable') return {};
   const { withoutSha512Hex, withoutBytes } = gps;
   return stripGps
-    ? { sha512Hex: withoutSha512Hex, sizeBytes: withoutBytes, twinSha512Hex: photograph.sha512Hex, isStripped: true }
-    : { twinSha512Hex: withoutSha512Hex };
+    ? { sha512Hex: withoutSha512Hex, sizeBytes: withoutBytes, counterpartSha512Hex: photograph.sha512Hex, isStripped: true }
+    : { counterpartSha512Hex: withoutSha512Hex };
 }
 
 function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {

@@ -68,7 +68,10 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       fates.set(file, { file, path, kind: 'refused', rules: inspected.issues.map(({ rule }) => rule) });
       continue;
     }
-    const digests = [photograph.sha512Hex, ...(photograph.twinSha512Hex === undefined ? [] : [photograph.twinSha512Hex])];
+    const digests = [
+      photograph.sha512Hex,
+      ...(photograph.counterpartSha512Hex === undefined ? [] : [photograph.counterpartSha512Hex]),
+    ];
     const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
@@ -148,9 +151,9 @@ async function stripKnown(fates: readonly FileFate[], { outbox, keepPhotograph }
   let stripped = 0;
   for (const fate of fates) {
     if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
-    const { twinSha512Hex } = fate.photograph;
+    const { counterpartSha512Hex } = fate.photograph;
     const waiting = fate.entries.filter(
-      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === twinSha512Hex,
+      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === counterpartSha512Hex,
     );
     if (waiting.length === 0) continue;
     const kept = await keepPhotograph(fate.photograph);
@@ -170,8 +173,8 @@ const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'non
 function withCopies(matched: readonly MatchedFile[]): FileFate[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
-  const keyOf = ({ photograph: { sha512Hex, twinSha512Hex } }: MatchedFile): string =>
-    [sha512Hex, twinSha512Hex ?? ''].sort().join();
+  const keyOf = ({ photograph: { sha512Hex, counterpartSha512Hex } }: MatchedFile): string =>
+    [sha512Hex, counterpartSha512Hex ?? ''].sort().join();
   for (const fate of matched) {
     const before = best.get(keyOf(fate));
     if (before === undefined || rank(fate) < rank(before)) best.set(keyOf(fate), fate);

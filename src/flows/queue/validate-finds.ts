@@ -44,8 +44,8 @@ export function validateAll(outbox: ServiceOutbox, known: ValidationContext, req
   }
   const invalid = verdicts.filter(hasErrors).length;
   // A term that leads nowhere spoils no find that is here; it would spoil the next that is imported.
-  const astray = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
-  const issues = [...foldUnchecked(verdicts.flat()), ...astray.map((issue) => ({ ...issue, severity: 'warning' as const }))];
+  const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
+  const issues = [...foldUnchecked(verdicts.flat()), ...conflicts.map((issue) => ({ ...issue, severity: 'warning' as const }))];
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 

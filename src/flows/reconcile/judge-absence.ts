@@ -3,7 +3,7 @@ import type { HarvestedElements } from '../../find/harvested-find.ts';
 import { CLOCK_MARGIN_MS, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
 /** What decides whether an account sees a find: its state, and the organisations of its project and of its receiver. */
-export function sightOf(elements: HarvestedElements, stav: number): string {
+export function shownKindOf(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
 }
 
@@ -12,8 +12,8 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 }
 
 /** The verdict on an import that the harvest does not show. */
-export function judgeAbsence(window: Window, sight: string, view: View): Verdict {
-  if (!wouldBeShown(window, view.sights.get(sight), view.harvester)) {
+export function judgeAbsence(window: Window, kind: string, view: View): Verdict {
+  if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
   }

@@ -1,7 +1,7 @@
 import { msgid } from '../../base/language.ts';
 import { msg, nmsg } from '../../base/message.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind, type HistoryEntry } from '../../find/harvested-find.ts';
-import { idOf, judgeAbsence, sightOf } from './judge-absence.ts';
+import { idOf, judgeAbsence, shownKindOf } from './judge-absence.ts';
 import { CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
 export type ImportDoubt = {
@@ -85,7 +85,7 @@ function judgeImport(
     const reason = msg`a record of its project was deleted since that may have been this one`;
     return undecided('deleted-since', reason, gone);
   }
-  return judgeAbsence(doubt.window, sightOf(doubt.elements, Number(doubt.elements.stav)), view);
+  return judgeAbsence(doubt.window, shownKindOf(doubt.elements, Number(doubt.elements.stav)), view);
 }
 
 /** Records of the same project, the same in every readable element, that no other entry is known to have made. */

@@ -7,9 +7,9 @@ import type { NumberEntry } from '../../outbox/entry.ts';
 import { mayHaveArrived } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import type { FindHarvest } from '../harvest/harvest-finds.ts';
+import { elementsSent } from './gather-evidence.ts';
 import { tooEarly } from './judge-absence.ts';
-import type { RecordSight } from './judge-photograph.ts';
-import { elementsSent } from './look-around.ts';
+import type { RecordEvidence } from './judge-photograph.ts';
 import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
 type NumberDoubt = {
@@ -21,7 +21,7 @@ type NumberDoubt = {
 };
 
 /** The verdict on a number that may have been sent. It is not simply sent again: another one may have replaced it meanwhile. */
-export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<View, 'nowMs' | 'index'>): Verdict {
+export function judgeNumber(doubt: NumberDoubt, record: RecordEvidence, view: Pick<View, 'nowMs' | 'index'>): Verdict {
   const { identCely, value, known, window } = doubt;
   if (record === undefined) {
     return {
@@ -57,7 +57,7 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordSight, view: Pick<
 export async function currentRecord(
   { client, format, signal }: Pick<FindHarvest, 'client' | 'format' | 'signal'>,
   identCely: string,
-): Promise<RecordSight> {
+): Promise<RecordEvidence> {
   try {
     const record = await client.getRecord(identCely, format, signal);
     const entity = entityOf(record);

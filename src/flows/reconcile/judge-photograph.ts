@@ -12,7 +12,7 @@ export type PhotoDoubt = {
 };
 
 /** A record as it was asked for by itself, and when it changed last; undefined where it is not shown. */
-export type RecordSight = { readonly find: HarvestedFind; readonly changedMs: number } | undefined;
+export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs: number } | undefined;
 
 /**
  * The verdict on a photograph, by the files that its record has. The digest proves; where the service removed a place
@@ -24,7 +24,7 @@ export function judgePhoto(
   doubt: PhotoDoubt,
   doubts: readonly PhotoDoubt[],
   settled: readonly Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>[],
-  record: RecordSight,
+  record: RecordEvidence,
   view: Pick<View, 'nowMs' | 'index'>,
 ): Verdict {
   if (record === undefined)

@@ -3,10 +3,10 @@ import { entriesOfRecord } from '../../outbox/entries.ts';
 import { type Gap, replaceGaps } from '../../outbox/gaps.ts';
 import type { ServerNow } from '../../outbox/server-time.ts';
 import { inServerTime } from './doubt-window.ts';
+import type { LookContext } from './gather-evidence.ts';
 import { tooEarly } from './judge-absence.ts';
 import { couldBeMade, projectOfFind } from './judge-doubt.ts';
 import { couldBeStored } from './judge-photograph.ts';
-import type { LookContext } from './look-around.ts';
 import type { View, Window } from './verdict.ts';
 
 type NarrowingContext = Pick<LookContext, 'outbox' | 'settleMs' | 'user'>;
@@ -18,11 +18,11 @@ type NarrowingContext = Pick<LookContext, 'outbox' | 'settleMs' | 'user'>;
 export function narrowGaps(context: NarrowingContext, gaps: readonly Gap[], view: View & ServerNow): void {
   const { outbox } = context;
   // Where the harvest shows no record of this account, those that it does not show prove nothing.
-  if (view.sights.size === 0) return;
+  if (view.shown.size === 0) return;
   const narrowed = gaps.flatMap((gap) => {
     const window = windowOfGap(gap, context, view);
     if (tooEarly(window, view) !== undefined) return [gap];
-    const left = new Set([...strangersOf(window, view), ...strangePhotographs(context, window, view)]);
+    const left = new Set([...orphansOf(window, view), ...strangePhotographs(context, window, view)]);
     return [...left].filter((project) => gap.project === null || gap.project === project).map((project) => ({ ...gap, project }));
   });
   replaceGaps(outbox, narrowed);
@@ -41,7 +41,7 @@ function windowOfGap(gap: Gap, { settleMs, user }: NarrowingContext, now: Server
 }
 
 /** Projects of records of that time that no entry here made. */
-function strangersOf(window: Window, view: View): string[] {
+function orphansOf(window: Window, view: View): string[] {
   const shown = [...view.finds.values()].filter((find) => couldBeMade(window, find));
   const hidden = [...view.withheld, ...view.deleted].filter(([, changedMs]) => changedMs >= window.fromMs);
   return [

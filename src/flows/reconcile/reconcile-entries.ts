@@ -7,10 +7,10 @@ import { gapsOf, isHeldByGap } from '../../outbox/gaps.ts';
 import { againAt } from '../../outbox/tries.ts';
 import { takeFromOwner } from './change-owner.ts';
 import { windowOf } from './doubt-window.ts';
+import { type Evidence, elementsSent, gatherEvidence, type LookContext } from './gather-evidence.ts';
 import { type ImportDoubt, judgeImports } from './judge-doubt.ts';
 import { currentRecord, judgeNumber, numbersFromHere, settlesNumber } from './judge-number.ts';
-import { judgePhoto, type PhotoDoubt, type RecordSight } from './judge-photograph.ts';
-import { elementsSent, type LookContext, lookAround, type Sighted } from './look-around.ts';
+import { judgePhoto, type PhotoDoubt, type RecordEvidence } from './judge-photograph.ts';
 import { narrowGaps } from './narrow-gaps.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -37,7 +37,7 @@ export async function reconcile(context: ReconcileContext): Promise<Reconciled[]
   const changes = uncertain.filter(isChange);
   const gaps = gapsOf(outbox);
   if (![...imports, ...changes].some(asked) && gaps.length === 0) return [];
-  const view = await lookAround(context, [...imports, ...changes], gaps);
+  const view = await gatherEvidence(context, [...imports, ...changes], gaps);
   const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view), view);
   // An import that was found has given its photographs and numbers their record.
   const open = entriesInState(outbox, 'uncertain').filter(isChange);
@@ -51,7 +51,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-export function judgeImportEntries(context: LookContext, entries: readonly ImportEntry[], view: Sighted) {
+export function judgeImportEntries(context: LookContext, entries: readonly ImportEntry[], view: Evidence) {
   const doubts = entries.flatMap((entry): ImportDoubt[] => {
     const sent = elementsSent(entry);
     if (sent === undefined) return [];
@@ -62,7 +62,7 @@ export function judgeImportEntries(context: LookContext, entries: readonly Impor
 }
 
 /** Photographs and numbers, record by record. Those of a find that is itself in doubt wait for its verdict. */
-async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Sighted) {
+async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Evidence) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {
     const verdict = judgeWithoutRecord(context, entry);
@@ -98,8 +98,8 @@ function judgePhotos(
   context: LookContext,
   identCely: string,
   entries: readonly PhotoEntry[],
-  record: RecordSight,
-  view: Sighted,
+  record: RecordEvidence,
+  view: Evidence,
 ): [number, Verdict][] {
   const doubtOf = (entry: PhotoEntry): PhotoDoubt => ({
     entryId: entry.id,
@@ -119,7 +119,7 @@ function acceptedOf({ outbox }: LookContext, identCely: string): Entry[] {
 }
 
 /** One that was not restored from an older copy may be sent again, unless somebody else has given the record another. */
-function verdictOnNumber(context: LookContext, entry: NumberEntry, record: RecordSight, view: Sighted): Verdict {
+function verdictOnNumber(context: LookContext, entry: NumberEntry, record: RecordEvidence, view: Evidence): Verdict {
   const { identCely, value, doubt } = entry;
   const known = numbersFromHere(context.outbox, entry);
   const verdict = judgeNumber({ identCely: identCely ?? '', value, known, window: windowOf(context, entry, view) }, record, view);
@@ -130,7 +130,7 @@ function applyAll(
   context: LookContext,
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
-  { nowMs }: Sighted,
+  { nowMs }: Evidence,
 ): Reconciled[] {
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);

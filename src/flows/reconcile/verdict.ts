@@ -58,21 +58,21 @@ export type View = {
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
   /**
-   * By sight, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
+   * By kind, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
    * show others of theirs, too.
    */
-  readonly sights: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly shown: ReadonlyMap<string, ReadonlySet<string>>;
   /** The account that the harvest is made with; undefined for nobody's, or where that is not known. */
   readonly harvester: string | undefined;
   /** Finds that are listed but not shown, with the time of their last change. */
   readonly withheld: ReadonlyMap<string, number>;
   /** Finds that are listed as deleted, with the time of that. */
   readonly deleted: ReadonlyMap<string, number>;
-  readonly index: IndexSight;
+  readonly index: IndexEvidence;
 };
 
 /** How far the service's harvest index has come: it takes up new records some time after they were made. */
-type IndexSight = {
+type IndexEvidence = {
   /** Records that the service accepted from here and does not list, with the time when it accepted them. */
   readonly unlisted: ReadonlyMap<string, number>;
   /** How long a new record may take to appear. That a later one is shown proves nothing: an index need not keep the order. */

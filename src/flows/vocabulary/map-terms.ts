@@ -3,11 +3,11 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
-  astrayIssue,
   checkMapping,
   keyOf,
   type Mapping,
   type MappingRow,
+  mappingConflictIssue,
   readMapping,
   setNamed,
   standingOf,
@@ -57,7 +57,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
     case 'ambiguous':
       return refuse(t`"${text}" can mean several entries of ${set}.`, found.candidates);
     case 'unknown':
-    case 'mapped-astray':
+    case 'mapping-conflict':
       return refuse(t`"${text}" is no entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
     case 'deleted':
       return refuse(t`"${text}" (${found.term.label}) was deleted from ${set}.`);
@@ -135,6 +135,6 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
       return { issue: errorIssue('mapping-unchecked', t`"${own}" names no identifier, and ${set} was not harvested.`) };
     }
     default:
-      return { issue: astrayIssue(row, standing) };
+      return { issue: mappingConflictIssue(row, standing) };
   }
 }

@@ -65,9 +65,9 @@ async function edited(start: Find, ...answers: readonly string[]) {
 const enter = (times: number): string[] => Array.from({ length: times }, () => '');
 
 test('Enter alone keeps every value, also a person whom the vocabulary does not know', async () => {
-  const { find, wish, prompt } = await edited(FIND, ...enter(16));
+  const { find, intent, prompt } = await edited(FIND, ...enter(16));
   expect(find).toEqual(FIND);
-  expect(wish).toBe('send');
+  expect(intent).toBe('send');
   expect(prompt.left).toEqual([]);
 });
 
@@ -90,10 +90,10 @@ test('a term is searched as one types, a point is taken in any form, and a wrong
 });
 
 test('a hyphen takes a value away, < goes back, > leaves the rest as it is', async () => {
-  const { find, wish } = await edited(FIND, '', '', '', '<', '', '', '', '', '', '', '', '', '-', '>', 'draft');
+  const { find, intent } = await edited(FIND, '', '', '', '<', '', '', '', '', '', '', '', '', '-', '>', 'draft');
   const { lokalizace: _gone, ...rest } = ELEMENTS;
   expect(find.elements).toEqual(rest);
-  expect(wish).toBe('draft');
+  expect(intent).toBe('draft');
 });
 
 test('neither the number nor photographs of the find are asked for, nor offered at the end', async () => {

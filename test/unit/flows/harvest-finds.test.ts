@@ -26,8 +26,8 @@ function harvest(...answers: string[]) {
 }
 
 test('a list that is shorter than its own count is read again', async () => {
-  const { sights } = await harvest(first, end(), first, end('N-3'));
-  expect([...sights.keys()]).toEqual(['N-1', 'N-2', 'N-3']);
+  const { lookups } = await harvest(first, end(), first, end('N-3'));
+  expect([...lookups.keys()]).toEqual(['N-1', 'N-2', 'N-3']);
 });
 
 test('and stays an error where it is short again: what it left out may be there', async () => {

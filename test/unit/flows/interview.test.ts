@@ -42,7 +42,7 @@ const FRAME: FindElements = {
 const REST = ['brooch', 'zelezo', 'laten', 'sber', '50.0871N 14.4208E', 'field', '35'];
 const EMPTY: Find = { localId: '', elements: {}, photos: [] };
 
-type Story = { readonly find: Find; readonly wish: string; readonly kept: readonly Find[]; readonly said: readonly string[] };
+type Story = { readonly find: Find; readonly intent: string; readonly kept: readonly Find[]; readonly said: readonly string[] };
 
 async function tell(
   prompt: ScriptedPrompt,
@@ -72,7 +72,7 @@ async function tell(
   };
   const kept: Find[] = [];
   const said: string[] = [];
-  const { find, wish } = await interview(start, {
+  const { find, intent } = await interview(start, {
     prompt,
     say: (text) => said.push(text),
     read: (question, text, about) => readAnswer(question, text, about, context),
@@ -82,14 +82,14 @@ async function tell(
     keep: async (about) => void kept.push(about),
   });
   expect(prompt.left).toEqual([]);
-  return { find, wish, kept, said };
+  return { find, intent, kept, said };
 }
 
 describe('a find is entered by answering', () => {
   test('what is known already is confirmed with one key, and terms are found without accents and in English', async () => {
     const story = await tell(scriptedPrompt('', '', ...REST, ''));
     expect(story).toMatchObject({
-      wish: 'send',
+      intent: 'send',
       find: {
         localId: 'K-002',
         elements: {
@@ -176,14 +176,14 @@ describe('a find is entered by answering', () => {
 
 describe('at the end', () => {
   test('what keeps the find from its state is said, and leads back to the question', async () => {
-    const { find, said, wish } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
+    const { find, said, intent } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
     expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
-    expect([find.elements.hloubka, wish]).toEqual([35, 'send']);
+    expect([find.elements.hloubka, intent]).toEqual([35, 'send']);
   });
 
   test('> leaves the rest out, and the find is kept as a draft', async () => {
-    const { find, wish } = await tell(scriptedPrompt('', '', 'brooch', '>', 'keep as'));
-    expect(wish).toBe('draft');
+    const { find, intent } = await tell(scriptedPrompt('', '', 'brooch', '>', 'keep as'));
+    expect(intent).toBe('draft');
     expect(Object.keys(find.elements)).toEqual(expect.arrayContaining(['druh_nalezu', 'projekt']));
   });
 
@@ -193,10 +193,15 @@ describe('at the end', () => {
   });
 
   test('any answer can be changed, or taken away', async () => {
-    const { find, wish } = await tell(
+    const { find, intent } = await tell(
       scriptedPrompt('', '', ...REST, 'depth', '40', 'note', 'x', 'note', '-', 'target', '1', 'depth', '-', ''),
     );
-    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, wish]).toEqual([undefined, undefined, 1, 'send']);
+    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, intent]).toEqual([
+      undefined,
+      undefined,
+      1,
+      'send',
+    ]);
   });
 
   test('a photograph is looked at before it is taken, and gives no point where it has none', async () => {
@@ -223,8 +228,8 @@ describe('at the end', () => {
 });
 
 test('for state 1 everything may be left out but project and accessibility', async () => {
-  const { find, wish } = await tell(scriptedPrompt('', '', '>', ''), { suggested: { ...FRAME, stav: 1 } });
-  expect([wish, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
+  const { find, intent } = await tell(scriptedPrompt('', '', '>', ''), { suggested: { ...FRAME, stav: 1 } });
+  expect([intent, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
 });
 
 test('for state 3 the handing over is asked for too', async () => {

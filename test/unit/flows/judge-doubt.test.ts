@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { sightOf } from '../../../src/flows/reconcile/judge-absence.ts';
+import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
 import { type ImportDoubt, judgeImports } from '../../../src/flows/reconcile/judge-doubt.ts';
 import { judgePhoto, type PhotoDoubt } from '../../../src/flows/reconcile/judge-photograph.ts';
 import type { View, Window } from '../../../src/flows/reconcile/verdict.ts';
@@ -66,7 +66,7 @@ function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen
     finds: new Map(records.map((find) => [find.identCely, find])),
     nowMs: START + 60 * MINUTE,
     isOwned: (identCely) => identCely === owned,
-    sights: sightsOf(SENT, 2),
+    shown: sightsOf(SENT, 2),
     harvester: USER,
     withheld: new Map(),
     deleted: new Map(),
@@ -75,8 +75,8 @@ function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen
   };
 }
 
-function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['sights'] {
-  return new Map([[sightOf(elements, stav), new Set([user])]]);
+function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
+  return new Map([[shownKindOf(elements, stav), new Set([user])]]);
 }
 
 function kinds(doubts: readonly ImportDoubt[], seen: View): Record<number, string> {
@@ -97,7 +97,7 @@ describe('an import of unknown end', () => {
 
   test('is proven absent only where others would be seen, and the service can no longer be working on it', () => {
     expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([], { sights: sightsOf(SENT, 1) }))).toEqual({ 1: 'undecided' });
+    expect(kinds([doubt(1)], view([], { shown: sightsOf(SENT, 1) }))).toEqual({ 1: 'undecided' });
     expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
   });
 
@@ -116,11 +116,11 @@ describe('an import of unknown end', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001', more)]))).toEqual({ 1: 'undecided' });
   });
 
-  test('is not proven absent by the sight of another project’s or another receiver’s records', () => {
+  test('is not proven absent by the kind of another project’s or another receiver’s records', () => {
     const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
     const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
     for (const seen of [elsewhere, received]) {
-      expect(kinds([doubt(1)], view([], { sights: sightsOf(seen, 2) }))).toEqual({ 1: 'undecided' });
+      expect(kinds([doubt(1)], view([], { shown: sightsOf(seen, 2) }))).toEqual({ 1: 'undecided' });
     }
   });
 
@@ -171,16 +171,16 @@ describe('an import that the harvest does not show', () => {
   });
 
   test('is not proven absent by the records of another account than the one it was sent with', () => {
-    expect(basis(view([], { sights: sightsOf(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
+    expect(basis(view([], { shown: sightsOf(SENT, 2, OTHER_USER) }))).toBe('no-like-record-shown');
   });
 
   test.each([
     ['by another account, which need not be shown it', OTHER_USER],
     ['by nobody, or by an account that is not known', undefined],
   ])('is not proven absent by a harvest that was made %s', (_name, harvester) => {
-    const sights = new Map([[sightOf(SENT, 2), new Set([USER, OTHER_USER])]]);
-    expect(basis(view([], { sights }))).toBe('not-among-those-shown');
-    expect(basis(view([], { sights, harvester }))).toBe('no-like-record-shown');
+    const shown = new Map([[shownKindOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    expect(basis(view([], { shown }))).toBe('not-among-those-shown');
+    expect(basis(view([], { shown, harvester }))).toBe('no-like-record-shown');
   });
 
   test.each([
@@ -188,9 +188,9 @@ describe('an import that the harvest does not show', () => {
     ['it was tried with two accounts, of which one harvest shows the records of one', new Set([USER, OTHER_USER])],
     ['no attempt of it is known', new Set<string>()],
   ])('is not proven absent where %s', (_name, accounts) => {
-    const sights = new Map([[sightOf(SENT, 2), new Set([USER, OTHER_USER])]]);
+    const shown = new Map([[shownKindOf(SENT, 2), new Set([USER, OTHER_USER])]]);
     const sent = doubt(1, { window: { ...window(START), accounts } });
-    expect(judgeImports([sent], view([], { sights })).get(1)?.basis).toBe('no-like-record-shown');
+    expect(judgeImports([sent], view([], { shown })).get(1)?.basis).toBe('no-like-record-shown');
   });
 
   test('may be anybody’s where it is not known which account it was sent with', () => {

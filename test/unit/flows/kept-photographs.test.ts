@@ -27,8 +27,8 @@ describe('a photograph that tells its place', () => {
     expect(looked.issues).toMatchObject([{ rule: 'photo-gps', severity: 'warning' }]);
     const stripped = await keeping({ stripGps: true }).inspectPhotograph(at('placed.jpg'));
     expect(stripped.issues).toEqual([]);
-    expect(stripped.photograph).toMatchObject({ isStripped: true, twinSha512Hex: looked.photograph?.sha512Hex });
-    expect(looked.photograph?.twinSha512Hex).toBe(stripped.photograph?.sha512Hex);
+    expect(stripped.photograph).toMatchObject({ isStripped: true, counterpartSha512Hex: looked.photograph?.sha512Hex });
+    expect(looked.photograph?.counterpartSha512Hex).toBe(stripped.photograph?.sha512Hex);
   });
 
   test('is copied without it even where others are linked, and the file stays as it was', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openOutbox } from '../../../src/outbox/open-outbox.ts';
-import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
+import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberStanding } from '../../../src/outbox/pulled.ts';
 import { openService } from '../../../src/outbox/services.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { earlierOutbox } from '../../support/earlier-outbox.ts';
@@ -17,12 +17,12 @@ describe('what was pulled of a record', () => {
   test('is kept for each account of a service, since one may be shown what another is not', () => {
     using outbox = tempOutbox();
     expect(pulledRecord(outbox, IDENT)).toBeUndefined();
-    rememberSighting(outbox, shown(2));
+    rememberStanding(outbox, shown(2));
     expect(pulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
     expect(pulledRecord(asSeenBy(outbox, { address: 'https://other.example.org' }), IDENT)).toBeUndefined();
     const colleague = asSeenBy(outbox, { username: 'jan@example.org' });
     expect(pulledRecord(colleague, IDENT)).toBeUndefined();
-    rememberSighting(colleague, { identCely: IDENT, standing: 'withheld', datestampMs: 1 });
+    rememberStanding(colleague, { identCely: IDENT, standing: 'withheld', datestampMs: 1 });
     noteUnchanged(colleague, IDENT);
     expect([outbox, colleague].map((each) => pulledRecord(each, IDENT)?.standing)).toEqual(['shown', 'withheld']);
   });
@@ -32,11 +32,11 @@ describe('what was pulled of a record', () => {
     async (standing) => {
       const clock = manualClock(1_000_000);
       using outbox = tempOutbox(clock);
-      rememberSighting(outbox, shown(1));
+      rememberStanding(outbox, shown(1));
       await clock.advance(5000);
-      rememberSighting(outbox, { identCely: IDENT, standing, datestampMs: null });
+      rememberStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       await clock.advance(5000);
-      rememberSighting(outbox, { identCely: IDENT, standing, datestampMs: null });
+      rememberStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       expect(pulledRecord(outbox, IDENT)).toMatchObject({
         ...{ standing, stav: 1, record: { stav: 1 }, sinceMs: 1_005_000, seenMs: 1_010_000 },
       });
@@ -46,7 +46,7 @@ describe('what was pulled of a record', () => {
   test('is noted as looked for when nothing changed', async () => {
     const clock = manualClock(1_000_000);
     using outbox = tempOutbox(clock);
-    rememberSighting(outbox, shown(1));
+    rememberStanding(outbox, shown(1));
     await clock.advance(7000);
     noteUnchanged(outbox, IDENT);
     expect(pulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
@@ -71,7 +71,7 @@ test('an outbox of the first release is brought on with everything in it', () =>
   old.close();
   const outbox = openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });
   insertFind(outbox, { localId: 'K-2', elements: {} });
-  rememberSighting(outbox, shown(3));
+  rememberStanding(outbox, shown(3));
   expect(outbox.sql('select local_id from finds order by id').pluck().all()).toEqual(['K-1', 'K-2']);
   expect(outbox.sql('select count(*) from outbox_overview').pluck().get()).toBe(0);
   outbox.close();

@@ -5,7 +5,7 @@ import { addImport, entryById, importOfFind, move } from '../../../src/outbox/en
 import type { EntryState } from '../../../src/outbox/entry.ts';
 import { addGap, gapsOf } from '../../../src/outbox/gaps.ts';
 import type { Outbox, ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
-import { completePull, pulledRecord, pullWatermarkMs, rememberSighting } from '../../../src/outbox/pulled.ts';
+import { completePull, pulledRecord, pullWatermarkMs, rememberStanding } from '../../../src/outbox/pulled.ts';
 import { allServices, moveService, notePointing, type ServiceRow } from '../../../src/outbox/services.ts';
 import { findById, insertFind } from '../../../src/outbox/stored-finds.ts';
 import { addOldEntry, broughtOn, JAN, OTHER_ADDRESS } from '../../support/earlier-outbox.ts';
@@ -70,7 +70,7 @@ describe('a service that has moved', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`update entries set state = 'accepted', ident_cely = 'C-1'`).run();
-    rememberSighting(outbox, { identCely: 'C-1', standing: 'missing', datestampMs: null });
+    rememberStanding(outbox, { identCely: 'C-1', standing: 'missing', datestampMs: null });
     addGap(outbox, { project: null, fromMs: 1, untilMs: 2 });
     const now = asSeenBy(outbox, { address: 'https://new.example.org' });
     const queuedThere = addImport(now, findId, { document: null, documentSha512: null, project: null, issues: [] });

@@ -46,7 +46,7 @@ describe('a refusal in the form of the contract', () => {
     ['import', 401, 'unauthorised'],
     ['import', 403, 'forbidden'],
     ['import', 404, 'refused'],
-    ['import', 422, 'refused-in-a-word'],
+    ['import', 422, 'refused-with-detail'],
     ['photo', 422, 'refused'],
     ['number', 422, 'already-current'],
     ['import', 500, 'uncertain'],
@@ -120,7 +120,7 @@ describe('the status decides, whatever is said beside it:', () => {
     for (const [name, body] of BODIES) {
       expect([name, outcome('import', answer(422, body))]).toEqual([
         name,
-        name === 'a word of the service' ? 'refused-in-a-word' : 'refused',
+        name === 'a word of the service' ? 'refused-with-detail' : 'refused',
       ]);
       expect([name, outcome('photo', answer(422, body))]).toEqual([name, 'refused']);
     }

@@ -86,12 +86,12 @@ test('ten thousand finds make no more stacks than a map has room for', () => {
 });
 
 test('names of places stay apart and inside the map', () => {
-  const wishes = Array.from({ length: 60 }, (_, index) => ({
+  const requests = Array.from({ length: 60 }, (_, index) => ({
     at: [100 + ((index * 97) % 560), 60 + ((index * 61) % 340)] as const,
     text: `KH24-${index}`,
     radius: 7,
   }));
-  const labels = placeLabels(wishes, { width: 760, height: 460 });
+  const labels = placeLabels(requests, { width: 760, height: 460 });
   expect(labels.length).toBeGreaterThan(10);
   expect(labels.some(({ alsoNarrow }) => alsoNarrow)).toBe(true);
   const right = labels.filter(({ side }) => side === 'right');

@@ -9,7 +9,7 @@ import { childOf } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { earliestMs, inServerTime, windowOf } from './doubt-window.ts';
-import { sightOf } from './judge-absence.ts';
+import { shownKindOf } from './judge-absence.ts';
 import { couldBeMade, makingOf } from './judge-doubt.ts';
 import type { View } from './verdict.ts';
 
@@ -23,14 +23,14 @@ export type LookContext = FindHarvest & {
   readonly settleMs: number;
 };
 
-export type Sighted = View & ServerNow;
+export type Evidence = View & ServerNow;
 
 /** How far before the first attempt the harvest begins. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MOST_CANARIES = 50;
 
 /** One harvest that covers all doubts and, where there is one, a canary for each state. */
-export async function lookAround(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Sighted> {
+export async function gatherEvidence(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Evidence> {
   const { outbox, clock } = context;
   const canaries = latestAccepted(outbox, MOST_CANARIES);
   /** Undefined where a doubt may be as old as it likes: no answer was given before it, and none near it. */
@@ -62,32 +62,32 @@ export async function lookAround(context: LookContext, doubts: readonly Entry[],
     deleted: changesOf(harvest, 'deleted'),
     ...now,
     isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
-    sights: sightsOf(canaries, finds),
+    shown: shownKindsOf(canaries, finds),
     harvester: context.harvester,
     index: {
-      unlisted: new Map([...accepted].filter(([identCely]) => !harvest.sights.has(identCely))),
+      unlisted: new Map([...accepted].filter(([identCely]) => !harvest.lookups.has(identCely))),
       allowanceMs: context.indexAllowanceMs,
     },
   };
 }
 
-function shownIn({ sights }: HarvestedFinds): Map<string, HarvestedFind> {
-  return new Map([...sights].flatMap(([ident, sight]) => (sight.kind === 'shown' ? [[ident, sight.record] as const] : [])));
+function shownIn({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
+  return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [])));
 }
 
-function changesOf({ sights }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
-  return new Map([...sights].flatMap(([ident, sight]) => (sight.kind === kind ? [[ident, sight.datestampMs] as const] : [])));
+function changesOf({ lookups }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
+  return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === kind ? [[ident, lookup.datestampMs] as const] : [])));
 }
 
-function sightsOf(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
-  const sights = new Map<string, Set<string>>();
+function shownKindsOf(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
+  const kinds = new Map<string, Set<string>>();
   for (const { identCely } of canaries) {
     const find = finds.get(identCely ?? '');
     if (find === undefined) continue;
-    const sight = sightOf(find.elements, find.stav);
-    sights.set(sight, (sights.get(sight) ?? new Set()).add(makingOf(find)?.user ?? ''));
+    const kind = shownKindOf(find.elements, find.stav);
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(makingOf(find)?.user ?? ''));
   }
-  return sights;
+  return kinds;
 }
 
 function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {

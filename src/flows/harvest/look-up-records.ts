@@ -1,12 +1,12 @@
 import { OaiError } from '../../base/errors.ts';
 import type { ListPage } from '../../oai/client.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import { type FindHarvest, type HarvestedFinds, harvestFinds, type ListedSight, sightOf } from './harvest-finds.ts';
+import { type FindHarvest, type HarvestedFinds, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
 
 /** A record of a find as the harvest has it now; missing: the service does not know it. */
-export type Sight = ListedSight | { readonly kind: 'missing' };
+export type FindLookup = ListedFind | { readonly kind: 'missing' };
 
-type Sights = Pick<HarvestedFinds, 'beganMs'> & { readonly sights: ReadonlyMap<string, Sight> };
+type FindLookups = Pick<HarvestedFinds, 'beganMs'> & { readonly lookups: ReadonlyMap<string, FindLookup> };
 
 /** Asking for each record is shorter. */
 class LongList extends Error {
@@ -22,7 +22,7 @@ class LongList extends Error {
  * the list is longer than there are records to ask for, they are asked for one by one, and all of them are in the answer.
  * @throws what {@link harvestFinds} throws
  */
-export async function sightChanges(options: FindHarvest, wanted: ReadonlySet<string>, fromMs: number): Promise<Sights> {
+export async function lookUpChanges(options: FindHarvest, wanted: ReadonlySet<string>, fromMs: number): Promise<FindLookups> {
   const { client } = options;
   const listRecords: typeof client.listRecords = async (...request) => {
     const page = await client.listRecords(...request);
@@ -30,10 +30,10 @@ export async function sightChanges(options: FindHarvest, wanted: ReadonlySet<str
     return page;
   };
   try {
-    const { sights, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
-    return { sights: new Map([...sights].filter(([ident]) => wanted.has(ident))), beganMs };
+    const { lookups, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
+    return { lookups: new Map([...lookups].filter(([ident]) => wanted.has(ident))), beganMs };
   } catch (thrown) {
-    if (thrown instanceof LongList) return { sights: await sightEach(options, wanted), beganMs: thrown.beganMs };
+    if (thrown instanceof LongList) return { lookups: await lookUpEach(options, wanted), beganMs: thrown.beganMs };
     throw thrown;
   }
 }
@@ -45,19 +45,19 @@ function pagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecor
 }
 
 /** Each record by itself. One that the service does not know is missing. */
-export async function sightEach(options: FindHarvest, idents: Iterable<string>): Promise<Map<string, Sight>> {
+export async function lookUpEach(options: FindHarvest, idents: Iterable<string>): Promise<Map<string, FindLookup>> {
   const { client, format, signal, onProgress } = options;
   const all = [...idents];
-  const sights = new Map<string, Sight>();
+  const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
     try {
-      const sight = sightOf(await client.getRecord(ident, format, signal));
-      if (sight !== undefined) sights.set(ident, sight);
+      const lookup = listedFindOf(await client.getRecord(ident, format, signal));
+      if (lookup !== undefined) lookups.set(ident, lookup);
     } catch (thrown) {
       if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
-      sights.set(ident, { kind: 'missing' });
+      lookups.set(ident, { kind: 'missing' });
     }
-    onProgress?.(sights.size, all.length);
+    onProgress?.(lookups.size, all.length);
   }
-  return sights;
+  return lookups;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sightChanges, sightEach } from '../../../src/flows/harvest/sight-records.ts';
+import { lookUpChanges, lookUpEach } from '../../../src/flows/harvest/look-up-records.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -58,8 +58,8 @@ describe('the wanted records among what changed', () => {
     const records = several(2);
     records.set('W', { stav: 'refused', at: day(3) }).set('D', { stav: 'deleted', at: day(4) });
     const { options, asked } = service(records);
-    const { sights, beganMs } = await sightChanges(options, new Set(['N-1', 'W', 'D', 'absent']), FROM);
-    expect([...sights].map(([ident, { kind }]) => [ident, kind])).toEqual([
+    const { lookups, beganMs } = await lookUpChanges(options, new Set(['N-1', 'W', 'D', 'absent']), FROM);
+    expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
       ['D', 'deleted'],
       ['W', 'withheld'],
       ['N-1', 'shown'],
@@ -71,13 +71,13 @@ describe('the wanted records among what changed', () => {
   });
 
   test('may be none', async () => {
-    expect((await sightChanges(service(new Map()).options, new Set(['N-1']), FROM)).sights.size).toBe(0);
+    expect((await lookUpChanges(service(new Map()).options, new Set(['N-1']), FROM)).lookups.size).toBe(0);
   });
 
   test('are asked for one by one where the list would take more requests', async () => {
     const { options, asked } = service(several(20));
-    const { sights } = await sightChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
-    expect([...sights].map(([ident, { kind }]) => [ident, kind])).toEqual([
+    const { lookups } = await lookUpChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
+    expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
       ['N-20', 'shown'],
       ['N-1', 'shown'],
       ['gone', 'missing'],
@@ -94,9 +94,9 @@ describe('the wanted records among what changed', () => {
       if (request === 3) records.set('N-1', { stav: 2, at: day(28) });
       return undefined;
     });
-    const { sights } = await sightChanges(options, new Set(records.keys()), FROM);
-    expect([...sights.keys()].sort()).toEqual([...records.keys()]);
-    expect(sights.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
+    const { lookups } = await lookUpChanges(options, new Set(records.keys()), FROM);
+    expect([...lookups.keys()].sort()).toEqual([...records.keys()]);
+    expect(lookups.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
   });
 
   test('are looked for again when the token runs out', async () => {
@@ -107,7 +107,7 @@ describe('the wanted records among what changed', () => {
       refused = true;
       return oaiError('badResumptionToken');
     });
-    expect((await sightChanges(options, new Set(records.keys()), FROM)).sights.size).toBe(6);
+    expect((await lookUpChanges(options, new Set(records.keys()), FROM)).lookups.size).toBe(6);
   });
 
   test('a list that stays short of its own count is a failure', async () => {
@@ -118,14 +118,14 @@ describe('the wanted records among what changed', () => {
             `<ListRecords>${recordXml('N-1', { stav: 1, at: day(1) })}<resumptionToken completeListSize="3" cursor="0"/></ListRecords>`,
           ),
     );
-    await expect(sightChanges(options, new Set(['N-1']), FROM)).rejects.toMatchObject({ oaiCode: 'incomplete' });
+    await expect(lookUpChanges(options, new Set(['N-1']), FROM)).rejects.toMatchObject({ oaiCode: 'incomplete' });
   });
 
   test('a service that always refuses its own tokens is a failure', async () => {
     const { options } = service(several(4), (_, query) =>
       query.has('resumptionToken') ? oaiError('badResumptionToken') : undefined,
     );
-    await expect(sightChanges(options, new Set(['N-1', 'N-2']), FROM)).rejects.toMatchObject({ oaiCode: 'incomplete' });
+    await expect(lookUpChanges(options, new Set(['N-1', 'N-2']), FROM)).rejects.toMatchObject({ oaiCode: 'incomplete' });
   });
 });
 
@@ -135,5 +135,5 @@ test('one by one, what is no find that can be read is left out', async () => {
       ? oaiXml(`<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`)
       : undefined,
   );
-  expect([...(await sightEach(options, ['N-1', 'odd'])).keys()]).toEqual(['N-1']);
+  expect([...(await lookUpEach(options, ['N-1', 'odd'])).keys()]).toEqual(['N-1']);
 });

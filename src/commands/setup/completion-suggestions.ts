@@ -5,7 +5,7 @@ import type { CommandOutline, OptionOutline, Outline } from '../outline.ts';
 type Candidate = { readonly text: string; readonly summary: string };
 
 /** What may stand at the end of a command line. */
-type Wish = {
+type Suggestions = {
   readonly candidates: readonly Candidate[];
   readonly names: readonly NameKind[];
   readonly paths: 'files' | 'folders' | undefined;
@@ -14,7 +14,7 @@ type Wish = {
   readonly partial: string;
 };
 
-type Value = Pick<Wish, 'names' | 'paths'>;
+type Value = Pick<Suggestions, 'names' | 'paths'>;
 
 /** What arguments and values of flags hold, by the word that help shows for them. */
 const VALUES: Readonly<Record<string, Value>> = {
@@ -32,23 +32,23 @@ const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
 /** @param typed the words after `pas`; the last one is being typed, and may be empty */
-export function wishOf({ program, globalOptions }: Outline, typed: readonly string[]): Wish {
+export function suggestionsFor({ program, globalOptions }: Outline, typed: readonly string[]): Suggestions {
   const partial = typed.at(-1) ?? '';
   const walked = walk(program, globalOptions, typed.slice(0, -1));
   const { command, options } = walked;
-  if (walked.pending !== undefined) return wishForValue(walked.pending, partial, '');
+  if (walked.pending !== undefined) return suggestValue(walked.pending, partial, '');
   const flag = /^(--[\w-]+=)(.*)$/.exec(partial);
   if (flag !== null && !walked.flagsAreOver) {
     const [, before = '', value = ''] = flag;
     const option = options.find(({ long }) => `${long}=` === before);
-    return option === undefined ? wish([], NOTHING, partial) : wishForValue(option, value, before);
+    return option === undefined ? suggest([], NOTHING, partial) : suggestValue(option, value, before);
   }
   if (partial.startsWith('-') && !walked.flagsAreOver) {
     const flags = options.map(({ long, summary }) => ({ text: long, summary }));
-    return wish([...flags, { text: '--help', summary: '' }], NOTHING, partial);
+    return suggest([...flags, { text: '--help', summary: '' }], NOTHING, partial);
   }
   if (command.commands.length > 0) {
-    return wish(
+    return suggest(
       command.commands.map(({ name, summary }) => ({ text: name, summary })),
       NOTHING,
       partial,
@@ -56,10 +56,10 @@ export function wishOf({ program, globalOptions }: Outline, typed: readonly stri
   }
   const last = command.arguments.at(-1);
   const argument = command.arguments[walked.position] ?? (last?.repeated === true ? last : undefined);
-  if (argument === undefined) return wish([], NOTHING, partial);
+  if (argument === undefined) return suggest([], NOTHING, partial);
   const choices = argument.choices.map((text) => ({ text, summary: '' }));
   const isProfile = argument.name === 'name' && walked.path[0] === 'profile';
-  return wish(choices, isProfile ? PROFILES : (VALUES[argument.name] ?? NOTHING), partial);
+  return suggest(choices, isProfile ? PROFILES : (VALUES[argument.name] ?? NOTHING), partial);
 }
 
 type Walked = {
@@ -98,10 +98,10 @@ function walk(program: CommandOutline, globalOptions: readonly OptionOutline[], 
   return { command, path, options: options(), position, pending, flagsAreOver };
 }
 
-function wishForValue({ long, value, choices }: OptionOutline, partial: string, before: string): Wish {
+function suggestValue({ long, value, choices }: OptionOutline, partial: string, before: string): Suggestions {
   const kind = long === '--profile' ? PROFILES : (VALUES[value ?? ''] ?? NOTHING);
   return {
-    ...wish(
+    ...suggest(
       choices.map((text) => ({ text, summary: '' })),
       kind,
       partial,
@@ -110,6 +110,6 @@ function wishForValue({ long, value, choices }: OptionOutline, partial: string, 
   };
 }
 
-function wish(candidates: readonly Candidate[], { names, paths }: Value, partial: string): Wish {
+function suggest(candidates: readonly Candidate[], { names, paths }: Value, partial: string): Suggestions {
   return { candidates, names, paths, before: '', partial };
 }
