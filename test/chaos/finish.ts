@@ -50,11 +50,11 @@ function isAtRest({ entries, needs_person }: Status): boolean {
   return open === 0 && needs_person.length === 0;
 }
 
-/** Copy by copy. What the service does not have is sent by the first of them that has it open, and looked for by the others. */
+/** Copy by copy. What the service does not have is sent by the first of them that has it open; the others wait until that one is at rest. */
 async function settleByHand(stage: Stage, copies: readonly InUse[], planned: readonly Planned[], tally: Tally): Promise<void> {
   await untilListed(stage);
-  const resent = new Set<string>();
-  for (const { home } of copies) {
+  for (const [index, { home }] of copies.entries()) {
+    const isNext = (await answersOf<Status>(copies.slice(0, index), 'status')).every(isAtRest);
     const { needs_person } = await home.json<Status>('status');
     const others = await answersOf<Listed[]>(copies, 'list');
     const records = await serverFinds(stage.service());
@@ -66,13 +66,12 @@ async function settleByHand(stage: Stage, copies: readonly InUse[], planned: rea
       const free = records.filter((each) => !twins.some((twin) => isMarkedAs(each, twin)));
       const record = recordOf(plan, kind, free, taken, others.flat());
       const isThere = record !== undefined && (kind === 'import' || (await isGiven(home, plan, { kind, entry }, record)));
-      if (!isThere && resent.has(`${find} ${kind}`)) continue;
+      if (!isThere && !isNext) continue;
       tally.persons += 1;
       const decision = isThere ? ['--created', record.identCely] : ['--resend'];
       await runs(home, ['resolve', find, '--entry', String(entry), ...decision], [0]);
       if (kind === 'import' && record !== undefined) taken.set(record.identCely, find);
     }
-    for (const { find, kind } of needs_person) resent.add(`${find} ${kind}`);
   }
 }
 
