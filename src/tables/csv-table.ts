@@ -39,6 +39,7 @@ export function parseTable(file: string, bytes: Buffer): Table {
 
   const issues: Issue[] = [];
   const left = new Set<number>();
+  const messages = new Map<number, Message>();
   let header: TextRow | undefined;
   let rowCount = 0;
   for (const record of records()) {
@@ -49,7 +50,7 @@ export function parseTable(file: string, bytes: Buffer): Table {
       refuseTooLarge(file, { columns: header.cells.length });
     } else {
       refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.cells.length });
-      const faults = rowFaults(record, header.cells, delimiter);
+      const faults = rowFaults(record, header.cells, delimiter, messages);
       if (faults.length === 0) rowCount += 1;
       else left.add(record.row);
       for (const fault of faults) issues.push({ ...fault, file, row: record.row });
@@ -169,19 +170,20 @@ function brokenQuoteMessage(error: CsvError, line: number): Message {
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
 }
 
-function rowFaults(record: TableRow, header: readonly string[], delimiter: string): Issue[] {
-  const found = record.cells.length;
-  if (found > header.length) {
-    const [count, separator] = [cellCount(found), nameOf(delimiter)];
-    const message = msg`The row has ${count}, the header only ${header.length}. If a text contains ${separator}, put it in quotes.`;
-    return [errorIssue('table-cells', message)];
-  }
-  if (found < header.length) {
-    const count = cellCount(found);
-    const message = msg`The row has only ${count}, the header has ${header.length}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
-    return [errorIssue('table-cells', message)];
-  }
-  return characterFaults(record.cells, header);
+/** @param known the messages so far, by the number of cells: most bad rows of a table are wrong in the same way */
+function rowFaults({ cells }: TableRow, header: readonly string[], delimiter: string, known: Map<number, Message>): Issue[] {
+  const found = cells.length;
+  if (found === header.length) return characterFaults(cells, header);
+  const message = known.get(found) ?? cellsMessage(found, header.length, delimiter);
+  known.set(found, message);
+  return [errorIssue('table-cells', message)];
+}
+
+function cellsMessage(found: number, wanted: number, delimiter: string): Message {
+  const [count, separator] = [cellCount(found), nameOf(delimiter)];
+  return found > wanted
+    ? msg`The row has ${count}, the header only ${wanted}. If a text contains ${separator}, put it in quotes.`
+    : msg`The row has only ${count}, the header has ${wanted}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
 }
 
 /** Excel's own first line, `sep=;`, is not a row of the table. */

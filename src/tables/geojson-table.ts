@@ -30,31 +30,31 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
   const system = systemOf(file, document);
   const place = { file, unit: 'feature' } as const;
   const issues: Issue[] = [];
-  const records: NamedValues[] = [];
-  features.forEach((feature, index) => {
-    const row = index + 1;
-    const read = readFeature(feature, system);
-    if (isReadable(read)) records.push({ row, ...read.value });
-    else issues.push(errorIssue(read.rule, read.problem, { ...place, row }));
-  });
+  const records = function* (): Generator<NamedValues> {
+    for (const [index, feature] of features.entries()) {
+      const row = index + 1;
+      const read = readFeature(feature, system);
+      // What was read takes less room than the feature.
+      features[index] = undefined;
+      if (isReadable(read)) yield { row, ...read.value };
+      else issues.push(errorIssue(read.rule, read.problem, { ...place, row }));
+    }
+  };
   if (features.length === 0)
     issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
-  return tableOfRecords(place, records, issues);
+  return tableOfRecords(place, records(), issues);
 }
 
 /** What is read of JSON takes many times its room. */
-const MAX_JSON_BYTES = 64 * 1024 * 1024;
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
 /** Objects and lists of a feature: itself, its place, its properties, and some among those. */
 const MAX_PARTS = 8;
 
 /** Before anything is made of it: an empty list takes many times the room of its two signs. */
-function sizeOf(bytes: Buffer): { readonly rows: number; readonly cells: number } {
-  let [parts, cells] = [0, 0];
-  for (const byte of bytes) {
-    if (byte === 0x7b || byte === 0x5b) parts += 1;
-    else if (byte === 0x2c) cells += 1;
-  }
-  return { rows: Math.floor(parts / MAX_PARTS), cells };
+function rowsIn(bytes: Buffer): number {
+  let parts = 0;
+  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b) parts += 1;
+  return Math.floor(parts / MAX_PARTS);
 }
 
 function parseJson(file: string, bytes: Buffer): Values {
@@ -63,7 +63,7 @@ function parseJson(file: string, bytes: Buffer): Values {
       hint: msg`Save the layer as a GeoPackage, or split it.`,
     });
   }
-  refuseTooLarge(file, sizeOf(bytes));
+  refuseTooLarge(file, { rows: rowsIn(bytes) });
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
@@ -80,7 +80,7 @@ function parseJson(file: string, bytes: Buffer): Values {
   }
 }
 
-function featuresOf(document: Values): readonly unknown[] | undefined {
+function featuresOf(document: Values): unknown[] | undefined {
   if (document['type'] === 'Feature') return [document];
   const features = document['features'];
   return document['type'] === 'FeatureCollection' && Array.isArray(features) ? features : undefined;

@@ -8,29 +8,59 @@ const ISSUES_COLUMN = 'issues';
 
 type IssuesTable = {
   readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  /** Made anew each time they are walked. */
+  readonly rows: Iterable<readonly string[]>;
+  readonly count: number;
   /** Rows that something is wrong with and that could not be read, so that they stand in no copy. */
   readonly left: readonly number[];
 };
 
+/** What is wrong with each row of a table. What many rows have is kept once. */
+export class RowTexts {
+  readonly #table: Table;
+  readonly #texts = new Map<number, string>();
+  readonly #alike = new Map<string, string>();
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  add(issue: Issue): void {
+    if (issue.row === undefined || issue.file !== this.#table.file) return;
+    const before = this.#texts.get(issue.row);
+    const text = before === undefined ? textOf(issue) : `${before} | ${textOf(issue)}`;
+    const same = this.#alike.get(text) ?? text;
+    if (this.#alike.size < MOST_ALIKE) this.#alike.set(same, same);
+    this.#texts.set(issue.row, same);
+  }
+
+  get(row: number): string | undefined {
+    return this.#texts.get(row);
+  }
+
+  rows(): Set<number> {
+    return new Set(this.#texts.keys());
+  }
+}
+
+const MOST_ALIKE = 1000;
+
 /** A copy of a table in which each row says what is wrong with it, to be mended and imported again. */
-export function issuesTable(table: Table, issues: readonly Issue[], only: 'all' | 'bad'): IssuesTable {
-  const texts = new Map<number, string[]>();
-  for (const issue of issues) {
-    if (issue.row === undefined || issue.file !== table.file) continue;
-    texts.set(issue.row, [...(texts.get(issue.row) ?? []), textOf(issue)]);
-  }
+export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
-  const rows: string[][] = [];
-  const copied = new Set<number>();
-  for (const { row, cells } of table.rows) {
-    copied.add(row);
-    const own = texts.get(row) ?? [];
-    if (only === 'bad' && own.length === 0) continue;
-    rows.push([own.join(' | '), ...cells.filter((_, index) => keeps[index] ?? true)]);
-  }
-  const left = [...texts.keys()].filter((row) => !copied.has(row) && row !== (table.headerRow ?? 1)).sort((a, b) => a - b);
-  return { header: [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])], rows, left };
+  const rows = function* (): Generator<readonly string[]> {
+    for (const { row, cells } of table.rows) {
+      const own = texts.get(row);
+      if (only === 'all' || own !== undefined) yield [own ?? '', ...cells.filter((_, index) => keeps[index] ?? true)];
+    }
+  };
+  const left = texts.rows();
+  const bad = left.size;
+  for (const { row } of table.rows) left.delete(row);
+  const count = only === 'all' ? table.rowCount : bad - left.size;
+  left.delete(table.headerRow ?? 1);
+  const header = [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
+  return { header, rows: { [Symbol.iterator]: rows }, count, left: [...left].sort((a, b) => a - b) };
 }
 
 function textOf({ severity, element, message }: Issue): string {
@@ -48,6 +78,6 @@ export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
 /** The same as a workbook. */
 export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
   const { headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
-  const cells = rows.map((row) => row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
+  const cells = Array.from(rows, (row) => row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
   return workbookBytes([header.map(headingCell), ...cells], sheet);
 }

@@ -11,28 +11,29 @@ export type NamedValues = {
   readonly point?: PointInSystem;
 };
 
-/** A table with a column for every name that any of the records has, in the order in which they are first met. */
-export function tableOfRecords(place: TablePlace, records: readonly NamedValues[], found: readonly Issue[]): Table {
-  const names = new Set<string>();
-  for (const { values } of records) {
-    for (const name of values.keys()) names.add(name);
-    refuseTooLarge(place.file, { rows: records.length, columns: names.size });
+/**
+ * A table with a column for every name that any of the records has, in the order in which they are first met.
+ *
+ * @param found what is wrong with those that are no records, once they were walked
+ */
+export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues>, found: readonly Issue[]): Table {
+  const columns = new Set<string>();
+  const read: TableRow[] = [];
+  for (const { values, ...record } of records) {
+    for (const name of values.keys()) columns.add(name);
+    // What later records have beside it is added when the row is walked.
+    read.push({ ...record, cells: Array.from(columns, (name) => values.get(name) ?? '') });
+    refuseTooLarge(place.file, { rows: read.length, columns: columns.size });
   }
-  const header = [...names];
+  const header = [...columns];
   const issues = [...found];
-  const sound = records.filter((record) => {
-    const { cells } = toRow(record, header);
-    const faults = characterFaults(cells, header);
-    for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, { ...record, cells }) });
+  const sound = read.filter((row) => {
+    const faults = characterFaults(row.cells, header);
+    for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, row) });
     return !hasErrors(faults);
   });
   const rows = function* (): Generator<TableRow> {
-    for (const record of sound) yield toRow(record, header);
+    for (const row of sound) yield { ...row, cells: header.map((_, at) => row.cells[at] ?? '') };
   };
   return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount: sound.length, issues };
-}
-
-function toRow({ row, line, values, point }: NamedValues, header: readonly string[]): TableRow {
-  const cells = header.map((name) => values.get(name) ?? '');
-  return { row, cells, ...(line === undefined ? {} : { line }), ...(point === undefined ? {} : { point }) };
 }

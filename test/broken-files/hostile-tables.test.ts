@@ -92,7 +92,7 @@ describe('a table of text that no season has is one clear error:', () => {
   test.each([
     ['more features than any season has', '{"type":"Feature"}', 300_001, 'more than 300000 rows'],
     ['features that are none', '[]', 3_000_000, 'more than 300000 rows'],
-    ['values without end', '1', 20_000_002, 'more than 20000000 cells'],
+    ['values without end', '1', 20_000_002, 'more than 33554432 bytes'],
   ])('%s', async (_, feature, count, message) => {
     const bytes = Buffer.from(`{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`);
     expect(await refusal('season.geojson', bytes)).toContain(message);

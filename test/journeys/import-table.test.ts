@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -127,4 +128,17 @@ test('labels are understood once the vocabularies are harvested, and a wrong one
   const run = await home.pas('import', table);
   expect(run.code).toBe(3);
   expect(run.stdout).toMatch(/row 2, column druh_nalezu.*spona/s);
+});
+
+test('of a table with more errors than anybody reads the first are said, and the copy has them all', async () => {
+  const table = home.file('bad.csv', `local_id;projekt;stav\n${'A;B\n'.repeat(6)}${'A;B;9\n'.repeat(11_000)}`);
+  const { issues } = await home.json<Report>('import', table, '--issues-to', 'to-mend.csv', '--only-bad');
+  expect(issues.filter(({ rule }) => rule !== 'more-errors')).toHaveLength(10_000);
+  expect(issues.at(-1)).toMatchObject({
+    rule: 'more-errors',
+    message: expect.stringMatching(/^1005 more errors are not listed/),
+  });
+  const copied = readFileSync(join(home.folder, 'to-mend.csv'), 'utf8').trim().split('\r\n').slice(1);
+  expect(copied).toHaveLength(10_999);
+  expect(copied.every((line) => line.includes('have the same local_id'))).toBe(true);
 });

@@ -30,6 +30,8 @@ export type EnqueueContext = PhotographKeeping & {
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
   readonly onProgress?: (done: number) => void;
+  /** Takes what is wrong in place of the report. */
+  readonly onIssue?: (issue: Issue) => void;
 };
 
 export type Enqueued = {
@@ -59,6 +61,7 @@ const BATCH = 500;
  */
 export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContext): Promise<EnqueueReport> {
   const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
+  const { onIssue = (issue) => report.issues.push(issue) } = context;
   for (const batch of batchesOf(finds)) {
     const prepared: PreparedFind[] = [];
     for (const find of batch) prepared.push(await prepare(find, context));
@@ -68,7 +71,7 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
-          else report.issues.push(issue);
+          else onIssue(issue);
         }
       }
     });

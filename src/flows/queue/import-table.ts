@@ -13,10 +13,11 @@ import { type ValidationContext, validateFind } from '../../find/validate-find.t
 import { madeElsewhere } from '../../outbox/owners.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
-import { issuesCsv, issuesTable, issuesWorkbook } from '../../tables/issues-table.ts';
+import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly known: ValidationContext;
@@ -57,24 +58,31 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
       return found && { ...found, command: copyCommand };
     },
   });
-  const issues = [...ofTable];
-  const report = await enqueueFinds(findsOf(rows, issues), { ...context, validate: (find) => validateFind(find, known) });
-  for (const issue of report.issues) issues.push(issue);
-  const copied = copy === undefined ? {} : { copied: await writeCopy(own, issues, copy) };
-  return { ...report, issues, rows: own.rowCount + unreadRows(own), ...copied };
+  const [found, texts] = [new FoundIssues(), new RowTexts(own)];
+  const onIssue = (issue: Issue): void => {
+    found.add(issue);
+    if (copy !== undefined) texts.add(issue);
+  };
+  for (const issue of ofTable) onIssue(issue);
+  const validate = (find: Find) => validateFind(find, known);
+  const report = await enqueueFinds(findsOf(rows, onIssue), { ...context, validate, onIssue });
+  const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
+  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), ...copied };
 }
 
-/** The finds as they are walked; what is wrong with the rows goes to `issues`. */
-function* findsOf(rows: Iterable<MappedRow>, issues: Issue[]): Generator<Find> {
+/** The finds as they are walked. */
+function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void): Generator<Find> {
   for (const row of rows) {
-    issues.push(...row.issues);
+    for (const issue of row.issues) onIssue(issue);
     if (row.find !== undefined) yield row.find;
   }
 }
 
 /** Rows that could not even be taken apart. */
 function unreadRows({ issues }: Table): number {
-  return new Set(issues.flatMap(({ row, severity }) => (row === undefined || severity === 'warning' ? [] : [row]))).size;
+  const rows = new Set<number>();
+  for (const { row, severity } of issues) if (row !== undefined && severity === 'error') rows.add(row);
+  return rows.size;
 }
 
 type Copy = NonNullable<ImportContext['copy']>;
@@ -89,9 +97,9 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
 }
 
 /** A workbook where the name ends in `.xlsx`, else CSV. */
-async function writeCopy(own: Table, issues: readonly Issue[], to: Copy): Promise<CopiedTable> {
-  const table = issuesTable(own, issues, to.rows);
+async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedTable> {
+  const table = issuesTable(own, texts, to.rows);
   const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
   await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
-  return { file: to.file, rows: table.rows.length, left: table.left };
+  return { file: to.file, rows: table.count, left: table.left };
 }

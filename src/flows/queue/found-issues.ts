@@ -1,0 +1,30 @@
+import { errorIssue, type Issue } from '../../base/issue.ts';
+import { msgid } from '../../base/language.ts';
+import { nmsg } from '../../base/message.ts';
+
+/** More than anybody reads. */
+const MOST_ERRORS = 10_000;
+
+/**
+ * What is wrong with a table: of its errors the first ones, and how many more there are, so that a large table of bad rows
+ * does not fill the memory.
+ */
+export class FoundIssues {
+  readonly #kept: Issue[] = [];
+  #errors = 0;
+
+  add(issue: Issue): void {
+    if (issue.severity === 'warning' || ++this.#errors <= MOST_ERRORS) this.#kept.push(issue);
+  }
+
+  all(): readonly Issue[] {
+    const more = this.#errors - MOST_ERRORS;
+    if (more <= 0) return this.#kept;
+    const message = nmsg(
+      msgid`${more} more error is not listed. Mend what is, and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      msgid`${more} more errors are not listed. Mend what is, and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      more,
+    );
+    return [...this.#kept, errorIssue('more-errors', message)];
+  }
+}

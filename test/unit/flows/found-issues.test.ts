@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { errorIssue, warningIssue } from '../../../src/base/issue.ts';
+import { FoundIssues } from '../../../src/flows/queue/found-issues.ts';
+
+test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
+  const found = new FoundIssues();
+  for (let row = 2; row < 300_002; row += 1) {
+    found.add(errorIssue('table-cells', 'The row has only 2 cells.', { file: 'season.csv', row }));
+    if (row % 100_000 === 0) found.add(warningIssue('local-id-missing', 'Add one.', { row }));
+  }
+  const all = found.all();
+  expect(all).toHaveLength(10_000 + 3 + 1);
+  expect(all.filter(({ severity }) => severity === 'warning').map(({ row }) => row)).toEqual([100_000, 200_000, 300_000]);
+  expect(all.at(-1)).toMatchObject({
+    rule: 'more-errors',
+    severity: 'error',
+    message: expect.stringContaining('290000 more errors'),
+  });
+});
+
+test('a table with as many errors as are kept has nothing more to say', () => {
+  const found = new FoundIssues();
+  for (let row = 2; row < 10_002; row += 1) found.add(errorIssue('table-cells', 'The row has only 2 cells.', { row }));
+  expect(found.all()).toHaveLength(10_000);
+});
