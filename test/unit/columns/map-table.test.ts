@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { lookupTerm, nothingHarvested } from './a-find.ts';
+import { lookupTerm, nothingHarvested } from '../find/a-find.ts';
 
 const resolvePhoto = (name: string) =>
   name.startsWith('missing')

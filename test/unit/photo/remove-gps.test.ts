@@ -4,9 +4,9 @@ import reader from 'exifreader';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeGps } from '../../../../src/photo/remove-gps.ts';
-import { jpeg, png, tiff } from '../../../support/contract-photographs.ts';
-import { type PlacedFormat, placedPhotograph, placedXmp } from '../../../support/placed-photograph.ts';
+import { removeGps } from '../../../src/photo/remove-gps.ts';
+import { jpeg, png, tiff } from '../../support/contract-photographs.ts';
+import { type PlacedFormat, placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
 const FORMATS: readonly PlacedFormat[] = ['jpeg', 'png', 'tiff'];
 const photographs = new Map<PlacedFormat, Buffer>();

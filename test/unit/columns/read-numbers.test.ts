@@ -5,7 +5,7 @@ import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { aFind, lookupTerm } from './a-find.ts';
+import { aFind, lookupTerm } from '../find/a-find.ts';
 
 /** C0, DEL, C1, half of a pair, the separators of lines and paragraphs, the two that are no characters. */
 const unseen = fc

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FindElements } from '../../../../src/find/fields.ts';
-import { databaseImage } from '../../../../src/store/database.ts';
-import { exportGeoPackage } from '../../../../src/tables/export-gpkg.ts';
-import { exportCsv, exportGeoJson, exportXml } from '../../../../src/tables/export-text.ts';
-import type { ExportedFind } from '../../../../src/tables/exported-find.ts';
-import { exportXlsx } from '../../../../src/tables/write-workbook.ts';
-import { readFinds } from '../../../support/read-finds.ts';
+import type { FindElements } from '../../../src/find/fields.ts';
+import { databaseImage } from '../../../src/store/database.ts';
+import { exportGeoPackage } from '../../../src/tables/export-gpkg.ts';
+import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
+import type { ExportedFind } from '../../../src/tables/exported-find.ts';
+import { exportXlsx } from '../../../src/tables/write-workbook.ts';
+import { readFinds } from '../../support/read-finds.ts';
 
 const PROFILE = { prefix: 'svc', schemaBase: 'http://example.org/schema/svc', schemaVersion: '2.2' };
 

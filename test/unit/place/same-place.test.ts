@@ -3,7 +3,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import { changesSince, differingElements, type HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
-import { aFind } from './a-find.ts';
+import { aFind } from '../find/a-find.ts';
 
 /** Degrees, and what the deployed service made of them, or of which it made them (service facts 4.5). */
 const PAIRS = [
