@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import type { OpenService } from '../flows/push/identify-account.ts';
 import { type Exchange, within } from '../http/exchange.ts';
 import { discreet } from '../http/without-secrets.ts';
-import { openSession } from '../pas-api/session.ts';
+import { lentSession, openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
@@ -15,15 +15,13 @@ export async function openService(context: Context): Promise<OpenService> {
   const password = passwordOf(context, profile);
   const send = within(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
   const lent = context.environment['PAS_TOKEN'];
-  const keeper =
-    lent === undefined
-      ? {
-          read: () => context.secrets.get(secretsOwner(profile)).token,
-          write: (token: string) =>
-            context.secrets.set(secretsOwner(profile), { ...context.secrets.get(secretsOwner(profile)), token }),
-        }
-      : { read: () => lent, write: () => {} };
-  return { baseUrl, send, session: openSession({ baseUrl, username, password, send, keeper }), tokenIsLent: lent !== undefined };
+  const owner = secretsOwner(profile);
+  const keeper = {
+    read: () => context.secrets.get(owner).token,
+    write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
+  };
+  const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : lentSession(lent);
+  return { baseUrl, send, session, tokenIsLent: lent !== undefined };
 }
 
 /** No answer that says that something failed tells the password back. */

@@ -54,6 +54,18 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
+/** A token from outside. Whose it is, nobody here can sign in as: another account's in its place would write in a wrong name. */
+export function lentSession(token: string): Session {
+  return {
+    token: async () => token,
+    renew: async () => {
+      throw new AuthError(msg`The service no longer takes the token in PAS_TOKEN. What was queued stays queued.`, {
+        hint: msg`Give it a new one, or take it away and sign in with \`${cmd`pas login`}\`.`,
+      });
+    },
+  };
+}
+
 /** Adds the bearer header to whatever passes. No answer tells the token back. */
 export function authorised(token: string, send: Exchange): Exchange {
   const sendDiscreetly = discreet([token], send);

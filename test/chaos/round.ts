@@ -36,7 +36,8 @@ const MORE_DICE = 0x1b873593;
 const COPY_DICE = 0x27d4eb2f;
 
 /** How a push may end, 11 where another copy is pushed. */
-const PUSH_CODES = [0, 3, 5, 6, 11, 15];
+/** A token that was lent and runs out ends its push with 4. */
+const PUSH_CODES = [0, 3, 4, 5, 6, 11, 15];
 
 /** One story: finds are queued, pushed among faults and kills, and finished in peace; then the server is asked what it has. */
 export async function playRound(stage: Stage, round: number, seed: number, tally: Tally): Promise<void> {

@@ -177,9 +177,10 @@ test('a harvest whose token runs out asks for a new one, once, and goes on', asy
   let valid = 'Bearer old';
   service.odd((response, _page, request) => {
     if (request.method === 'POST') {
-      valid = 'Bearer new';
+      const token = seen.includes('signed in') ? 'new' : 'old';
+      valid = `Bearer ${token}`;
       seen.push('signed in');
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"token":"new"}');
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ token }));
       return;
     }
     const start = Number(
@@ -196,11 +197,12 @@ test('a harvest whose token runs out asks for a new one, once, and goes on', asy
       .writeHead(200, { 'content-type': 'text/xml' })
       .end(page(idents.slice(start, start + 2), { size: idents.length, next }));
   });
-  const home = makeHome({ PAS_TOKEN: 'old', PAS_PASSWORD: 'secret word' });
+  const home = makeHome({ PAS_PASSWORD: 'secret word' });
   const init = ['init', '--name', 'odd', '--kind', 'training', '--username', 'eva@example.org', '--oai-auth', 'bearer'];
   await expectDone(home.pas(...init, ...addressFlags(service)));
   const run = await home.pas('harvest', 'projekt', '--out', home.file('records.jsonl', ''));
   expect([run.code, run.stderr]).toEqual([0, expect.any(String)]);
-  expect(seen.filter((what) => what === 'signed in')).toHaveLength(1);
-  expect(seen.slice(0, 4)).toEqual(['Bearer old', 'Bearer old', 'signed in', 'Bearer new']);
+  expect(seen.filter((what) => what === 'signed in')).toHaveLength(2);
+  // Asked before the pages: what the account may see.
+  expect(seen.slice(0, 6)).toEqual(['signed in', 'Bearer old', 'Bearer old', 'Bearer old', 'signed in', 'Bearer new']);
 });

@@ -155,6 +155,19 @@ describe('every attempt names its account', () => {
     expect(makers()).toEqual([own.ident_cely, other.ident_cely, other.ident_cely]);
   });
 
+  test('and a token from outside that runs out is not replaced by one of the profile’s account', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    const token = await tokenOf({ url: first.base_url }, 'archivist');
+    await first.control('PUT', '/faults', [{ endpoint: 'import', fault: 'token-expired', times: 1 }]);
+    const run = await home.with({ PAS_TOKEN: token }).pas('push', 'K-1');
+    expect([run.code, run.stderr]).toEqual([4, expect.stringContaining('PAS_TOKEN')]);
+    expect(await home.json<Listed>('list')).toMatchObject([{ state: 'queued' }]);
+    const archivist = makers();
+    expect(archivist).toHaveLength(1);
+    await expectDone(home.with({ PAS_TOKEN: await tokenOf({ url: first.base_url }, 'archivist') }).pas('push', 'K-1'));
+    expect(makers()).toEqual([...archivist, ...archivist]);
+  });
+
   test('and what one account queued is not sent in the name of another', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const run = await expectDone(home.with({ PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' }).pas('push'));

@@ -64,7 +64,7 @@ describe('a museum’s term finds its entry, and says why', () => {
     ['the English name', 'brooch', 'spona', /the same as its English label/],
     ['the entry’s own abbreviation', 'HŠ', 'hrot šípu', /the same as its abbreviation/],
     ['another form', 'nože', 'nůž', /‘nože’ is a form of ‘nůž’/],
-    ['a diminutive', 'nádobka', 'nádoba', /‘nádobka’ is kin to ‘nádoba’/],
+    ['a diminutive', 'nádobka', 'nádoba', /‘nádobka’ is related to ‘nádoba’/],
     ['a typing error', 'spnoa', 'spona', /‘spnoa’ may be ‘spona’ mistyped/],
     ['an error across words', 'zlomeknadoby', 'zlomek nádoby', /the same as its Czech label/],
     ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /‘zl\.’ stands for ‘zlomek’/],
