@@ -6,13 +6,18 @@ import type { RepeatedElements } from './repeated-elements.ts';
 
 export type Json = null | boolean | string | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
+type HeaderJson = {
+  readonly identifier: string;
+  readonly datestamp: string;
+  readonly sets: readonly string[];
+  readonly deleted?: boolean;
+};
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /** What is said of a record without its metadata. */
-export function headerJson({ header }: OaiRecord) {
-  const { identifier, datestamp, setSpecs, deleted } = header;
-  return { identifier, datestamp, sets: setSpecs, ...(deleted ? { deleted } : {}) };
+export function headerJson(record: OaiRecord): HeaderJson {
+  return parsed((json) => writeHeader(json, record)) as HeaderJson;
 }
 
 /**

@@ -16,8 +16,7 @@ type Situation = {
 };
 
 /** What somebody can do about a find now; nothing where it only has to be waited for, or is done. */
-export function nextSteps({ localId, state, photographsSent, changes, pulled }: Situation): NextStep[] {
-  const find = localId;
+export function nextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
   return [
     ...stepsOf(state, find),
     ...(changes.refused > 0 && state !== 'refused'

@@ -102,12 +102,11 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
 
 /** What became of it, in a line. */
 function savedText({ find: { localId }, state }: Saved): string {
-  const word = localId;
   if (state === 'uncertain')
     return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: ${cmd`pas reconcile`}`;
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
-    : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${word}`}`;
+    : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 
 function savedValue({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {

@@ -53,8 +53,7 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
         waiting,
       ),
     );
-  const word = name;
-  terminal.note(t`Take it back with ${cmd`pas resolve ${word} --resend`}, or remove all of it with ${cmd`pas remove ${word}`}.`);
+  terminal.note(t`Take it back with ${cmd`pas resolve ${name} --resend`}, or remove all of it with ${cmd`pas remove ${name}`}.`);
 }
 
 function decisionOf({ created, resend, drop }: ResolveOptions): Decision {

@@ -116,7 +116,7 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
       name,
       level,
       message,
-      todo: todo === undefined ? null : todo,
+      todo: todo ?? null,
     })),
   });
   return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');

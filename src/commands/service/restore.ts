@@ -113,13 +113,12 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
   );
   for (const { localId, identCely, photograph } of missing.slice(0, MOST_NAMED)) {
     const find = printable(localId ?? identCely ?? '');
-    const word = find;
     const name = printable(photograph.name);
     const digest = photograph.sha512.toString('hex').slice(0, 16);
     const link = photograph.link === undefined ? undefined : printable(photograph.link);
     terminal.warn(
       link === undefined
-        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: ${cmd`pas photo add ${word}`} FILE`
+        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: ${cmd`pas photo add ${find}`} FILE`
         : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Put it there again.`,
     );
   }

@@ -57,9 +57,8 @@ function withDefaults({ suggestions }: Adding, find: Find): Find {
 function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
-  const word = localId;
   throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
-    hint: t`Give another local_id, or none; or change the find that is there: ${cmd`pas add --resume ${word}`}`,
+    hint: t`Give another local_id, or none; or change the find that is there: ${cmd`pas add --resume ${localId}`}`,
   });
 }
 

@@ -152,11 +152,11 @@ export function holding(validate: (find: Find) => ValidatedFind, intent: Intent)
   if (intent === 'send') return validate;
   return (find) => {
     const { document, issues } = validate(find);
-    const word = find.localId;
+    const { localId } = find;
     const [rule, reason] =
       intent === 'unfinished'
-        ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${word}`}`]
-        : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${word}`}`];
-    return { document, issues: [...issues, errorIssue(rule, reason, { find: find.localId })] };
+        ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${localId}`}`]
+        : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`];
+    return { document, issues: [...issues, errorIssue(rule, reason, { find: localId })] };
   };
 }

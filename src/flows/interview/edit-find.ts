@@ -131,25 +131,24 @@ function editFind(
  */
 function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = importOfFind(outbox, id);
-  const word = localId;
   switch (entry?.state) {
     case 'accepted': {
       const ident = entry.identCely ?? '';
       throw new UsageError(t`${localId} was sent as ${ident} and cannot be changed from here.`, {
-        hint: t`Correct it in the pages of the service. A number or photographs can be added: ${cmd`pas number set ${word}`} VALUE, ${cmd`pas photo add ${word}`} FILE`,
+        hint: t`Correct it in the pages of the service. A number or photographs can be added: ${cmd`pas number set ${localId}`} VALUE, ${cmd`pas photo add ${localId}`} FILE`,
       });
     }
     case 'uncertain':
       throw new UsageError(t`Nobody knows whether the service has ${localId}, so it is not changed.`, {
-        hint: t`Find out first: ${cmd`pas reconcile ${word}`}`,
+        hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
       });
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
-        hint: t`Wait for the push to end; ${cmd`pas show ${word}`} says how it went. If none is running, ${cmd`pas doctor`} says what to do.`,
+        hint: t`Wait for the push to end; ${cmd`pas show ${localId}`} says how it went. If none is running, ${cmd`pas doctor`} says what to do.`,
       });
     case undefined:
       if (!wasGivenUp(outbox, id)) return undefined;
-      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: ${cmd`pas resolve ${word} --resend`}` });
+      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: ${cmd`pas resolve ${localId} --resend`}` });
     default:
       return entry;
   }
@@ -160,8 +159,7 @@ function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
   const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
-  const word = localId;
-  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: ${cmd`pas photo add ${word}`} FILE`);
+  const resolvePhoto = () => unreadable('photos', t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`);
   const mapped = mapTable(table, { lookupTerm, resolvePhoto });
   const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
   const issues = [...mapped.issues, ...(first?.issues ?? [])];

@@ -259,10 +259,9 @@ function knownDigests(outbox: ServiceOutbox, findId: number): string[] {
   );
 }
 
-function givenUp(find: Find): Issue {
-  const word = find.localId;
-  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${word} --resend`}`;
-  return warningIssue('given-up', message, { find: find.localId, ...find.source });
+function givenUp({ localId, source }: Find): Issue {
+  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${localId} --resend`}`;
+  return warningIssue('given-up', message, { find: localId, ...source });
 }
 
 function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {

@@ -10,10 +10,9 @@ export function elsewhereText(
   identCely: string,
   { localId, address }: { readonly localId: string; readonly address: string },
 ): { message: Message; hint: Message } {
-  const find = localId;
   return {
     message: msg`${identCely} was given to ${localId} by ${address}; at this service it is another record, or none.`,
-    hint: msg`Name the find: ${find}. To send it to this service, too: ${cmd`pas push ${find}`}`,
+    hint: msg`Name the find: ${localId}. To send it to this service, too: ${cmd`pas push ${localId}`}`,
   };
 }
 

@@ -55,9 +55,8 @@ function refuseOtherFile(outbox: ServiceOutbox, name: string): void {
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
-  const file = name;
   throw new UsageError(msg`${name} is neither a find nor a file that ends in .xml.`, {
-    hint: msg`To check a table: ${cmd`pas import ${file} --dry-run`}`,
+    hint: msg`To check a table: ${cmd`pas import ${name} --dry-run`}`,
   });
 }
 
