@@ -1,6 +1,7 @@
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
+import type { OpenService } from '../flows/push/identify-account.ts';
 import type { Harvesting, SyncContext } from '../flows/push/push-to-end.ts';
 import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
@@ -66,14 +67,20 @@ export function accountOf({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
-/** What a harvest may see depends on the account; undefined where nobody is signed in, or where the service does not say it now. */
-export async function harvestingAccount(context: Context): Promise<Account | undefined> {
+/**
+ * What a harvest may see depends on the account; undefined where nobody is signed in, or where the service does not say it now.
+ * @param ask asks the service, and may note what it says
+ */
+export async function harvestingAccount(
+  context: Context,
+  ask: (service: OpenService) => Promise<Account> = readAccount,
+): Promise<Account | undefined> {
   const { oaiAuth } = context.profile();
   if (oaiAuth === 'none') return undefined;
   const service = await openService(context);
   if (service.tokenIsLent && oaiAuth === 'basic') return undefined;
-  return readAccount(service).catch((thrown: unknown) => {
-    if (!(thrown instanceof PasError)) throw thrown;
+  return ask(service).catch((thrown: unknown) => {
+    if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
     return undefined;
   });

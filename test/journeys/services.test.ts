@@ -168,6 +168,22 @@ describe('every attempt names its account', () => {
     expect(makers()).toEqual([...archivist, ...archivist]);
   });
 
+  test('and a pull with a token from outside leaves the user name to its own account', async () => {
+    await expectDone(
+      home.pas(
+        ...['init', '--name', 'mock', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'bearer'],
+        ...['--min-interval-ms', '10', ...addressFlags(first)],
+      ),
+    );
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await expectDone(home.pas('push', 'K-1', '--yes'));
+    const token = await tokenOf({ url: first.base_url }, 'archivist');
+    await expectDone(home.with({ PAS_TOKEN: token }).pas('pull'));
+    await expectDone(home.pas('push', 'K-2', '--yes'));
+    const [own] = makers();
+    expect(makers()).toEqual([own, own]);
+  });
+
   test('and what one account queued is not sent in the name of another', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const run = await expectDone(home.with({ PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' }).pas('push'));

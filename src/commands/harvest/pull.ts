@@ -8,6 +8,7 @@ import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
+import { identifyAccount } from '../../flows/push/identify-account.ts';
 import type { Standing } from '../../outbox/pulled.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -32,11 +33,10 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
-  const account = await harvestingAccount(context);
+  await harvestingAccount(context, async (service) => (await identifyAccount(outbox, service)).account);
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
-    account,
     client: await openHarvestClient(context),
     format: `oai_${profile.prefix}`,
     clock,

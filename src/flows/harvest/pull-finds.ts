@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
-import { knownAccount, rememberAccount } from '../../outbox/accounts.ts';
+import { knownAccount } from '../../outbox/accounts.ts';
 import { attemptsOf } from '../../outbox/journal.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import {
@@ -13,7 +13,6 @@ import {
   pullWatermarkMs,
   rememberStanding,
 } from '../../outbox/pulled.ts';
-import type { Account } from '../../pas-api/account.ts';
 import { type AtService, atService } from '../finds/at-service.ts';
 import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
@@ -22,8 +21,6 @@ import { overlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: ServiceOutbox;
-  /** As the service describes it now; undefined where that is not known. */
-  readonly account?: Account | undefined;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;
   /** Look at everything again, not only at what changed since the last pull. */
@@ -52,8 +49,7 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  * @throws UsageError on a training instance, where harvesting shows none of them; what {@link lookUpChanges} throws
  */
 export async function pull(context: PullContext): Promise<Pull> {
-  const { outbox, account } = context;
-  if (account !== undefined) rememberAccount(outbox, account);
+  const { outbox } = context;
   const sent = [...sentFinds(outbox)];
   if (sent.length === 0) return { finds: [], fromMs: undefined };
   const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
