@@ -30,18 +30,16 @@ export function adviseSending({ terminal }: Context): void {
 }
 
 /**
- * The command that takes an entry on that waits for a person. A record may have several photographs, of which some are
- * there and some are not: each is decided by itself.
+ * The command that takes an entry on that waits for a person, to be typed as it stands. A record may have several photographs, of which
+ * some are there and some are not: each is decided by itself.
  */
 export function commandFor({ id, kind, state, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
   switch (state) {
     case 'uncertain':
-      return kind === 'import'
-        ? cmd`pas resolve ${find} --created IDENT | --resend | --drop`
-        : cmd`pas resolve ${find} --entry ${id} --created ${identCely ?? 'IDENT'} | --resend | --drop`;
+      return kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
     case 'refused':
-      return kind === 'import' ? cmd`pas edit ${find}` : cmd`pas resolve ${find} --entry ${id} --resend | --drop`;
+      return kind === 'import' ? cmd`pas edit ${find}` : cmd`pas resolve ${find} --entry ${id}`;
     case 'draft':
       return cmd`pas edit ${find}`;
     default:

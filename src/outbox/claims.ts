@@ -130,6 +130,13 @@ export function applySettlement(outbox: Outbox, entry: Entry, settlement: Settle
   }
 }
 
+/** The record was not the find's after all: what was to be sent to it waits again. */
+export function holdFollowers(outbox: Outbox, { findId, serviceId, identCely }: Entry): void {
+  outbox
+    .sql(`update entries set ident_cely = null where find_id = ? and service_id = ? and kind <> 'import' and ident_cely = ?`)
+    .run(findId, serviceId, identCely);
+}
+
 function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
   outbox
     .sql(`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null`)

@@ -11,7 +11,7 @@ export type EntryState = (typeof ENTRY_STATES)[number];
  * Every move that an entry may make. What is not listed is a bug and is refused by the outbox. Only evidence or a
  * person leads out of `uncertain` for an import or a photograph; a number may simply be sent again. What was not sent
  * becomes `uncertain` only where an older copy of the outbox was put back, and what was accepted only where the service gave
- * its record to another find.
+ * its record to another find, or a person took back what they had decided.
  */
 export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = {
   draft: ['queued', 'draft', 'uncertain', 'dropped'],
@@ -20,7 +20,7 @@ export const TRANSITIONS: Readonly<Record<EntryState, readonly EntryState[]>> = 
   refused: ['queued', 'draft', 'uncertain', 'dropped'],
   uncertain: ['accepted', 'queued', 'dropped'],
   accepted: ['uncertain'],
-  dropped: ['queued'],
+  dropped: ['queued', 'draft', 'refused', 'uncertain'],
 };
 
 export type Photograph = {

@@ -68,7 +68,7 @@ async function settleByHand(stage: Stage, copies: readonly InUse[], planned: rea
       const isThere = record !== undefined && (kind === 'import' || (await isGiven(home, plan, { kind, entry }, record)));
       if (!isThere && !isNext) continue;
       tally.persons += 1;
-      const decision = isThere ? ['--created', record.identCely] : ['--resend'];
+      const decision = isThere ? ['--created', record.identCely, '--yes'] : ['--resend'];
       await runs(home, ['resolve', find, '--entry', String(entry), ...decision], [0]);
       if (kind === 'import' && record !== undefined) taken.set(record.identCely, find);
     }

@@ -147,7 +147,7 @@ test('photographs of a find that was given up do not wait in silence', async () 
   const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
   expect(dropped.stdout).toMatch(/1 number or photograph of it waits/);
   expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove all of it with pas remove K-1/);
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(/given up:\n {2}pas resolve K-1 --resend \| pas remove K-1/);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(/given up:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/);
   await expectDone(home.pas('resolve', 'K-1', '--resend'));
   await expectDone(home.pas('push'));
   expect(await states()).toEqual({ 'K-1': 'accepted' });

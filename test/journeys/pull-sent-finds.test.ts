@@ -205,7 +205,7 @@ describe('an archaeologist’s finds', () => {
     expect((await home.pas('push')).code).toBe(6);
     await service.faults();
     // An older record of the seed, that the list of changes does not show any more.
-    await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001'));
+    await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes'));
     await become('production', 'basic');
     const [only, ...others] = await news();
     expect([only?.find, others]).toEqual(['K-6', []]);

@@ -1,9 +1,21 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { type Decision, resolveDoubts } from '../../flows/reconcile/resolve-doubt.ts';
+import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/harvesting.ts';
+import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { lookAtRecord, recordProblem } from '../../flows/reconcile/look-at-record.ts';
+import {
+  type Decision,
+  type OpenDecision,
+  openDecision,
+  resolveDoubts,
+  undoDecision,
+} from '../../flows/reconcile/resolve-doubt.ts';
+import type { ImportEntry } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { wholeNumber } from '../finds/list.ts';
 
@@ -11,7 +23,9 @@ type ResolveOptions = GlobalOptions & {
   readonly created?: string;
   readonly resend?: boolean;
   readonly drop?: boolean;
+  readonly undo?: boolean;
   readonly entry?: number;
+  readonly yes?: boolean;
   readonly takeOver?: boolean;
 };
 
@@ -19,27 +33,58 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'resolve <find>',
     summary: t`Decide what became of uncertain entries, after looking at the service; send again or give up what was refused.`,
-    examples: ['pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --resend --entry 12'],
+    examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --undo'],
   })
     .option('--created <ident>', t`the service has it, in the record of this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`give it up; an import of the table leaves it given up`)
+    .option('--undo', t`take the last decision back, until something was sent on its account`)
     .option('--entry <n>', t`only this entry, by the number that \`${cmd`pas status`}\` names`, wholeNumber)
+    .option('--yes', t`do not ask whether the record is that of the find`)
     .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
 async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
-  const decision = decisionOf(options);
+  const { terminal } = context;
   const outbox = await context.outbox();
-  const { settled, waiting } = resolveDoubts(outbox, name, decision, {
-    entryId: options.entry,
-    takeOver: options.takeOver === true,
-  });
+  const [entryId, takeOver] = [options.entry, options.takeOver === true];
+  const given = decisionsIn(options);
+  if (options.undo === true && given.length === 0) return undo(context, outbox, name, takeOver);
+  const [only] = given;
+  if (given.length > 1 || options.undo === true)
+    throw new UsageError(t`Give one of --created IDENT, --resend, --drop and --undo.`);
+  const decision = only ?? (await ask(context, outbox, name, entryId));
+  if (decision === undefined) return 'done';
+  if (decision.kind === 'created') await checkRecord(context, outbox, name, decision.identCely, options);
+
+  const { settled, waiting } = resolveDoubts(outbox, name, decision, { entryId, takeOver });
   const count = settled.length;
-  context.terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
+  terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
   if (waiting !== undefined) sayWhatWaits(context, name, waiting);
-  context.terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
+  terminal.note(t`To take that back, until something was sent on its account: ${cmd`pas resolve ${name} --undo`}`);
+  terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
+  return 'done';
+}
+
+function decisionsIn({ created, resend, drop }: ResolveOptions): Decision[] {
+  return [
+    ...(created === undefined ? [] : [{ kind: 'created', identCely: created.trim() } as const]),
+    ...(resend === true ? [{ kind: 'resend' } as const] : []),
+    ...(drop === true ? [{ kind: 'drop' } as const] : []),
+  ];
+}
+
+function undo({ terminal }: Context, outbox: ServiceOutbox, name: string, takeOver: boolean): ExitReason {
+  const { decision, entries } = undoDecision(outbox, name, { takeOver });
+  for (const { kind, state, photo } of entries.map((entry) => ({
+    ...entry,
+    photo: entry.kind === 'photo' ? entry.photograph.name : '',
+  }))) {
+    const [what, now] = [printable(kind === 'photo' ? photo : name), STATE_WORDS[state]];
+    terminal.line(t`${what}: the decision is taken back; it is ${now} as before.`);
+  }
+  terminal.value({ find: name, undone: decision, entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })) });
   return 'done';
 }
 
@@ -56,12 +101,109 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
   terminal.note(t`Take it back with ${cmd`pas resolve ${name} --resend`}, or remove all of it with ${cmd`pas remove ${name}`}.`);
 }
 
-function decisionOf({ created, resend, drop }: ResolveOptions): Decision {
-  const given: Decision[] = [];
-  if (created !== undefined) given.push({ kind: 'created', identCely: created });
-  if (resend === true) given.push({ kind: 'resend' });
-  if (drop === true) given.push({ kind: 'drop' });
-  const [decision, ...others] = given;
-  if (decision === undefined || others.length > 0) throw new UsageError(t`Give one of --created IDENT, --resend and --drop.`);
-  return decision;
+/** What a person chooses among what may be decided; undefined where they leave it open. */
+async function ask(
+  context: Context,
+  outbox: ServiceOutbox,
+  name: string,
+  entryId: number | undefined,
+): Promise<Decision | undefined> {
+  const { terminal } = context;
+  const open = openDecision(outbox, name, entryId);
+  if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name) });
+  const prompt = await context.prompt();
+  const offers = [...offersOf(open), { value: undefined, name: t`leave it open` }];
+  const chosen = await prompt.search<Decision | 'other' | undefined>({
+    message: t`What became of ${name}?`,
+    offers: (typed) => {
+      const like = offers.filter((offer) => offer.name.toLowerCase().includes(typed.trim().toLowerCase()));
+      return like.length > 0 ? like : offers;
+    },
+  });
+  if (chosen !== 'other') return chosen;
+  const problemOf = async (text: string) => {
+    const problem = recordProblem(outbox, open.entry, text.trim());
+    return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
+  };
+  return { kind: 'created', identCely: (await prompt.text({ message: t`Identifier of the record`, problemOf })).trim() };
+}
+
+type Offered = { readonly value: Decision | 'other'; readonly name: string };
+
+function offersOf({ kinds, candidates, entry }: OpenDecision): Offered[] {
+  const seen = candidates.map((identCely): Offered => {
+    return { value: { kind: 'created', identCely }, name: t`the service has it, in the record ${identCely}` };
+  });
+  const other: Offered = { value: 'other', name: t`the service has it, in another record` };
+  const offers: Record<Decision['kind'], readonly Offered[]> = {
+    created: entry.kind === 'import' ? [...seen, other] : seen,
+    resend: [{ value: { kind: 'resend' }, name: t`send it again: the service does not have it` }],
+    drop: [{ value: { kind: 'drop' }, name: t`give it up` }],
+  };
+  return kinds.flatMap((kind) => offers[kind]);
+}
+
+function waysText({ kinds, candidates }: OpenDecision, find: string): Message {
+  const [ident = 'C-202400101-N00042'] = candidates;
+  const ways: Record<Decision['kind'], Message> = {
+    created: msg`the service has it: ${cmd`pas resolve ${find} --created ${ident}`}`,
+    resend: msg`send it again: ${cmd`pas resolve ${find} --resend`}`,
+    drop: msg`give it up: ${cmd`pas resolve ${find} --drop`}`,
+  };
+  return kinds.map((kind) => ways[kind]).join('\n');
+}
+
+/**
+ * Shows the record beside the find before the one is taken for the other.
+ * @throws UsageError where it cannot be that of the find, or nobody can be asked, or the answer is no
+ */
+async function checkRecord(
+  context: Context,
+  outbox: ServiceOutbox,
+  name: string,
+  identCely: string,
+  options: ResolveOptions,
+): Promise<void> {
+  const { entry } = openDecision(outbox, name, options.entry);
+  const problem = recordProblem(outbox, entry, identCely);
+  if (problem !== undefined) throw problem;
+  if (entry.kind !== 'import') return;
+  const looked = await look(context, outbox, entry, identCely);
+  const { terminal } = context;
+  if (terminal.interactive && options.yes !== true) {
+    const isMeant = await (await context.prompt()).confirm(t`Is ${identCely} the record of ${name}?`, false);
+    if (!isMeant) throw new UsageError(t`Nothing was decided.`);
+  } else if (options.yes !== true) {
+    throw new UsageError(t`Nobody can be asked whether ${identCely} is the record of ${name}.`, { hint: t`Add --yes if it is.` });
+  } else if (looked === 'unseen') {
+    throw new UsageError(t`Nothing was decided.`, { hint: t`Look at the identifier again; without --yes you are asked.` });
+  }
+}
+
+/** Shows what the service has, with what speaks against it. @returns `unseen` where the service would list it, and does not */
+async function look(context: Context, outbox: ServiceOutbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
+  const { terminal } = context;
+  const { prefix, oaiAuth } = context.profile();
+  try {
+    if (ownHarvestBase(context) === undefined) throw withoutHarvesting(context.profile());
+    const client = await openHarvestClient(context);
+    const looked = await lookAtRecord({ outbox, client, format: `oai_${prefix}` }, entry, identCely);
+    if (looked !== undefined) {
+      const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
+      await terminal.table(
+        header,
+        looked.compared.map(({ element, sent, now, differs }) => [differs ? '≠' : '', element, sent ?? '–', now ?? '–']),
+      );
+      for (const doubt of looked.doubts) terminal.warn(String(doubt));
+    } else if (oaiAuth === 'none') {
+      throw new ConfigError(t`oai_auth of the profile is none: without signing in, only archived finds are shown.`);
+    } else {
+      terminal.warn(t`The service does not list ${identCely}: it is not there, was deleted, or was made minutes ago.`);
+      return 'unseen';
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    terminal.warn(t`The record could not be looked up: ${thrown.message}`);
+  }
+  return 'seen';
 }

@@ -171,7 +171,7 @@ function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MOST_SHOWN)) {
-    terminal.line(printable(`  ${cmd`pas resolve ${find} --resend`} | ${cmd`pas remove ${find}`}`));
+    for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]) terminal.line(printable(`  ${command}`));
   }
 }
 

@@ -63,7 +63,7 @@ export function inServerTime({ fromMs, untilMs }: { fromMs: number; untilMs: num
 }
 
 /** What was sent without this outbox knowing was sent by the account that queued it, as far as anybody knows. */
-function accountsOf(outbox: ServiceOutbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
+export function accountsOf(outbox: ServiceOutbox, entry: Entry, user: string | undefined): ReadonlySet<string> | undefined {
   const tried = attemptsOf(outbox, entry.id).map(({ account }) => account);
   const isOwn = entry.username === '' || entry.username === outbox.username;
   const all = new Set(entry.doubt === null ? tried : [...tried, (isOwn ? user : undefined) ?? null]);

@@ -1,7 +1,7 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { readHarvestedFind } from '../../find/harvested-find.ts';
-import { entityOf } from '../../oai/record.ts';
+import { entityOf, type OaiRecord } from '../../oai/record.ts';
 import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { mayHaveArrived } from '../../outbox/latest-number.ts';
@@ -53,16 +53,20 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordEvidence, view: Pi
   );
 }
 
+type Asking = Pick<FindHarvest, 'client' | 'format' | 'signal'>;
+
 /** A record as it is now, asked for by itself; undefined where it is not shown. */
-export async function currentRecord(
-  { client, format, signal }: Pick<FindHarvest, 'client' | 'format' | 'signal'>,
-  identCely: string,
-): Promise<RecordEvidence> {
+export async function currentRecord(asking: Asking, identCely: string): Promise<RecordEvidence> {
+  const record = await listedRecord(asking, identCely);
+  const entity = record === undefined ? undefined : entityOf(record);
+  const find = entity === undefined ? undefined : readHarvestedFind(entity);
+  return record === undefined || find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
+}
+
+/** The same with what is listed and not shown; undefined where there is none. */
+export async function listedRecord({ client, format, signal }: Asking, identCely: string): Promise<OaiRecord | undefined> {
   try {
-    const record = await client.getRecord(identCely, format, signal);
-    const entity = entityOf(record);
-    const find = entity === undefined ? undefined : readHarvestedFind(entity);
-    return find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
+    return await client.getRecord(identCely, format, signal);
   } catch (thrown) {
     if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
     throw thrown;

@@ -1,20 +1,22 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { applySettlement, recoverInterrupted } from '../../outbox/claims.ts';
+import { applySettlement, holdFollowers, recoverInterrupted } from '../../outbox/claims.ts';
+import { type Decided, type DecisionKind, lastDecision, noteDecision, takeBack, wasSentSince } from '../../outbox/decisions.ts';
 import { entriesOfFind, entriesOfTarget, move, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
-import { recordEvidence } from '../../outbox/evidence.ts';
+import { evidenceOf, recordEvidence } from '../../outbox/evidence.ts';
 import { takeLease } from '../../outbox/lease.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { ownerOf } from '../../outbox/owners.ts';
-import { KIND_WORDS } from '../finds/entry-words.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
+import { recordProblem } from './look-at-record.ts';
 
 /** What a person found out, or wants. */
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
   | { readonly kind: 'drop' };
+
+const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
 
 /** What each decision is about: the first of these states that the record has entries in. */
 const DECIDES: Readonly<Record<Decision['kind'], readonly EntryState[]>> = {
@@ -58,15 +60,109 @@ function settleAs(outbox: ServiceOutbox, target: Target, decision: Decision, ent
   return outbox.change(() => {
     const entries = decidable(outbox, target, decision, entryId);
     if (entries.length === 0) {
-      const nothing = NOTHING_TO_DECIDE[decision.kind];
-      const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
-      throw new UsageError(message, {
-        hint: msg`\`${cmd`pas status`}\` lists what needs a person, with the command for it.`,
-      });
+      throw nothingToDecide(NOTHING_TO_DECIDE[decision.kind], entryId);
     }
+    if (decision.kind === 'created') {
+      const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
+      if (problem !== undefined) throw problem;
+    }
+    const before = entriesOfTarget(outbox, target);
     for (const entry of entries) decide(outbox, entry, decision);
+    noteDecision(outbox, decision.kind, before);
     return entries;
   });
+}
+
+function nothingToDecide(nothing: Message, entryId: number | undefined): UsageError {
+  const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
+  return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs a person, with the command for it.` });
+}
+
+/** What may be decided about a record now, and the records that the last look took into account. */
+export type OpenDecision = {
+  readonly entry: Entry;
+  readonly kinds: readonly DecisionKind[];
+  readonly candidates: readonly string[];
+};
+
+/** @throws UsageError where nothing is to be decided */
+export function openDecision(outbox: ServiceOutbox, find: string, entryId: number | undefined): OpenDecision {
+  const target = targetOf(outbox, find);
+  const open = DECISION_KINDS.flatMap((kind) =>
+    decidable(outbox, target, { kind }, entryId)
+      .slice(0, 1)
+      .map((entry) => ({ kind, entry })),
+  );
+  const [first] = open;
+  if (first === undefined) throw nothingToDecide(msg`Nothing here waits for a decision.`, entryId);
+  const { entry } = first;
+  const looked = entry.kind === 'import' ? (evidenceOf(outbox, entry.id).at(-1)?.candidates ?? []) : [];
+  return {
+    entry,
+    kinds: open.filter((each) => each.entry.id === entry.id).map(({ kind }) => kind),
+    candidates:
+      entry.kind === 'import'
+        ? looked.filter((ident) => recordProblem(outbox, entry, ident) === undefined)
+        : [entry.identCely].filter((ident) => ident !== null),
+  };
+}
+
+/**
+ * Takes the last decision about a record back, as long as nothing was sent on its account: all that it changed stands as before.
+ * @param find as a user names it
+ * @returns what was decided, and the entries as they stand now
+ * @throws UsageError where nothing was decided, or where it is too late; OutboxLeasedError during a push
+ */
+export function undoDecision(outbox: ServiceOutbox, find: string, { takeOver = false }: { readonly takeOver?: boolean } = {}) {
+  const lease = takeLease(outbox, { takeOver });
+  try {
+    recoverInterrupted(outbox);
+    return outbox.change(() => takeDecisionBack(outbox, find));
+  } finally {
+    lease.release();
+  }
+}
+
+function takeDecisionBack(outbox: ServiceOutbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
+  const all = entriesOfTarget(outbox, targetOf(outbox, find));
+  const last = lastDecision(outbox, all);
+  const [first] = last;
+  if (first === undefined) throw new UsageError(msg`Nobody has decided anything about ${find}.`);
+  if (wasSentSince(outbox, all, first))
+    throw new UsageError(msg`Something was sent since on account of the decision, so it stands.`, {
+      hint: tooLateHint(find, first, all),
+    });
+  const stands = last.every(({ entryId, became }) => all.some(({ id, state }) => id === entryId && state === became));
+  const isReplaced = last.some(({ entryId, became }) => became === 'dropped' && isImportBeside(all, entryId));
+  if (!stands || isReplaced) {
+    throw new UsageError(msg`${find} was changed since the decision, so it stands.`, {
+      hint: msg`\`${cmd`pas show ${find}`}\` says how it stands now.`,
+    });
+  }
+  const made = all.find(
+    ({ id, kind, state }) => kind === 'import' && state === 'accepted' && last.some(({ entryId }) => entryId === id),
+  );
+  const entries = last.flatMap((decided) => takeBack(outbox, decided) ?? []);
+  const reason = msg`a person took the decision back`;
+  for (const { id } of entries)
+    recordEvidence(outbox, id, { serverAt: null, verdict: 'person', basis: 'undo', reason, candidates: [] });
+  // What was queued since, for the record that it was taken for.
+  if (made !== undefined) holdFollowers(outbox, made);
+  return { decision: first.decision, entries };
+}
+
+function isImportBeside(all: readonly Entry[], entryId: number): boolean {
+  return (
+    all.some(({ id, kind }) => id === entryId && kind === 'import') &&
+    all.some(({ id, kind, state }) => id !== entryId && kind === 'import' && state !== 'dropped')
+  );
+}
+
+function tooLateHint(find: string, { decision }: Decided, all: readonly Entry[]): Message {
+  const ident = all.find(({ kind, state }) => kind === 'import' && state === 'accepted')?.identCely;
+  return decision === 'created' && ident != null
+    ? msg`If ${ident} is another find, take what was added to it away in the pages of the service, and send ${find} under another local_id.`
+    : msg`\`${cmd`pas show ${find}`}\` says what became of it.`;
 }
 
 function waitingForGivenUp(outbox: ServiceOutbox, { findId }: Target): number | undefined {
@@ -74,7 +170,12 @@ function waitingForGivenUp(outbox: ServiceOutbox, { findId }: Target): number | 
   return entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
 }
 
-function decidable(outbox: ServiceOutbox, target: Target, { kind }: Decision, entryId: number | undefined): Entry[] {
+function decidable(
+  outbox: ServiceOutbox,
+  target: Target,
+  { kind }: Pick<Decision, 'kind'>,
+  entryId: number | undefined,
+): Entry[] {
   const all = entriesOfTarget(outbox, target);
   const mayBeMeant = (entry: Entry) =>
     (entryId === undefined || entry.id === entryId) && (entry.state !== 'dropped' || canBeTakenBack(entry, all));
@@ -113,7 +214,6 @@ function decide(outbox: ServiceOutbox, entry: Entry, decision: Decision): void {
   });
   switch (decision.kind) {
     case 'created':
-      refuseOthersRecord(outbox, entry, decision.identCely);
       applySettlement(outbox, entry, {
         state: 'accepted',
         identCely: decision.identCely,
@@ -138,22 +238,4 @@ function decisionText(decision: Decision): Message {
     case 'drop':
       return msg`a person decided: drop`;
   }
-}
-
-/** Two finds settled as one record would leave one of them at no service at all. */
-function refuseOthersRecord(outbox: ServiceOutbox, entry: Entry, identCely: string): void {
-  if (!/^[A-Za-z0-9-]{3,64}$/.test(identCely)) throw new UsageError(msg`${identCely} is not an identifier of the service.`);
-  if (entry.kind !== 'import') {
-    if (entry.identCely === identCely) return;
-    const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
-    throw new UsageError(msg`The ${kind} was sent to ${own}, not to ${identCely}.`, {
-      hint: msg`If ${own} has it, give that identifier.`,
-    });
-  }
-  const owner = ownerOf(outbox, identCely);
-  if (owner === undefined) return;
-  const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
-  throw new UsageError(msg`${identCely} is the record of ${other} already.`, {
-    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: ${cmd`pas resolve ${find} --drop`}`,
-  });
 }

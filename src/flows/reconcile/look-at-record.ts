@@ -1,0 +1,110 @@
+import { UsageError } from '../../base/errors.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { type ElementName, FIELDS } from '../../find/fields.ts';
+import { differingElements, type HarvestedFind, readHarvestedFind, valueText } from '../../find/harvested-find.ts';
+import { entityOf } from '../../oai/record.ts';
+import { knownAccount } from '../../outbox/accounts.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { ownerOf } from '../../outbox/owners.ts';
+import { KIND_WORDS } from '../finds/entry-words.ts';
+import type { FindHarvest } from '../harvest/harvest-finds.ts';
+import { accountsOf } from './doubt-window.ts';
+import { elementsSent } from './gather-evidence.ts';
+import { makingOf } from './judge-doubt.ts';
+import { listedRecord } from './judge-number.ts';
+
+/** An element as it was sent and as the record has it; null where it is absent. */
+type Compared = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+  readonly differs: boolean;
+};
+
+type LookedAt = {
+  readonly compared: readonly Compared[];
+  /** What speaks against the record being that of the find; empty where it fits in all. */
+  readonly doubts: readonly Message[];
+};
+
+/**
+ * Why an entry cannot be settled as that of a record, by what is known here. Two finds settled as one record would leave one of them at
+ * no service at all.
+ */
+export function recordProblem(outbox: ServiceOutbox, entry: Entry, identCely: string): UsageError | undefined {
+  if (entry.kind !== 'import') {
+    if (entry.identCely === identCely) return undefined;
+    const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
+    return new UsageError(msg`The ${kind} was sent to ${own}, not to ${identCely}.`, {
+      hint: msg`If ${own} has it, give that identifier.`,
+    });
+  }
+  const owner = ownerOf(outbox, identCely);
+  if (owner === undefined) return formProblem(entry, identCely);
+  const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
+  return new UsageError(msg`${identCely} is the record of ${other} already.`, {
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: ${cmd`pas resolve ${find} --drop`}`,
+  });
+}
+
+/** The service names a find after its project; one of a temporary project (`X-`) may be renamed with it later. */
+function formProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
+  const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
+  if (ofProject !== undefined && (project === null || project.startsWith('X-') || ofProject === project)) return undefined;
+  const form = `${project ?? 'C-202400101'}-N00042`;
+  return new UsageError(
+    ofProject === undefined || project === null
+      ? msg`${identCely} is not an identifier of a find.`
+      : msg`${identCely} is a find of another project: this one was sent to ${project}.`,
+    { hint: msg`The service shows it beside the record; it looks like ${form}.` },
+  );
+}
+
+/**
+ * Looks at a record that a person takes for the one of an import, and compares it with what was sent.
+ * @returns undefined where the service has no such record; what {@link listedRecord} throws
+ */
+export async function lookAtRecord(
+  context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: ServiceOutbox },
+  entry: ImportEntry,
+  identCely: string,
+): Promise<LookedAt | undefined> {
+  const record = await listedRecord(context, identCely);
+  if (record === undefined || record.header.deleted) return undefined;
+  const entity = entityOf(record);
+  const find = entity === undefined ? undefined : readHarvestedFind(entity);
+  if (find === undefined)
+    return { compared: [], doubts: [msg`The service has ${identCely} and does not show it to this account.`] };
+  const compared = compare(entry, find);
+  const differing = compared
+    .filter(({ differs }) => differs)
+    .map(({ element }) => element)
+    .join(', ');
+  const maker = otherMaker(context.outbox, entry, find);
+  return {
+    compared,
+    doubts: [
+      ...(maker === undefined ? [] : [msg`It was made by the account ${maker}, which did not send this find.`]),
+      ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
+    ],
+  };
+}
+
+function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
+  const sent = elementsSent(entry) ?? {};
+  const differing = new Set<string>(differingElements(sent, find));
+  return FIELDS.map(({ name }) => ({
+    element: name,
+    sent: valueText(sent[name]),
+    now: valueText(find.elements[name]),
+    differs: differing.has(name),
+  })).filter((each) => each.sent !== null || each.now !== null);
+}
+
+/** The account that made the record, where it is known that this find was sent by none but others. */
+function otherMaker(outbox: ServiceOutbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
+  const accounts = accountsOf(outbox, entry, knownAccount(outbox)?.identCely);
+  const maker = makingOf(find)?.user ?? '';
+  return maker === '' || accounts === undefined || accounts.has(maker) ? undefined : maker;
+}

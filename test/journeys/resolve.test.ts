@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+const mock = useMock('--min-interval', '10');
+let home: Home;
+const IN_DOUBT = { endpoint: 'import', when: { nth: 2 }, times: 1 };
+
+type Listed = { readonly local_id: string; readonly ident_cely: string | null }[];
+
+/** K-1 and K-3 are sent; nobody knows whether the service has K-2, and no look can tell for an hour. */
+async function doubt(fault: string): Promise<void> {
+  home = await signedIn(mock.service, 'archivist', settledAfter(3_600_000));
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await mock.service.faults({ ...IN_DOUBT, fault });
+  await home.pas('push', '--json');
+  expect((await findStates(home))['K-2']).toBe(fault === '500-after-save' ? 'accepted' : 'uncertain');
+}
+
+/** The last record that the service has given to a find of this home. */
+async function newest(of = home): Promise<string> {
+  const idents = (await of.json<Listed>('list')).flatMap(({ ident_cely }) => ident_cely ?? []);
+  return idents.sort().at(-1) ?? '';
+}
+
+/** Somebody else's record of another find, in the same project. */
+async function anothers(): Promise<string> {
+  const other = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  await expectDone(other.pas('import', writeSeason(other, 2, { state: 2 })));
+  await expectDone(other.pas('push', 'K-1'));
+  return newest(other);
+}
+
+async function stateOfFind(): Promise<string | undefined> {
+  const { entries } = await home.json<{ entries: { kind: string; state: string }[] }>('show', 'K-2');
+  return entries.find(({ kind }) => kind === 'import')?.state;
+}
+
+const next = (ident: string, by = 1): string =>
+  ident.replace(/\d+$/, (digits) => String(Number(digits) + by).padStart(digits.length, '0'));
+
+describe('what a person takes for the record of a find', () => {
+  beforeEach(() => doubt('500-before-save'));
+
+  test.each([
+    ['IDENT', 'is not an identifier of a find'],
+    ['hello', 'is not an identifier of a find'],
+    ['C-202400101', 'is not an identifier of a find'],
+    ['C-209900101-N00001', 'is a find of another project'],
+  ])('is none that is written %s', async (ident, told) => {
+    const run = await home.pas('resolve', 'K-2', '--created', ident, '--yes');
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(told)]);
+    expect((await findStates(home))['K-2']).toBe('uncertain');
+  });
+
+  test('is none that the service does not have', async () => {
+    const run = await home.pas('resolve', 'K-2', '--created', next(await newest(), 40), '--yes');
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The service does not list')]);
+    expect((await findStates(home))['K-2']).toBe('uncertain');
+  });
+
+  test('is shown beside the find, with what speaks against it', async () => {
+    const ident = await anothers();
+    const run = await home.pas('resolve', 'K-2', '--created', ident);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --yes if it is.') });
+    expect(run.stderr).toMatch(/made by the account U-\d+, which did not send this find/);
+    expect(run.stderr).toMatch(/It differs in .*poznamka, lokalizace/);
+    expect(run.stdout).toMatch(new RegExp(`ELEMENT +K-2 +${ident}`));
+    expect(run.stdout).toMatch(/≠ +poznamka +nález 2 +nález 1/);
+    expect((await findStates(home))['K-2']).toBe('uncertain');
+  });
+
+  test('is taken as it is said where nothing can be looked up', async () => {
+    await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
+    const run = await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
+    expect(run.stderr).toContain('The record could not be looked up');
+    expect((await findStates(home))['K-2']).toBe('accepted');
+  });
+});
+
+describe('a decision', () => {
+  beforeEach(async () => {
+    await doubt('500-before-save');
+    await expectDone(home.pas('photo', 'add', 'K-2', home.file('a.png', tinyPng(7))));
+  });
+
+  test.each([
+    ['--resend', 'queued'],
+    ['--drop', 'dropped'],
+    ['--created', 'accepted'],
+  ])('%s is taken back, and the find is in doubt as before', async (flag, state) => {
+    const before = await home.json<Record<string, unknown>>('show', 'K-2');
+    await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
+    const decision = flag === '--created' ? [flag, next(await newest()), '--yes'] : [flag];
+    await expectDone(home.pas('resolve', 'K-2', ...decision));
+    expect(await stateOfFind()).toBe(state);
+    const undone = await expectDone(home.pas('resolve', 'K-2', '--undo'));
+    expect(undone.stdout).toContain('K-2: the decision is taken back; it is uncertain as before.');
+    const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>('show', 'K-2');
+    const withoutEvidence = ({ entries, ...rest }: Record<string, unknown>): unknown => ({
+      ...rest,
+      entries: (entries as Record<string, unknown>[]).map(({ evidence: _, ...entry }) => entry),
+    });
+    expect(withoutEvidence(after)).toEqual(withoutEvidence(before));
+    expect(await home.pas('resolve', 'K-2', '--undo')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Nobody has decided'),
+    });
+  });
+
+  test('stands once something was sent on its account, and says what to do then', async () => {
+    await mock.service.faults();
+    await expectDone(home.pas('resolve', 'K-2', '--resend'));
+    await expectDone(home.pas('push'));
+    const run = await home.pas('resolve', 'K-2', '--undo');
+    expect([run.code, run.stderr]).toEqual([
+      2,
+      expect.stringMatching(/Something was sent since.*so it stands[\s\S]*pas show K-2/),
+    ]);
+    expect((await findStates(home))['K-2']).toBe('accepted');
+    expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
+  });
+
+  test('that took a record for the find stands once a photograph was added to it', async () => {
+    await mock.service.faults();
+    await expectDone(home.pas('resolve', 'K-2', '--created', await anothers(), '--yes'));
+    await home.pas('push');
+    const run = await home.pas('resolve', 'K-2', '--undo');
+    expect([run.code, run.stderr]).toEqual([
+      2,
+      expect.stringMatching(/If C-202400101-N\d+ is another find.*under another local_id/),
+    ]);
+  });
+
+  test('to give up is not taken back where the find was queued anew', async () => {
+    await expectDone(home.pas('resolve', 'K-2', '--drop'));
+    await expectDone(home.pas('resolve', 'K-2', '--resend'));
+    await expectDone(home.pas('resolve', 'K-2', '--undo'));
+    expect(await stateOfFind()).toBe('dropped');
+    await expectDone(home.pas('resolve', 'K-2', '--undo'));
+    expect((await findStates(home))['K-2']).toBe('uncertain');
+  });
+});
+
+test('a command that is shown can be typed as it stands', async () => {
+  await doubt('500-before-save');
+  type Status = { needs_person: { find: string; command: string }[] };
+  const { needs_person } = await home.json<Status>('status');
+  expect(needs_person).toMatchObject([{ find: 'K-2', command: 'pas resolve K-2' }]);
+  const run = await home.pas('resolve', 'K-2');
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(
+    /Say what became of K-2[\s\S]*pas resolve K-2 --created C-\S+\n[\s\S]*pas resolve K-2 --resend\n[\s\S]*pas resolve K-2 --drop/,
+  );
+  expect((await findStates(home))['K-2']).toBe('uncertain');
+});
+
+test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees both, and can still say no', async () => {
+  await doubt('500-before-save');
+  const ident = await anothers();
+  await using terminal = await startTerminal(['resolve', 'K-2'], home, { columns: 110, rows: 50 });
+  await terminal.expect(
+    'What became of K-2?',
+    'the service has it, in another record',
+    'send it again',
+    'give it up',
+    'leave it open',
+  );
+  await terminal.press('Enter');
+  await terminal.expect('Identifier of the record');
+  await terminal.type('IDENT');
+  await terminal.expect('IDENT');
+  await terminal.press('Enter');
+  await terminal.expect('is not an identifier of a find');
+  await terminal.press('C-u');
+  await terminal.expect(/Identifier of the record *$/m);
+  await terminal.type(ident);
+  await terminal.expect(ident);
+  await terminal.press('Enter');
+  await terminal.expect('It differs in');
+  await answer(terminal, `Is ${ident} the record of K-2? (y/N)`, 'n');
+  expect((await terminal.ended()).code).toBe(2);
+  expect(await stateOfFind()).toBe('uncertain');
+});
