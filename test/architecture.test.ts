@@ -46,6 +46,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/photo\/photo-exif\.ts$/,
   'read-excel-file': /^src\/tables\/xlsx-table\.ts$/,
+  'iconv-lite': /^src\/tables\/text-encoding\.ts$/,
   yauzl: /^src\/tables\/zip-entries\.ts$/,
   'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
   sharp: /^src\/photo\/thumbnail\.ts$/,

@@ -44,8 +44,12 @@ export function writeMappingTo(context: Context, to: OutputOptions, rows: readon
 }
 
 /** A table of a file, or of standard input where it is called `-`. */
-export async function readTableOrInput(context: Context, file: string, sheet?: string): Promise<Table> {
-  const options = sheet === undefined ? {} : { sheet };
+export async function readTableOrInput(
+  context: Context,
+  file: string,
+  { sheet, layer = sheet, encoding }: { readonly sheet?: string; readonly layer?: string; readonly encoding?: string } = {},
+): Promise<Table> {
+  const options = { ...(layer === undefined ? {} : { sheet: layer }), ...(encoding === undefined ? {} : { encoding }) };
   return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 

@@ -5,10 +5,13 @@ import { parseTable } from './csv-table.ts';
 import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
 import { kindOfTable } from './table-kind.ts';
+import { inUtf8 } from './text-encoding.ts';
 
 type ReadOptions = {
   /** The sheet of a workbook or the layer of a GeoPackage that is read; otherwise the first that holds something. */
   readonly sheet?: string;
+  /** What the text of a CSV table is written in; otherwise that is recognised. */
+  readonly encoding?: string;
 };
 
 /**
@@ -37,16 +40,22 @@ function refuseUnmerged(path: string): void {
  *
  * @throws FileError where the bytes cannot be read as a table
  */
-export async function readTableBytes(file: string, bytes: Buffer, { sheet }: ReadOptions = {}): Promise<Table> {
+export async function readTableBytes(file: string, bytes: Buffer, { sheet, encoding }: ReadOptions = {}): Promise<Table> {
   const kind = kindOfTable(file, bytes);
   if (sheet !== undefined && kind !== 'xlsx' && kind !== 'gpkg') {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
       hint: msg`Leave --sheet and --layer out.`,
     });
   }
+  if (encoding !== undefined && kind !== 'csv') {
+    throw new FileError(file, msg`${file} says itself in what it is written.`, { hint: msg`Leave --encoding out.` });
+  }
   switch (kind) {
-    case 'csv':
-      return parseTable(file, bytes);
+    case 'csv': {
+      const { text, issues } = await inUtf8(file, bytes, encoding);
+      const table = parseTable(file, text);
+      return { ...table, issues: [...issues, ...table.issues] };
+    }
     case 'xlsx':
       return (await import('./xlsx-table.ts')).readXlsx(file, bytes, sheet);
     case 'geojson':

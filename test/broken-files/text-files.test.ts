@@ -77,10 +77,17 @@ describe('a mistake in a row is said with its place, and the other rows are read
   });
 });
 
+test.each([
+  ['csv/windows-1250.csv', 'Windows-1250'],
+  ['csv/utf-16.csv', 'UTF-16'],
+])('%s is read, with a word on how', async (name, encoding) => {
+  const { finds, issues } = await readFinds(join(import.meta.dirname, name));
+  expect(finds.length).toBeGreaterThan(0);
+  expect(issues).toMatchObject([{ rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(encoding) }]);
+});
+
 describe('a file that cannot be read as a whole is one error that says what to do', () => {
   test.each([
-    ['csv/windows-1250.csv', 'probably WINDOWS-1250'],
-    ['csv/utf-16.csv', 'UTF-16'],
     ['csv/empty.csv', 'is empty'],
     ['csv/named.xlsx', 'is not a workbook'],
     ['geojson/cut-short.geojson', 'line 3'],

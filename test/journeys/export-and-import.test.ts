@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import iconv from 'iconv-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
@@ -9,7 +10,7 @@ import { hostRuns } from '../support/hosted-runs.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -113,7 +114,6 @@ test('every format is imported by its content, with what the table leaves out fr
 test('a file that cannot be read at all ends with 2 and queues nothing', async () => {
   const before = (await home.json<unknown[]>('list')).length;
   for (const [file, message] of [
-    ['csv/windows-1250.csv', 'WINDOWS-1250'],
     ['xml/billion-laughs.xml', 'DTD'],
     ['gpkg/not-sqlite.gpkg', 'GeoPackage'],
   ] as const) {
@@ -138,4 +138,19 @@ test('an import that is killed has whole batches in the outbox, and goes on wher
   outbox.close();
   expect(kept % 500).toBe(0);
   expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - kept, updated: 0, unchanged: kept });
+});
+
+test('a table that Excel saved as CSV is imported as it reads there, and a person may say what it is written in', async () => {
+  const field = makeHome();
+  await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
+  const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';
+  const table = field.file('season.csv', iconv.encode(rows, 'win1250'));
+  const run = await field.pas('import', table);
+  expect(run.stdout + run.stderr).toContain('is read as Windows-1250, with words such as střep, Žďáru.');
+  const notes = async () =>
+    (await field.json<{ elements: { poznamka: string } }[]>('list')).map(({ elements }) => elements.poznamka);
+  expect(await notes()).toEqual(['střep ze Žďáru', 'šedá hlína']);
+  const told = await field.pas('import', table, '--encoding', 'iso-8859-2', '--dry-run');
+  expect(told.stdout + told.stderr).not.toContain('is read as');
+  expect(told.stdout).toMatch(/row 2, column poznamka .*U\+008E/);
 });

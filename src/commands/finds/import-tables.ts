@@ -27,6 +27,7 @@ export type ImportOptions = GlobalOptions & {
   readonly map?: string;
   readonly wizard?: boolean;
   readonly yes?: boolean;
+  readonly encoding?: string;
   readonly issuesTo?: string;
   readonly onlyBad?: boolean;
   readonly force?: boolean;
@@ -50,7 +51,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const finds: Enqueued[] = [];
   let [rows, unchecked] = [0, 0];
   for (const file of files) {
-    const table = await readTableOrInput(context, file, options.sheet ?? options.layer);
+    const table = await readTableOrInput(context, file, options);
     if (table.sheet !== undefined) {
       terminal.note(
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,

@@ -71,8 +71,9 @@ export async function runWizard(context: Context, files: readonly string[], opti
   return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
 }
 
-async function openLook(context: Context, file: string, mapFile: string, { sheet, layer, set = [], photos }: ImportOptions) {
-  const table = await readTableOrInput(context, file, sheet ?? layer);
+async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {
+  const { set = [], photos } = options;
+  const table = await readTableOrInput(context, file, options);
   const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
   return lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) });
 }

@@ -23,6 +23,7 @@ export function register(program: Command, run: Runner): void {
     .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
     .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
+    .option('--encoding <name>', t`encoding of a CSV table (default: recognised)`)
     .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, collect)
     .option('--map <file>', t`what the columns of a strange table are; the file that --wizard writes`)
     .option('--wizard', t`propose what the columns are, let a person decide, and write it to a file for --map`)

@@ -13,7 +13,7 @@ import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount } from '../counted.ts';
 
-type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string };
+type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string; readonly encoding?: string };
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
@@ -29,6 +29,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--dry-run', t`say what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
+    .option('--encoding <name>', t`encoding of a CSV table (default: recognised)`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importNumbers(context, file, options)));
 }
 
@@ -51,7 +52,7 @@ export async function importNumbers(context: Context, file: string, options: Imp
   const { terminal } = context;
   const outbox = await context.outbox();
   const dryRun = options.dryRun === true;
-  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options.sheet), { dryRun });
+  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options), { dryRun });
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
   if (queued + replaced > 0) announceInstance(context);

@@ -85,21 +85,11 @@ describe('a row that cannot be read is reported and left out', () => {
 });
 
 describe('a file that is no table is refused with the reason', () => {
-  const windows1250 = Buffer.concat([Buffer.from('a;b\n1;'), Buffer.from([0x9e, 0xef, 0xe1, 0x72]), Buffer.from('\n')]);
-  const iso88592 = Buffer.concat([Buffer.from('a;b\n1;'), Buffer.from([0xbe, 0xef, 0xe1, 0x72]), Buffer.from('\n')]);
-  const utf16 = Buffer.from('\uFEFFa;b\n1;2', 'utf16le');
   test.each([
     ['nothing', Buffer.alloc(0), 'is empty'],
     ['only blank lines', Buffer.from('\r\n\n  \n'), 'blank lines'],
-    [
-      'Windows-1250',
-      windows1250,
-      'byte 7 (line 2, value 0x9E) is not valid. It is probably WINDOWS-1250, where that text reads "1;žďár"',
-    ],
-    ['ISO-8859-2', iso88592, 'probably ISO-8859-2, where that text reads "1;žďár"'],
-    ['UTF-16', utf16, 'UTF-16'],
-    ['UTF-16, big-endian', Buffer.from(utf16).swap16(), 'UTF-16'],
-    ['UTF-16 without a mark', utf16.subarray(2), 'NUL byte (byte 2, line 1)'],
+    ['a NUL', Buffer.from('a;b\n1;\0'), 'NUL byte (byte 7, line 2)'],
+    ['a letter of another encoding', Buffer.from([0x61, 0x0a, 0xe1, 0x0a]), 'byte 3 (line 2, value 0xE1) is not valid'],
     ['a spreadsheet', Buffer.from('PK\x03\x04 and so on'), 'spreadsheet'],
     ['UTF-8 cut in the middle of a letter', Buffer.from('a;ž\n1;ř').subarray(0, -1), 'cut short'],
   ])('%s', (_, bytes, message) => {

@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import { FileError, UsageError } from '../base/errors.ts';
+import { type Issue, warningIssue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+
+/** As people and spreadsheets call an encoding, and as the library that decodes it does. */
+type Encoding = { readonly name: string; readonly codec: string };
+
+const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
+/** What Czech tables are written in besides Unicode; where nothing tells them apart the first is the usual one. */
+const EIGHT_BIT: readonly Encoding[] = [
+  WINDOWS_1250,
+  { name: 'ISO 8859-2', codec: 'iso88592' },
+  { name: 'Mac-CE', codec: 'maccenteuro' },
+];
+/** Other names that the library does not know. */
+const ALSO_CALLED: Readonly<Record<string, string>> = {
+  macce: 'maccenteuro',
+  xmacce: 'maccenteuro',
+  maccentraleurope: 'maccenteuro',
+};
+
+/** How often a letter stands in a thousand of a Czech text, where it is not one of English. */
+const FREQUENCY: ReadonlyMap<string, number> = new Map(
+  [...'íáěéřčžýšůúóťďňäöüôľß'].map((letter, index) => [
+    letter,
+    [33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02][index] ?? 0,
+  ]),
+);
+
+const SAMPLE_BYTES = 256 * 1024;
+const PIECE_BYTES = 4 * 1024 * 1024;
+const WORDS_SHOWN = 2;
+
+/**
+ * The bytes of a text in UTF-8. What is not is read in the encoding that makes the most of it, and a warning shows two of its words, since
+ * only a person can see that letters are wrong. Bytes that are no text of any encoding stay as they are.
+ * @param encoding what a person says that it is
+ * @throws UsageError for an encoding that is not known; FileError where the bytes are not of it
+ */
+export async function inUtf8(
+  file: string,
+  bytes: Buffer,
+  encoding?: string,
+): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
+  const unicode = encoding === undefined ? unicodeOf(bytes) : undefined;
+  if (encoding === undefined && unicode === undefined && (isUtf8(bytes) || isBrokenUtf8(bytes)))
+    return { text: bytes, issues: [] };
+  const { default: iconv } = await import('iconv-lite');
+  const decode = (codec: string, from = bytes): Buffer => {
+    const decoder = iconv.getDecoder(codec);
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < from.length; at += PIECE_BYTES)
+      pieces.push(Buffer.from(decoder.write(from.subarray(at, at + PIECE_BYTES))));
+    return Buffer.concat([...pieces, Buffer.from(decoder.end() ?? '')]);
+  };
+  if (encoding !== undefined) {
+    const plain = encoding.toLowerCase().replace(/[^a-z0-9]/g, '');
+    const codec = ALSO_CALLED[plain] ?? encoding;
+    if (!iconv.encodingExists(codec)) {
+      throw new UsageError(msg`"${encoding}" is no encoding that is known.`, {
+        hint: msg`Give one such as utf-8, utf-16, windows-1250, iso-8859-2, mac-ce or cp852.`,
+      });
+    }
+    const text = decode(codec);
+    if (!text.includes('\uFFFD')) return { text, issues: [] };
+    throw new FileError(file, msg`${file} is not written in ${encoding}: some of its bytes are no letters there.`, {
+      hint: msg`Leave --encoding out to have it recognised.`,
+    });
+  }
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const likely = unicode ?? best(EIGHT_BIT, ({ codec }) => czechness(decode(codec, sample).toString()));
+  const text = decode(likely.codec);
+  return { text, issues: [readAs(file, likely.name, text)] };
+}
+
+/** UTF-16 has a mark at its beginning, or a NUL in every letter of its header. */
+function unicodeOf(bytes: Buffer): Encoding | undefined {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
+  if (bytes.length < 4 || bytes.length % 2 !== 0 || !(isLittle || isBig)) return undefined;
+  return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
+}
+
+/** Letters of UTF-8 stand before the first byte that is not: the file is damaged or put together, and no other encoding explains it. */
+function isBrokenUtf8(bytes: Buffer): boolean {
+  return (
+    /[\u00c3-\u00c5][\u0080-\u00bf]/.test(bytes.toString('latin1', 0, SAMPLE_BYTES)) &&
+    czechness(bytes.toString('utf8', 0, SAMPLE_BYTES)) > 0
+  );
+}
+
+/** How much like Czech a text reads: its letters count by how usual they are, signs inside words against it. */
+function czechness(text: string): number {
+  let sum = 0;
+  for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
+    const frequency = FREQUENCY.get(letter.toLowerCase());
+    const isInWord = /\p{L}/u.test(text[index - 1] ?? '') && /\p{L}/u.test(text[index + 1] ?? '');
+    const isLetter = /\p{L}/u.test(letter);
+    // A capital letter behind a small one is as odd as a sign there.
+    const isOdd = isInWord && (!isLetter || (letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '')));
+    if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
+    else sum += isOdd ? -6 : Math.log(1 + frequency);
+  }
+  return sum;
+}
+
+function best(all: readonly Encoding[], scoreOf: (each: Encoding) => number): Encoding {
+  let [found, most] = [WINDOWS_1250, Number.NEGATIVE_INFINITY];
+  for (const each of all) {
+    const score = scoreOf(each);
+    if (score > most) [found, most] = [each, score];
+  }
+  return found;
+}
+
+function readAs(file: string, encoding: string, text: Buffer): Issue {
+  const words = new Set<string>();
+  for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}*[^\0-\x7f\P{L}]\p{L}*/gu)) {
+    if (word.length > 2) words.add(word);
+    if (words.size === WORDS_SHOWN) break;
+  }
+  const shown = [...words].join(', ');
+  const says =
+    shown === ''
+      ? msg`${file} is read as ${encoding}.`
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. Where they are wrong, say --encoding.`;
+  return warningIssue('table-encoding', says, { file });
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import iconv from 'iconv-lite';
+import { describe, expect, test } from 'vitest';
+import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { inUtf8 } from '../../../src/tables/text-encoding.ts';
+
+const WORDS = (
+  'přeslička střep hrnčířská hlína šípka žárové pohřebiště Hradiště Žďár Čáslav Říčany úlomek kůl mince stříbrná těžba důl ' +
+  'okraj nádoby zdobený vlnicí středověk raný Dvořáková Eva Šťastný Jiří nůž železný délka šířka výška Ústí nad Orlicí člověk'
+).split(' ');
+/** As a field table has it: words between separators, and a few numbers. */
+const text = fc
+  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS), fc.nat(400)), { minLength: 3, maxLength: 40 })
+  .map(
+    (rows) =>
+      `local_id;lokalizace;poznamka;hloubka\n${rows.map(([a, b, n], index) => `K-${index};${a};${b} ${a};${n}`).join('\n')}\n`,
+  )
+  .filter((table) => /[šťžŠŤŽ]/.test(table) && (table.match(/[^\0-\x7f]/g) ?? []).length > 7);
+
+const ENCODINGS = [
+  ['Windows-1250', 'win1250'],
+  ['ISO 8859-2', 'iso88592'],
+  ['Mac-CE', 'maccenteuro'],
+  ['UTF-16', 'utf16le'],
+  ['UTF-16', 'utf16be'],
+] as const;
+
+describe('a table that is not written in UTF-8', () => {
+  test.each(ENCODINGS)('is recognised and read as %s (%s), letter by letter', async (name, codec) => {
+    await fc.assert(
+      fc.asyncProperty(text, async (table) => {
+        const { text: read, issues } = await inUtf8('season.csv', iconv.encode(table, codec));
+        expect(read.toString()).toBe(table);
+        expect(issues).toMatchObject([{ rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(name) }]);
+      }),
+    );
+  });
+
+  test.each([
+    ['Windows-1250', Buffer.from([0x61, 0x0a, 0x9e, 0xef, 0xe1, 0x72]), 'a\nžďár'],
+    ['ISO 8859-2', Buffer.from([0x61, 0x0a, 0xbe, 0xef, 0xe1, 0x72]), 'a\nžďár'],
+    ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le'), 'a;ž\n'],
+    ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le').swap16(), 'a;ž\n'],
+  ])('is read as %s where it has hardly a word to tell it by', async (_, bytes, expected) => {
+    expect((await inUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(expected);
+  });
+
+  test('is read as a person says, whatever it looks like', async () => {
+    const bytes = iconv.encode('a;b\n1;příliš žluťoučký kůň\n', 'cp852');
+    expect((await inUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain('příliš žluťoučký kůň');
+    await expect(inUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is no encoding that is known');
+    await expect(inUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not written in utf-8');
+  });
+
+  test('is shown with two of its words', async () => {
+    const { issues } = await readTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
+    expect(issues.map(({ message }) => message)).toEqual([
+      'season.csv is read as Windows-1250, with words such as střep, Hradiště. Where they are wrong, say --encoding.',
+    ]);
+  });
+});
+
+test('a table in UTF-8 is taken as it is, and one that is damaged is refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(text, fc.nat(), async (table, place) => {
+      const bytes = Buffer.from(table);
+      expect(await inUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
+      const letters = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0xc3 && (bytes[at + 1] ?? 0) >= 0x80);
+      const cut = letters[place % letters.length] ?? 0;
+      const broken = Buffer.concat([bytes.subarray(0, cut + 1), bytes.subarray(cut + 2)]);
+      await expect(readTableBytes('season.csv', broken)).rejects.toThrow('is not UTF-8');
+    }),
+  );
+});
