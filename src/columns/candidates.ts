@@ -3,14 +3,14 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
+import { NAME_ORDERS, type NameOrder, orderOf, type PersonName, readings, withoutTitles } from '../find/person-name.ts';
 import { readBoolean, readGeomSystem, readTargetState } from '../find/read-cell.ts';
 import { foldName } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
-import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from './column-rule.ts';
+import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
 import { DAY_NUMBER } from './date-form.ts';
 import { type NameFit, nameFit } from './element-names.ts';
-import { GIVEN_NAMES } from './given-names.ts';
 import { dateShape, numberShape, photographShare, positionShare } from './value-shapes.ts';
 
 /** What is known of the world when a table is looked at. */
@@ -245,22 +245,17 @@ function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, know
   return { score: 0.3 * persons, rule: { name: order }, reasons: [msg`names of people, ${written}`] };
 }
 
-/** Undefined where all stand with a comma. */
+/** Undefined where all stand with a comma, or tell nothing. */
 function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
-  const isKnown = (surname: string, given: string): boolean => lookupTerm('osoba', `${surname}, ${given}`).kind === 'found';
+  const isKnown = ({ surname, given }: PersonName): boolean => lookupTerm('osoba', `${surname}, ${given}`).kind === 'found';
   for (const text of [...values.keys()].slice(0, 100)) {
-    const [first = '', second = '', more] = text.replace(/^(?:\p{L}{1,4}\.\s+)+/u, '').split(/\s+/);
-    if (text.includes(',') || second === '' || more !== undefined) continue;
-    if (GIVEN_NAMES.has(foldName(second)) || /ova$/.test(foldName(first)) || /^\p{Lu}\.$/u.test(second) || isKnown(first, second))
-      surnameFirst += 1;
-    else if (
-      GIVEN_NAMES.has(foldName(first)) ||
-      /ova$/.test(foldName(second)) ||
-      /^\p{Lu}\.$/u.test(first) ||
-      isKnown(second, first)
-    )
-      givenFirst += 1;
+    const name = withoutTitles(text);
+    const both = name.includes(',') ? undefined : readings(name);
+    if (both === undefined) continue;
+    const order = NAME_ORDERS.find((each) => isKnown(both[each])) ?? orderOf(name);
+    if (order === 'surname-first') surnameFirst += 1;
+    else if (order === 'given-first') givenFirst += 1;
   }
   if (surnameFirst + givenFirst === 0) return undefined;
   return surnameFirst >= givenFirst ? 'surname-first' : 'given-first';

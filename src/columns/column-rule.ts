@@ -1,12 +1,10 @@
 import type { ColumnName } from '../find/column-names.ts';
+import type { NameOrder } from '../find/person-name.ts';
 import type { AnglePart } from '../place/read-degrees.ts';
 import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
 export type DepthUnit = (typeof DEPTH_UNITS)[number];
-
-export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
-export type NameOrder = (typeof NAME_ORDERS)[number];
 
 /** What becomes of a column of a strange table. */
 export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
@@ -19,7 +17,7 @@ export type ReadColumn = {
   readonly date?: string;
   /** A year alone is no day: it is kept in the note, and the date stays empty. */
   readonly yearOnly?: 'note';
-  /** How people are written who stand without a comma. */
+  /** How people are written who stand without a comma, where their names do not tell. */
   readonly name?: NameOrder;
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';

@@ -1,8 +1,9 @@
+import { type NameOrder, orderOf, readings, withoutTitles } from '../find/person-name.ts';
 import { twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
 import { isReadable } from '../text/reading.ts';
-import { type DepthUnit, keyForm, type NameOrder, type ReadColumn } from './column-rule.ts';
+import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
 
 const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };
@@ -39,18 +40,11 @@ function inCentimetres(text: string, unit: DepthUnit): string | undefined {
   return String(Math.round(Number((Number(digits.replace(',', '.')) * factor).toPrecision(12))));
 }
 
-const TITLES = /^(?:(?:Bc|BcA|Mgr|MgA|Ing|PhDr|PaedDr|RNDr|MUDr|JUDr|Dr|doc|prof|p|pan|paní)\.?\s+)+/i;
-const TITLES_BEHIND = /,?\s+(?:Ph\.?\s?D\.?|CSc\.?|DrSc\.?|DSc\.?|DiS\.?)$/i;
-
-/** Two words without titles → `Surname, Given name`. An identifier, a comma and several people stay for the reader. */
+/** One person → `Surname, Given name`. An identifier, a comma and several people stay for the reader. */
 function surnameFirst(text: string, order: NameOrder): string {
-  const name = text.replace(TITLES, '').replace(TITLES_BEHIND, '').trim();
-  const words = name.split(/\s+/);
-  const isOnePerson = words.length > 1 && !/[,;/&+\d]/.test(name) && !words.some((word) => /^(?:a|and|et)$/i.test(word));
-  if (!isOnePerson) return name;
-  const [surname, given] =
-    order === 'surname-first' ? [words[0], words.slice(1).join(' ')] : [words.at(-1), words.slice(0, -1).join(' ')];
-  return `${surname}, ${given}`;
+  const name = withoutTitles(text);
+  const { surname, given } = (name.includes(',') ? undefined : readings(name)?.[orderOf(name) ?? order]) ?? {};
+  return surname === undefined ? name : `${surname}, ${given}`;
 }
 
 function withMinus(text: string): string {

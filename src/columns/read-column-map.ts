@@ -1,11 +1,12 @@
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
-import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, NAME_ORDERS, type ReadColumn } from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, type ReadColumn } from './column-rule.ts';
 import { isDateForm } from './date-form.ts';
 import type { Setting } from './settings.ts';
 

@@ -3,6 +3,7 @@ import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
 import type { Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
+import { isFeminineSurname, orderOf, type PersonName, readings, withoutTitles } from './person-name.ts';
 
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
@@ -76,21 +77,42 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
 const TELLING_RULES = ['term-ambiguous', 'term-mapped-astray'];
 
 /**
- * The finder: a person's identifier, or `Surname, Given name`, which the service matches with a person of exactly that name
- * or else makes one.
+ * The finder: a person's identifier, or a name, which the service matches with a person of exactly that surname and given name or else
+ * makes one. Whichever way round a name is written, harvested people tell which part is which, or else the given names that everybody
+ * knows; what they do not tell is no guess.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): Reading<Reference> {
-  if (cell.includes(',')) {
-    const problem = findNameProblem(cell) ?? findNameDoubt(cell);
-    if (problem !== undefined) return unreadable('finder-name', problem);
-    const comma = cell.indexOf(',');
-    const surname = cell.slice(0, comma).trim();
-    const given = cell.slice(comma + 1).trim();
-    return { value: { id: NEW_PERSON, text: `${surname}, ${given.replace(/\s+/g, ' ')}` } };
+  if (identifierIn(cell) !== undefined) return resolveTerm('osoba', cell, lookupTerm);
+  const name = withoutTitles(cell);
+  if (name.includes(',')) return resolveParts(name, lookupTerm);
+  const resolved = resolveTerm('osoba', name, lookupTerm);
+  if ('value' in resolved || TELLING_RULES.includes(resolved.rule)) return resolved;
+  const parts = readings(name);
+  const certain = orderOf(name);
+  return parts === undefined || certain === undefined
+    ? unreadable('finder-name', nameAdvice(cell))
+    : { value: newPerson(parts[certain]) };
+}
+
+/** `Surname, Given name`, unless everything speaks for the other way round. */
+function resolveParts(name: string, lookupTerm: LookupTerm): Reading<Reference> {
+  const problem = findNameProblem(name) ?? (/,.*[;,]/.test(name) ? findNameDoubt(name) : undefined);
+  if (problem !== undefined) return unreadable('finder-name', problem);
+  const [surname, given] = [name.slice(0, name.indexOf(',')), name.slice(name.indexOf(',') + 1)].map(withoutTitles) as [
+    string,
+    string,
+  ];
+  const turned = `${given}, ${surname}`;
+  const isKnown = (text: string): boolean => lookupTerm('osoba', text).kind === 'found';
+  const isAsWritten = isKnown(`${surname}, ${given}`);
+  if (!isAsWritten && (isKnown(turned) || (isFeminineSurname(given) && !isFeminineSurname(surname)))) {
+    return unreadable('finder-name', msg`"${name}" looks turned round: before the comma stands the surname. Write ${turned}.`);
   }
-  const resolved = resolveTerm('osoba', cell, lookupTerm);
-  const isName = identifierIn(cell) === undefined && !('value' in resolved);
-  return isName && !TELLING_RULES.includes(resolved.rule) ? unreadable('finder-name', nameAdvice(cell)) : resolved;
+  return { value: newPerson({ surname, given }) };
+}
+
+function newPerson({ surname, given }: PersonName): Reference {
+  return { id: NEW_PERSON, text: `${surname}, ${given.replace(/\s+/g, ' ')}` };
 }
 
 /** Why the service would not take a text as the name of a new person. */
@@ -110,8 +132,12 @@ export function findNameProblem(text: string): Message | undefined {
 
 /** Why the service would make a person of an odd name from it: it splits at the first comma and looks no further. */
 export function findNameDoubt(text: string): Message | undefined {
-  if (!/[;,]/.test(text.slice(text.indexOf(',') + 1))) return undefined;
-  return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+  const [surname, given] = [text.slice(0, text.indexOf(',')).trim(), text.slice(text.indexOf(',') + 1).trim()];
+  if (/[;,]/.test(given))
+    return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+  return orderOf(`${surname} ${given}`) === 'given-first'
+    ? msg`"${text}" may be turned round: before the comma stands the surname.`
+    : undefined;
 }
 
 export function wrongSetMessage(term: TermCandidate, set: string): Message {

@@ -6,6 +6,7 @@ import { msg } from '../base/message.ts';
 /** As people and spreadsheets call an encoding, and as the library that decodes it does. */
 type Encoding = { readonly name: string; readonly codec: string };
 
+const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
 const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
 /** What Czech tables are written in besides Unicode; where nothing tells them apart the first is the usual one. */
 const EIGHT_BIT: readonly Encoding[] = [
@@ -44,8 +45,7 @@ export async function inUtf8(
   encoding?: string,
 ): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
   const unicode = encoding === undefined ? unicodeOf(bytes) : undefined;
-  if (encoding === undefined && unicode === undefined && (isUtf8(bytes) || isBrokenUtf8(bytes)))
-    return { text: bytes, issues: [] };
+  if (encoding === undefined && unicode === undefined && isUtf8(bytes)) return { text: bytes, issues: [] };
   const { default: iconv } = await import('iconv-lite');
   const decode = (codec: string, from = bytes): Buffer => {
     const decoder = iconv.getDecoder(codec);
@@ -69,7 +69,9 @@ export async function inUtf8(
     });
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const likely = unicode ?? best(EIGHT_BIT, ({ codec }) => czechness(decode(codec, sample).toString()));
+  const likely = unicode ?? best([...EIGHT_BIT, UTF_8], ({ codec }) => czechness(decode(codec, sample).toString()));
+  // Damaged, or put together: no other encoding makes more of it.
+  if (likely === UTF_8) return { text: bytes, issues: [] };
   const text = decode(likely.codec);
   return { text, issues: [readAs(file, likely.name, text)] };
 }
@@ -81,14 +83,6 @@ function unicodeOf(bytes: Buffer): Encoding | undefined {
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
   if (bytes.length < 4 || bytes.length % 2 !== 0 || !(isLittle || isBig)) return undefined;
   return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
-}
-
-/** Letters of UTF-8 stand before the first byte that is not: the file is damaged or put together, and no other encoding explains it. */
-function isBrokenUtf8(bytes: Buffer): boolean {
-  return (
-    /[\u00c3-\u00c5][\u0080-\u00bf]/.test(bytes.toString('latin1', 0, SAMPLE_BYTES)) &&
-    czechness(bytes.toString('utf8', 0, SAMPLE_BYTES)) > 0
-  );
 }
 
 /** How much like Czech a text reads: its letters count by how usual they are, signs inside words against it. */

@@ -40,8 +40,8 @@ async function refused(code: number, words: RegExp, ...args: string[]): Promise<
 describe('a table that cannot be read', () => {
   test('because it is missing', () => refused(2, /There is no file nowhere\.csv/, 'import', 'nowhere.csv'));
   test('because it is a folder', () => refused(2, /is a folder/, 'import', home.folder));
-  test('because it is not UTF-8', () =>
-    refused(2, /UTF-8/, 'import', home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xe1lez \x9ealud\n', 'latin1'))));
+  test('because its UTF-8 is damaged', () =>
+    refused(2, /UTF-8/, 'import', home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xc3\xa1lez \xc5alud\n', 'latin1'))));
 });
 
 describe('a path that cannot be used', () => {

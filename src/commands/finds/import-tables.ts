@@ -13,6 +13,7 @@ import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
+import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
 import { adviseSending, copyCommand, noteGap } from '../next-command.ts';
 
@@ -49,6 +50,7 @@ export async function importTables(context: Context, files: readonly string[], o
   };
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
+  const newPeople = new Map<string, number>();
   let [rows, unchecked] = [0, 0];
   for (const file of files) {
     const table = await readTableOrInput(context, file, options);
@@ -65,6 +67,7 @@ export async function importTables(context: Context, files: readonly string[], o
     }).finally(progress.end);
     for (const issue of report.issues) issues.push(issue);
     for (const find of report.finds) finds.push(find);
+    for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
     rows += report.rows;
     unchecked += report.unchecked;
     if (report.copied !== undefined) printCopied(context, file, report.copied);
@@ -72,7 +75,7 @@ export async function importTables(context: Context, files: readonly string[], o
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
-  printSummary(context, { finds, rows }, foldUnchecked(issues, unchecked), request.dryRun);
+  printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun);
   if (!request.dryRun) noteGap(context, request.outbox);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
@@ -121,9 +124,25 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
 }
 
-type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number };
+type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number; readonly newPeople: ReadonlyMap<string, number> };
 
-function printSummary(context: Context, { finds, rows }: Imported, issues: readonly Issue[], dryRun: boolean): void {
+const MOST_PEOPLE = 20;
+
+/** A person who is made by a slip of the pen cannot be taken away again from here. */
+function sayNewPeople({ terminal }: Context, people: ReadonlyMap<string, number>): void {
+  if (people.size === 0) return;
+  const shown = [...people].slice(0, MOST_PEOPLE).map(([name, count]) => `${printable(name)} (${count})`);
+  const [names, count] = [[...shown, ...(people.size > MOST_PEOPLE ? ['…'] : [])].join('; '), people.size];
+  terminal.note(
+    ngettext(
+      msgid`${count} finder is nobody that was harvested; the service makes a person of the name, with so many finds: ${names}`,
+      `${count} finders are nobody that was harvested; the service makes a person of each name, with so many finds: ${names}`,
+      count,
+    ),
+  );
+}
+
+function printSummary(context: Context, { finds, rows, newPeople }: Imported, issues: readonly Issue[], dryRun: boolean): void {
   const { terminal } = context;
   printIssues(terminal, foldPlaces(issues));
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
@@ -148,6 +167,7 @@ function printSummary(context: Context, { finds, rows }: Imported, issues: reado
       ),
     );
   }
+  sayNewPeople(context, newPeople);
   if (!dryRun && drafts < finds.length) adviseSending(context);
   terminal.value({
     dry_run: dryRun,
@@ -158,6 +178,7 @@ function printSummary(context: Context, { finds, rows }: Imported, issues: reado
     invalid,
     drafts,
     photos,
+    new_people: [...newPeople].map(([name, count]) => ({ name, finds: count })),
     issues: issueValues(issues),
   });
 }

@@ -1,10 +1,11 @@
 import { InterruptedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { type ColumnRule, DEPTH_UNITS, JOINED, NAME_ORDERS, type ReadColumn } from '../../columns/column-rule.ts';
+import { type ColumnRule, DEPTH_UNITS, JOINED, type ReadColumn } from '../../columns/column-rule.ts';
 import { isDateForm } from '../../columns/date-form.ts';
 import { type ColumnProposal, type TableProposal, undecidedOf } from '../../columns/propose-columns.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/column-names.ts';
 import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
+import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-degrees.ts';
 import { foldName } from '../../text/names.ts';
 import type { Offer, Prompt } from '../../ui/prompt.ts';

@@ -9,6 +9,7 @@ import type { MappedRow } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
+import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
@@ -36,6 +37,8 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
 export type ImportReport = EnqueueReport & {
   /** Of the table, also those that were left out. */
   readonly rows: number;
+  /** Finders by name whom the service would make anew, as far as harvesting tells, with their finds. */
+  readonly newPeople: ReadonlyMap<string, number>;
 };
 
 /** `left` could not even be taken apart, and so stand in no copy. */
@@ -65,16 +68,24 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
   };
   for (const issue of ofTable) onIssue(issue);
   const validate = (find: Find) => validateFind(find, known);
-  const report = await enqueueFinds(findsOf(rows, onIssue), { ...context, validate, onIssue });
+  const newPeople = new Map<string, number>();
+  const onFind = ({ elements: { nalezce } }: Find): void => {
+    if (nalezce?.id !== NEW_PERSON) return;
+    const count = newPeople.get(nalezce.text) ?? 0;
+    if (count > 0 || known.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
+  };
+  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, validate, onIssue });
   const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
-  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), ...copied };
+  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), newPeople, ...copied };
 }
 
 /** The finds as they are walked. */
-function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void): Generator<Find> {
+function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {
   for (const row of rows) {
     for (const issue of row.issues) onIssue(issue);
-    if (row.find !== undefined) yield row.find;
+    if (row.find === undefined) continue;
+    onFind(row.find);
+    yield row.find;
   }
 }
 

@@ -43,6 +43,15 @@ describe('the finder', () => {
     ['Novák, Jan', 'Novák, Jan'],
     ['Novák,Jan', 'Novák, Jan'],
     [' Novák ,  Jan   Maria ', 'Novák, Jan Maria'],
+    ['p. Eva Dvořáková', 'Dvořáková, Eva'],
+    ['Dvořáková Eva', 'Dvořáková, Eva'],
+    ['Mgr. Eva Dvořáková, Ph.D.', 'Dvořáková, Eva'],
+    ['Dvořáková, Mgr. Eva', 'Dvořáková, Eva'],
+    ['Dvořáková, Eva, Ph.D.', 'Dvořáková, Eva'],
+    ['paní Zdeňka Kolářová', 'Kolářová, Zdeňka'],
+    ['J. Kolář', 'Kolář, J.'],
+    ['Komenský Jan Amos', 'Komenský, Jan Amos'],
+    ['Simon, Thierry', 'Simon, Thierry'],
   ])('the name %s goes as :tba', (cell, text) => {
     expect(resolveFinder(cell, lookupTerm)).toEqual({ value: { id: ':tba', text } });
   });
@@ -52,12 +61,15 @@ describe('the finder', () => {
   });
 
   test.each([
-    ['Jan Novák', 'no finder'],
+    ['Kolář Hrubý', 'no finder'],
+    ['Pavel Ctibor', 'no finder'],
+    ['Eva, Dvořáková', 'looks turned round: before the comma stands the surname. Write Dvořáková, Eva.'],
+    ['Jan, Novák', 'looks turned round'],
     ['Novák,', 'no finder'],
     [', Jan', 'no finder'],
     [':tba', 'no finder'],
     ['Novák, Jan; Dvořák, Petr', 'one person'],
-    ['Novák, Jan, Mgr.', 'without titles'],
+    ['Novák, Jan, ml.', 'without titles'],
     [`Novák, ${'J'.repeat(101)}`, 'at most 100'],
     ['OS-999999', 'Nothing in osoba'],
     ['HES-000253', 'is an entry of heslo:obdobi'],

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
+
+hostRuns();
+let home: Home;
+const NOWHERE = 'http://127.0.0.1:9';
+
+beforeAll(async () => {
+  home = makeHome();
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
+      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
+    ),
+  );
+});
+
+type Report = { invalid: number; new_people: { name: string; finds: number }[]; issues: { rule: string; row: number }[] };
+type Listed = { local_id: string; elements: { nalezce?: { id: string; text: string } } }[];
+
+/** Eva and Jan in every way in which one column of a season has them, and two names that nobody can tell. */
+const NAMES = [
+  ['p. Eva Dvořáková', 'Dvořáková, Eva'],
+  ['Dvořáková, Eva', 'Dvořáková, Eva'],
+  ['Dvořáková Eva', 'Dvořáková, Eva'],
+  ['Mgr. Eva  Dvořáková, Ph.D.', 'Dvořáková, Eva'],
+  ['Jan Kolář', 'Kolář, Jan'],
+  ['Kolář Jan', 'Kolář, Jan'],
+  ['Kolář Hrubý', undefined],
+  ['Eva, Dvořáková', undefined],
+] as const;
+
+const table = (column: string): string =>
+  [`local_id;${column}`, ...NAMES.map(([written], index) => `${column}-${index};${written}`)].join('\n');
+
+async function findersOf(column: string): Promise<(string | undefined)[]> {
+  const listed = await home.json<Listed>('list');
+  return NAMES.map((_, index) => listed.find(({ local_id }) => local_id === `${column}-${index}`)?.elements.nalezce?.text);
+}
+
+describe('names that stand one way here and another there', () => {
+  test('are read for what they are, and what is certain in no order is left to a person', async () => {
+    const run = await home.pas('import', home.file('season.csv', table('nalezce')), '--json');
+    expect(run.code).toBe(3);
+    const report = JSON.parse(run.stdout) as Report;
+    expect(await findersOf('nalezce')).toEqual(NAMES.map(([, name]) => name));
+    expect(report.issues.filter(({ rule }) => rule === 'finder-name').map(({ row }) => row)).toEqual([8, 9]);
+    expect(report.new_people).toEqual([
+      { name: 'Dvořáková, Eva', finds: 4 },
+      { name: 'Kolář, Jan', finds: 2 },
+    ]);
+    expect((await home.pas('import', home.file('season.csv', table('nalezce')))).stderr).toContain(
+      'Dvořáková, Eva (4); Kolář, Jan (2)',
+    );
+  });
+
+  test.each([
+    ['surname-first', 'Kolář, Hrubý'],
+    ['given-first', 'Hrubý, Kolář'],
+  ])('are so also where a map says %s, which decides what the names do not tell', async (order, undecided) => {
+    const column = order.replace('-', '');
+    const map = home.file(
+      `${column}.toml`,
+      `version = 1\n\n[columns]\nlocal_id = "local_id"\n"${column}" = { element = "nalezce", name = "${order}" }\n`,
+    );
+    const run = await home.pas('import', home.file(`${column}.csv`, table(column)), '--map', map);
+    expect(run.code).toBe(3);
+    expect(await findersOf(column)).toEqual(NAMES.map(([written, name]) => (written === 'Kolář Hrubý' ? undecided : name)));
+  });
+});
