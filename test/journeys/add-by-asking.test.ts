@@ -33,6 +33,7 @@ describe('two finds are entered on a terminal', () => {
     await terminal.expect('a day that no calendar has');
     await terminal.press('C-u');
     await answer(terminal, 'Date of the find', '9. 3. 2024');
+    await terminal.expect('? Accessibility', '❯ leave it for later', 'anonym');
     await answer(terminal, 'Accessibility', 'research', '❯ researcher (badatel)');
     await answer(terminal, 'Object', 'broch', '❯ brooch (spona)');
     await answer(terminal, 'Material', 'zelezo', '❯ iron (železo)');

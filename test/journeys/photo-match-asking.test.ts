@@ -47,8 +47,12 @@ describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', 
       /K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/,
     );
     await answer(terminal, 'Queue the 1 likely match as well? Otherwise it is asked about.');
-    await terminal.expect('(1/1) K-1 K-2.jpg, named after several: K-1, K-2, on its day. Which find?', '❯ K-1');
-    await terminal.press('Down', 'Enter');
+    await terminal.expect(
+      '(1/1) K-1 K-2.jpg, named after several: K-1, K-2, on its day. Which find?',
+      '❯ skip this photograph',
+      'K-1',
+    );
+    await terminal.press('Down', 'Down', 'Enter');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect('Queued 3 of 4 files, for 3 finds.', 'Nothing says which find 1 photograph shows');
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['K-1 K-2.jpg'], 'K-3': ['IMG_0003.jpg'] });
@@ -61,8 +65,8 @@ describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', 
     await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni zeptám.', 'n');
     await terminal.expect(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
     await answer(terminal, '(1/2) IMG_0003.jpg', 'k-2', '❯ K-2');
-    await terminal.expect('(2/2) K-1 K-2.jpg', '❯ K-1');
-    await terminal.press('Down', 'Down', 'Enter');
+    await terminal.expect('(2/2) K-1 K-2.jpg', '❯ tuto fotografii vynechat');
+    await terminal.press('Enter');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
       'Do fronty zařazeno: 2 (souborů celkem 4), k 2 nálezům.',

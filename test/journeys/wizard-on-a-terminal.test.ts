@@ -29,6 +29,7 @@ test('in English: a column is changed, what is missing is asked, the map is writ
   await answer(terminal, 'Take all of it', '', '❯ Take all of it');
   await answer(terminal, 'projekt of every find', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'geom_system of every find', '4326');
+  await terminal.expect('pristupnost of every find', '❯ leave it for later');
   await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
   await terminal.expect('3 rows: 2 ready to send, 0 incomplete, 1 that cannot be read.');
   await answer(terminal, 'Go on?', 'now', '❯ Write the column map and import now');

@@ -41,7 +41,7 @@ export function questionsAbout(outbox: ServiceOutbox, prompt: Prompt): Questions
           if (wanted !== '')
             return [...finds.filter(({ name }) => foldName(name).includes(wanted)).map(({ localId }) => offer(localId)), skip];
           const others = finds.map(({ localId }) => localId).filter((localId) => !match.candidates.includes(localId));
-          return [...match.candidates.map(offer), skip, stop, ...others.map(offer)];
+          return [skip, ...match.candidates.map(offer), stop, ...others.map(offer)];
         },
       });
     },

@@ -191,7 +191,12 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
   const message = t`${element} of every find (${gloss})`;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
-    text = await prompt.search({ message, offers: (typed) => offerTerms(field.name, typed) });
+    const later = { value: '', name: t`leave it for later` };
+    const offers = (typed: string) => [
+      ...(typed.trim() === '' && before === undefined ? [later] : []),
+      ...offerTerms(field.name, typed),
+    ];
+    text = await prompt.search({ message, offers });
   } else {
     text = await prompt.text({
       message,

@@ -121,7 +121,8 @@ function offersFor(
   const known = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
   const sought = known ? [offerOfCell(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
-  const skip = isOptional(question.name, stateOf(find)) && preferred === undefined ? [emptyOffer()] : [];
+  // Nothing that nobody has chosen before is taken by Enter alone: the first entry of a vocabulary is first by its letters only.
+  const skip = preferred === undefined ? [emptyOffer(isOptional(question.name, stateOf(find)))] : [];
   return [...sought, ...skip, ...rest];
 }
 
@@ -138,14 +139,14 @@ function keyOffer(typed: string): Offer<string> | undefined {
     case KEYS.toTheEnd:
       return { value: KEYS.toTheEnd, name: t`leave the rest out`, short: KEYS.toTheEnd };
     case KEYS.empty:
-      return emptyOffer();
+      return emptyOffer(true);
     default:
       return undefined;
   }
 }
 
-function emptyOffer(): Offer<string> {
-  return { value: KEYS.empty, name: t`leave it empty`, short: KEYS.empty };
+function emptyOffer(isOptionalNow: boolean): Offer<string> {
+  return { value: KEYS.empty, name: isOptionalNow ? t`leave it empty` : t`leave it for later`, short: KEYS.empty };
 }
 
 function fixedOffers({ how }: Question, typed: string): Offers {
