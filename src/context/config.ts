@@ -215,7 +215,7 @@ export function isProtected(address: string, allowHttp: boolean): boolean {
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
 }
 
-function requireTls(where: string, address: string, allowHttp: boolean): void {
+export function requireTls(where: string, address: string, allowHttp: boolean): void {
   if (isProtected(address, allowHttp)) return;
   throw new ConfigError(t`${where}: ${address} would send the password in the open.`, {
     hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { makeHome } from '../support/run-pas.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { startMockProcess } from '../support/mock-process.ts';
+import { expectDone, makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal', async ({ skip }) => {
@@ -9,15 +13,85 @@ test('a profile is made by answering questions on a terminal', async ({ skip }) 
     ['address of the write interface', 'https://finds.example.org'],
     ['address of the harvesting interface', ''],
     ['root of the schema location', 'https://api.example.org/schema/svc'],
-    ['production or training', 'training'],
-    ['account, usually', ''],
-    ['how to sign in', ''],
   ] as const) {
     await answer(terminal, question, text);
   }
+  await answer(terminal, 'production or training', '', '❯ training');
+  await answer(terminal, 'account, usually');
+  await answer(terminal, 'how to sign in', '', '❯ none');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Profile asked is in');
+});
+
+test('each answer is checked at once, and the service shows the root of its schemas', async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
+  await using service = await startMockProcess();
+  const home = makeHome();
+  await using terminal = await startTerminal(['init', '--name', 'asked'], home, { columns: 110 });
+  await answer(terminal, 'address of the write interface', 'finds.example.org');
+  await terminal.expect('must be an address such as https://finds.example.org');
+  await terminal.press('C-u');
+  await answer(terminal, 'address of the write interface', 'http://finds.example.org');
+  await terminal.expect('would send the password in the open');
+  await terminal.press('C-u');
+  await answer(terminal, 'address of the write interface', service.base_url);
+  await answer(terminal, 'address of the harvesting interface', service.oai_base);
+  await answer(terminal, 'root of the schema location', '', `(${service.schema_base})`);
+  await answer(terminal, 'production or training', 'prod', '❯ production');
+  await answer(terminal, 'account, usually', 'archaeologist');
+  await answer(terminal, 'how to sign in', 'bas', '❯ basic');
+  expect((await terminal.ended()).code).toBe(0);
+  expect(await home.json('profile', 'show', 'asked')).toMatchObject({
+    schemaBase: service.schema_base,
+    kind: 'production',
+    oaiAuth: 'basic',
+  });
+});
+
+describe('a profile that an institution hands out', () => {
+  const PROFILE =
+    'base_url = "https://finds.example.org"\nschema_base = "https://api.example.org/schema/svc"\nkind = "training"\n';
+
+  test.each([
+    ['its keys alone', PROFILE],
+    ['a part of a config.toml', `[profiles.training]\n${PROFILE}`],
+  ])('is taken from a file: %s', async (_, text) => {
+    const home = makeHome();
+    const run = await expectDone(home.pas('init', '--from', home.file('profile.toml', text), '--username', 'eva'));
+    expect(run.stderr).toContain('base_url = https://finds.example.org');
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      base_url: 'https://finds.example.org',
+      username: 'eva',
+    });
+  });
+
+  test('is taken from an address, which must be protected and may not send on', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/profile.toml' }).end();
+      else response.end(PROFILE);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const home = makeHome();
+    await expectDone(home.pas('init', '--from', `${address}/profile.toml`));
+    const moved = await home.pas('init', '--name', 'other', '--from', `${address}/moved`);
+    expect([moved.code, moved.stderr]).toEqual([12, expect.stringContaining('answered with status 302')]);
+    const plain = await home.pas('init', '--name', 'other', '--from', 'http://museum.example.org/profile.toml');
+    expect([plain.code, plain.stderr]).toEqual([12, expect.stringContaining('not protected by TLS')]);
+    server.close();
+  });
+
+  test.each([
+    ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'asks for addresses without TLS'],
+    ['a key that is none', `${PROFILE}password = "x"\n`, 'unknown key password'],
+    ['no TOML', '<html>', 'it is not valid TOML'],
+  ])('is refused with %s, and no profile is made', async (_, text, told) => {
+    const home = makeHome();
+    const run = await home.pas('init', '--from', home.file('profile.toml', text));
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(told)]);
+    expect(await home.json('profile', 'list')).toEqual([]);
+  });
 });
 
 test('Ctrl-C in the middle of the questions ends with 130 and makes no profile', async ({ skip }) => {

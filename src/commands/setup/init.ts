@@ -4,23 +4,26 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { refuseContradiction, toProfile, writeConfigFile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../../context/profile-settings.ts';
+import { readOfferedProfile } from '../../context/offered-profile.ts';
+import { checkSettings, PROFILE_KEYS } from '../../context/profile-settings.ts';
+import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { askForRest } from './ask-profile.ts';
 
-type InitOptions = GlobalOptions & { readonly name: string } & Readonly<Record<string, unknown>>;
-
-const FIRST_QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username', 'oai_auth'];
+type InitOptions = GlobalOptions & { readonly name: string; readonly from?: string } & Readonly<Record<string, unknown>>;
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
     summary: t`Make a profile: one deployment of the service and one account. Asks for what no flag gives.`,
     examples: [
+      'pas init --from https://museum.example.org/finds-profile.toml',
       'pas init --name training --kind training --base-url https://training.example.org --schema-base https://api.example.org/schema/svc',
       'pas init --name museum --kind production --base-url https://finds.example.org --oai-base https://api.example.org \\\n      --schema-base https://api.example.org/schema/svc --oai-auth basic --username eva@example.org',
     ],
   });
   command.option('--name <name>', t`name of the profile`, 'default');
+  command.option('--from <file>', t`file or https address of a profile that an institution hands out`);
   for (const [key, { kind, help }] of Object.entries(PROFILE_KEYS)) {
     const flag = `--${key.replaceAll('_', '-')}`;
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
@@ -35,7 +38,9 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const config = context.config();
   if (!/^[\w.-]{1,64}$/.test(options.name))
     throw new ConfigError(t`${options.name} cannot be a profile's name: use letters, digits, - and _.`);
-  const given = checkSettings('pas init', settingsFromFlags(options));
+  const offered = options.from === undefined ? {} : await readOfferedProfile(context, options.from);
+  const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
+  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
   const settings = terminal.interactive ? await askForRest(context, given) : given;
   // The whole profile is checked before anything is written.
   toProfile(options.name, settings, context.environment, 'pas init');
@@ -59,16 +64,4 @@ function settingsFromFlags(options: InitOptions): Record<string, unknown> {
     if (value !== undefined) settings[key] = value;
   }
   return settings;
-}
-
-async function askForRest(context: Context, given: ProfileSettings): Promise<ProfileSettings> {
-  const prompt = await context.prompt();
-  const settings: Record<string, unknown> = { ...given };
-  for (const key of FIRST_QUESTIONS) {
-    if (settings[key] !== undefined) continue;
-    const { help, kind } = PROFILE_KEYS[key];
-    const answer = (await prompt.ask(`${help}${typeof kind === 'object' ? ` (${kind.join(', ')})` : ''}:`)).trim();
-    if (answer !== '') settings[key] = answer;
-  }
-  return checkSettings('pas init', settings);
 }
