@@ -61,7 +61,7 @@ describe('a profile that an institution hands out', () => {
     const run = await expectDone(home.pas('init', '--from', home.file('profile.toml', text), '--username', 'eva'));
     expect(run.stderr).toContain('base_url = https://finds.example.org');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      base_url: 'https://finds.example.org',
+      baseUrl: 'https://finds.example.org',
       username: 'eva',
     });
   });
