@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { systemClock } from '../dist/src/base/clock.js';
+import { openSqlite } from '../dist/src/store/database.js';
 import { searchTerms } from '../dist/src/vocabulary/search.js';
 import { putTerm } from '../dist/src/vocabulary/terms.js';
 import { openVocabulary } from '../dist/src/vocabulary/vocabulary-store.js';
@@ -64,7 +64,7 @@ export async function run(bench) {
  * two letters has no such group, so all labels are looked through for it.
  */
 function trigramQuery(labels) {
-  const database = new Sqlite(':memory:');
+  const database = openSqlite(':memory:');
   database.exec("create virtual table labels using fts5 (label, tokenize = 'trigram remove_diacritics 1')");
   const insert = database.prepare('insert into labels (label) values (?)');
   database.transaction(() => {

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
@@ -34,7 +36,12 @@ function openFile(file: string | undefined): Database {
       'the data file needs a name: the state is written and read, which a stream cannot be; without one it stays in memory',
     );
   try {
-    const database = new Sqlite(file ?? ':memory:');
+    // Version 13 asks for Node-API 10; a Node without it crashes.
+    const Constructor: typeof Sqlite =
+      Number(process.versions['napi']) >= 10
+        ? createRequire(import.meta.url)('better-sqlite3')
+        : createRequire(import.meta.url)('better-sqlite3-12');
+    const database = new Constructor(file ?? ':memory:');
     database.pragma('user_version');
     return database;
   } catch (thrown) {

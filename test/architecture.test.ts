@@ -42,6 +42,7 @@ const RECIPES = ['finds', 'queue', 'interview', 'vocabulary', 'harvest', 'reconc
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
   'better-sqlite3': /^src\/store\/database\.ts$/,
+  'better-sqlite3-12': /^src\/store\/database\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/photo\/photo-exif\.ts$/,

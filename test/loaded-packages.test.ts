@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,22 +8,53 @@ import { makeHome } from './support/run-pas.ts';
 
 const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 
+/** Only on Node 20 is SQLite a version of its own, with two packages that look for what was compiled. */
+const SQLITE =
+  Number(process.versions['napi']) >= 10 ? ['better-sqlite3'] : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
+
 /** What each of these commands may load; everything else takes longer to load than they take to run. */
 const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly string[]])[] = [
   [['--help'], ['commander']],
-  [['status'], ['better-sqlite3', 'bindings', 'chalk', 'commander', 'file-uri-to-path', 'smol-toml']],
+  [['status'], [...SQLITE, 'chalk', 'commander', 'smol-toml']],
   [
     ['list', '--limit', '20'],
-    ['better-sqlite3', 'bindings', 'chalk', 'commander', 'file-uri-to-path', 'smol-toml'],
+    [...SQLITE, 'chalk', 'commander', 'smol-toml'],
   ],
 ];
 
-test('help, status and list load only the packages that they need', async () => {
+async function homeWithProfile(): Promise<ReturnType<typeof makeHome>> {
   const home = makeHome();
   const address = 'http://127.0.0.1:9';
   const addresses = ['--base-url', address, '--oai-base', `${address}/oai`, '--schema-base', `${address}/schema`];
   expect((await home.pas('init', '--name', 'any', '--kind', 'training', ...addresses)).code).toBe(0);
-  for (const [args, packages] of MAY_LOAD) expect([args, loadedBy(args, home.env)]).toEqual([args, packages]);
+  return home;
+}
+
+test('help, status and list load only the packages that they need', async () => {
+  const home = await homeWithProfile();
+  for (const [args, packages] of MAY_LOAD) expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
+});
+
+test('where SQLite was not installed with pas, status says what to do', async () => {
+  const home = await homeWithProfile();
+  const hiding = join(mkdtempSync(join(tmpdir(), 'pas-hiding-')), 'hide.cjs');
+  writeFileSync(
+    hiding,
+    `const Module = require('node:module');
+     const find = Module._resolveFilename;
+     Module._resolveFilename = function (name, ...rest) {
+       return find.call(this, name.startsWith('better-sqlite3') ? name + '-hidden' : name, ...rest);
+     };`,
+  );
+  const { status, stderr } = spawnSync(process.execPath, ['--require', hiding, PAS, 'status'], {
+    env: home.env,
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(
+    /outbox\.sqlite: SQLite cannot be loaded here .*on Node 20 installing may need a C\+\+ compiler and Python/s,
+  );
+  expect(stderr).not.toContain('    at ');
+  expect(status).toBe(12);
 });
 
 /** Names of the packages that a command resolved, whichever way it imported them. */

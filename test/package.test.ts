@@ -85,8 +85,21 @@ test('each Node that the package asks for is one that every dependency takes, an
       .map(([name, { engines }]) => `${name} wants ${engines?.node}, not ${floor}`),
   );
   expect(refused).toEqual([]);
+  // The lock's own word on the second: npm ci is to compile nothing where the first is ready made.
+  const sqlites = ['better-sqlite3', 'better-sqlite3-12'].map((name) => packages[`node_modules/${name}`]?.engines?.node ?? '');
+  expect(floors.map((floor) => sqlites.map((range) => takes(range, floor)))).toEqual([
+    [false, true],
+    [true, false],
+    [true, false],
+  ]);
   expect(floors.map((floor) => checkNode(floor).level)).toEqual(floors.map(() => 'ok'));
-  expect(['18.20.0', '20.16.0', '21.7.0', '22.12.0', '23.4.0'].map((old) => checkNode(old).level)).not.toContain('ok');
+  expect(['18.20.0', '20.16.0', '21.7.0', '22.13.1', '23.4.0'].map((old) => checkNode(old).level)).not.toContain('ok');
+});
+
+test('npm ci compiles SQLite on Node 20 alone: the lock says so in two lines that npm leaves out whenever it writes it', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> };
+  expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
+  expect(packages['node_modules/better-sqlite3-12']).toMatchObject({ engines: { node: '20.x' } });
 });
 
 /** As much of npm's ranges as dependencies use for `engines`: `^`, `>=`, `20.x`, `*`, with `||` between them. */

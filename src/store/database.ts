@@ -1,12 +1,23 @@
 import { chmodSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { DatabaseError, messageOf } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
 
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
+
+/** What pas makes of any file is in the functions below; this is SQLite as it is. */
+export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
+  // Version 13 comes ready made and asks for Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
+  const Constructor: typeof Sqlite =
+    Number(process.versions['napi']) >= 10
+      ? createRequire(import.meta.url)('better-sqlite3')
+      : createRequire(import.meta.url)('better-sqlite3-12');
+  return new Constructor(...file);
+}
 
 type OpenOptions = {
   /** `full`: a commit survives a power cut (the outbox). `normal`: it survives a crash of the process (caches). */
@@ -25,7 +36,7 @@ type OpenOptions = {
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
-    const database = new Sqlite(path, {
+    const database = openSqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
       ...(options.readonly === true ? { readonly: true } : {}),
     });
@@ -51,7 +62,7 @@ export function openDatabaseImage(path: string, bytes: Buffer): Database {
   if (image[18] === 2) image[18] = 1;
   if (image[19] === 2) image[19] = 1;
   return asDatabaseError(path, () => {
-    const database = new Sqlite(image);
+    const database = openSqlite(image);
     database.pragma('trusted_schema = off');
     database.pragma('query_only = on');
     return database;
@@ -60,7 +71,7 @@ export function openDatabaseImage(path: string, bytes: Buffer): Database {
 
 /** Fills a database in memory and gives it back as the bytes of a file. */
 export function databaseImage(fill: (database: Database) => void): Buffer {
-  const database = new Sqlite(':memory:');
+  const database = openSqlite(':memory:');
   try {
     fill(database);
     return database.serialize();
@@ -117,6 +128,14 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
     msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   ],
   ['SQLITE_NOTADB', msg`the file is not a database`, msg`Move the file away if it does not belong to pas.`],
+  ...['MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED'].map(
+    (code) =>
+      [
+        code,
+        msg`SQLite cannot be loaded here`,
+        msg`Install pas again. For Node 22.14 and newer SQLite is ready made; on Node 20 installing may need a C++ compiler and Python.`,
+      ] as const,
+  ),
   ['SQLITE_CANTOPEN', msg`the database cannot be opened`, msg`Check that the folder exists and can be written.`],
   ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
     (code) =>

@@ -1,4 +1,4 @@
-import Sqlite from 'better-sqlite3';
+import { openSqlite } from '../../src/store/database.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
@@ -48,7 +48,7 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
 describe('a GeoPackage that would never end is one clear error:', () => {
   const find = { local_id: 'A-1', projekt: 'C-1', stav: 1 };
   const changed = (sql: string): Buffer => {
-    const database = new Sqlite(makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]));
+    const database = openSqlite(makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]));
     database.exec(sql);
     const bytes = database.serialize();
     database.close();

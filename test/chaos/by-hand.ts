@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { openSqlite } from '../../src/store/database.ts';
 import { elementText, importXml, tokenOf } from '../support/contract-requests.ts';
 import type { Home } from '../support/run-pas.ts';
 import type { Planned } from './planned.ts';
@@ -30,7 +30,7 @@ export async function writeByHand({ service, home }: Stage, planned: readonly Pl
 
 /** The bytes that `pas` sends for the find. */
 function documentOf({ folder }: Home, localId: string): string {
-  const outbox = new Sqlite(join(folder, 'pas', 'outbox.sqlite'), { readonly: true });
+  const outbox = openSqlite(join(folder, 'pas', 'outbox.sqlite'), { readonly: true });
   try {
     const document = outbox
       .prepare(`select document from entries join finds on finds.id = find_id where local_id = ? and kind = 'import'`)

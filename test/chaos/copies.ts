@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { openSqlite } from '../../src/store/database.ts';
 import { canNameMachines, namedMachine } from '../support/named-machine.ts';
 import type { Home } from '../support/run-pas.ts';
 import type { Random } from './random.ts';
@@ -148,7 +148,7 @@ function canLoseLog(folder: string): boolean {
   if (!existsSync(join(folder, LOG))) return false;
   const alone = mkdtempSync(`${folder}-alone-`);
   cpSync(join(folder, OUTBOX), join(alone, OUTBOX));
-  const outbox = new Sqlite(join(alone, OUTBOX));
+  const outbox = openSqlite(join(alone, OUTBOX));
   try {
     return outbox.pragma('integrity_check', { simple: true }) === 'ok';
   } catch {

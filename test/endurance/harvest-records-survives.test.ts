@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
@@ -140,7 +140,7 @@ function identsInFiles(folder: string): string[] {
 }
 
 function identsInDatabase(name: string): string[] {
-  const database = new Sqlite(join(home.folder, name), { readonly: true });
+  const database = openSqlite(join(home.folder, name), { readonly: true });
   const idents = database.prepare('select identifier from records order by 1').pluck().all() as string[];
   database.close();
   return idents;

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Database, openSqlite } from '../../src/store/database.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
@@ -47,8 +47,8 @@ type Told = { find: string; kind: string; verdict: string; reason: string; ident
 const reconciled = async (...flags: string[]): Promise<Told[]> =>
   (await home.json<{ reconciled: Told[] }>('reconcile', ...flags)).reconciled;
 
-function outbox<T>(work: (database: Sqlite.Database) => T): T {
-  const database = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'));
+function outbox<T>(work: (database: Database) => T): T {
+  const database = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'));
   try {
     return work(database);
   } finally {
@@ -189,7 +189,7 @@ test('what was sent after a backup is found although the clock was ahead when th
   await queue('B');
   await expectDone(home.pas('backup', copy));
   await expectDone(home.pas('push'));
-  const database = new Sqlite(copy);
+  const database = openSqlite(copy);
   database.exec('update copy_made set made_at = made_at + 172800000');
   database.close();
   await later(2 * HALF_AN_HOUR);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
@@ -86,7 +86,7 @@ test('an outbox with finds is replaced only when asked for, and is kept aside', 
   const { put_aside: aside } = await home.json<Restored>('restore', copy, '--replace');
   expect(Object.keys(await states())).toHaveLength(1);
   expect(modeOf(aside ?? '')).toBe('600');
-  const old = new Sqlite(aside ?? '', { readonly: true });
+  const old = openSqlite(aside ?? '', { readonly: true });
   expect(old.prepare('select count(*) as n from finds').get()).toEqual({ n: 4 });
   old.close();
   await expectDone(home.pas('restore', aside ?? '', '--replace'));
@@ -109,7 +109,7 @@ test('a backup that cannot be used leaves everything as it is and says why', asy
   await expectDone(home.pas('backup', copy));
   const half = home.file('half.sqlite', readFileSync(copy).subarray(0, 40_960));
   const newer = home.file('newer.sqlite', readFileSync(copy));
-  const database = new Sqlite(newer);
+  const database = openSqlite(newer);
   database.pragma('user_version = 99');
   database.close();
   const cases: readonly (readonly [string, number, RegExp])[] = [

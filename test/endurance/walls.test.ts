@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { serverFinds } from '../chaos/server-finds.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
@@ -85,7 +85,7 @@ test('a photograph that was cut too often waits, is named, and is tried when it 
 
 /** So many pushes before this one have tried the photograph in vain. */
 function forgeCuts(home: Home, times: number): void {
-  const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'));
+  const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'));
   const { id } = outbox.prepare(`select id from entries where kind = 'photo'`).get() as { id: number };
   const add = outbox.prepare(
     `insert into attempts (entry_id, started_at, ended_at, method, path, outcome) values (?, ?, ?, 'POST', '/upload-foto', 'cut')`,

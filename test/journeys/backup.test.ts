@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
@@ -27,7 +27,7 @@ test('a copy made while a push runs is whole, sound and private', async () => {
   for (let turn = 1; turn <= 3; turn += 1) {
     await running.until(({ stdout }) => jsonLines(stdout).length >= turn * 8);
     await expectDone(home.pas('backup', copy, '--force'));
-    const database = new Sqlite(copy, { readonly: true });
+    const database = openSqlite(copy, { readonly: true });
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.prepare('select count(*) as n from finds').get()).toEqual({ n: 25 });
     database.close();
@@ -96,7 +96,7 @@ test('an outbox that comes from another machine sends nothing before a person ha
   skip,
 }) => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
-  const database = new Sqlite(outboxFile());
+  const database = openSqlite(outboxFile());
   const machine = database.prepare('select machine from history').pluck().get();
   database.prepare(`update history set machine = 'another'`).run();
   database.close();

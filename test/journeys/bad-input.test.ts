@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
@@ -236,7 +236,7 @@ describe('a configuration', () => {
 
 test('an outbox of a newer pas is left alone, exit 13', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const database = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'));
+  const database = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'));
   database.pragma('user_version = 99');
   database.close();
   await refused(13, /newer pas/, 'status');

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -129,7 +129,7 @@ test('an import that is killed has whole batches in the outbox, and goes on wher
   const killed = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   const table = writeSeason(killed, 3000);
   const { child, ended } = killed.start('import', table, '--quiet');
-  const outbox = new Sqlite(join(killed.env['PAS_HOME'] ?? '', 'outbox.sqlite'), { readonly: true });
+  const outbox = openSqlite(join(killed.env['PAS_HOME'] ?? '', 'outbox.sqlite'), { readonly: true });
   const count = outbox.prepare('select count(*) from finds').pluck();
   await eventually(() => count.get()).not.toBe(0);
   child.kill('SIGKILL');

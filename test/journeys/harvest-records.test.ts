@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn } from '../support/run-pas.ts';
@@ -76,7 +76,7 @@ describe.each([
     for (const name of files) {
       expect(recordsOf(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(expected.get(name.slice(0, -4)));
     }
-    const database = new Sqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
+    const database = openSqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
     const rows = database.prepare('select identifier, xml, masked from records').all() as { identifier: string; xml: string }[];
     database.close();
     const stored = rows.map(({ identifier, xml }) => [

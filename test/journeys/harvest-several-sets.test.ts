@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
@@ -94,7 +94,7 @@ test('identifiers alone are harvested, and changes of them', async () => {
       .sort(),
   ).toEqual(expected.map(({ ident }) => ident).sort());
   await home.json('harvest', ...flags, '--out', 'ids.sqlite');
-  const database = new Sqlite(join(home.folder, 'ids.sqlite'), { readonly: true });
+  const database = openSqlite(join(home.folder, 'ids.sqlite'), { readonly: true });
   expect(database.prepare('select count(*) from records where metadata is null').pluck().get()).toBe(expected.length);
   database.close();
 

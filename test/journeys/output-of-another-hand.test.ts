@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
@@ -46,7 +46,7 @@ const harvest = (out: string, ...flags: string[]): Promise<Run> => home.pas('har
 /** The records of an output by identifier, as their text where it has that. */
 function held(out: string): ReadonlyMap<string, string> {
   if (out.endsWith('.sqlite')) {
-    const database = new Sqlite(at(out), { readonly: true });
+    const database = openSqlite(at(out), { readonly: true });
     const rows = database.prepare('select identifier, xml from records').all() as { identifier: string; xml: string }[];
     database.close();
     return new Map(rows.map(({ identifier, xml }) => [identifier.split('/').at(-1) ?? '', xml.slice(8, -9)]));
@@ -247,7 +247,7 @@ describe('a folder of records', () => {
 
 describe('an SQLite file', () => {
   const change = (sql: string): void => {
-    const database = new Sqlite(at('out.sqlite'));
+    const database = openSqlite(at('out.sqlite'));
     database.exec(sql);
     database.close();
   };

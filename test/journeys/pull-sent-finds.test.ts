@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
@@ -45,7 +45,7 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
     prepare: (prepared) => expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
   });
   await expectDone(home.pas('push'));
-  const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+  const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
   idents = outbox
     .prepare<[], string>("select ident_cely from outbox_overview where kind = 'import' order by local_id")
     .pluck()
@@ -227,7 +227,7 @@ describe('an archaeologist’s finds', () => {
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
       /at the service: 2 submitted.*area .*changed since it was sent: stav: 1 → 2/s,
     );
-    const outbox = new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+    const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
     expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
     outbox.close();
   });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Database, openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -34,10 +34,10 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
 const journal = async (mock: MockProcess): Promise<Seen[]> => (await mock.control('GET', '/journal')) as unknown as Seen[];
 const secretsFile = (): string => join(home.folder, 'pas', 'secrets.json');
 const inOutbox = <T>(sql: string): T[] => {
-  using database = disposable(new Sqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true }));
+  using database = disposable(openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true }));
   return database.prepare(sql).all() as T[];
 };
-const disposable = (database: Sqlite.Database) => Object.assign(database, { [Symbol.dispose]: () => void database.close() });
+const disposable = (database: Database) => Object.assign(database, { [Symbol.dispose]: () => void database.close() });
 
 describe('a profile that comes to name another service', () => {
   test('shows none of the first one’s records, and says what has happened', async () => {
@@ -202,7 +202,7 @@ describe('every attempt names its account', () => {
 
   test('a user name that is another account’s than before ends the push before anything is sent', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
-    const database = disposable(new Sqlite(join(home.folder, 'pas', 'outbox.sqlite')));
+    const database = disposable(openSqlite(join(home.folder, 'pas', 'outbox.sqlite')));
     database.prepare(`update accounts set ident_cely = 'U-999999'`).run();
     database[Symbol.dispose]();
     const run = await home.pas('push');
@@ -226,7 +226,7 @@ test('the services of an outbox are listed, told to have moved and backed up whe
 describe('what an earlier pas kept under the name of a profile', () => {
   /** As if everything had been written by a pas that knew profiles only. */
   const forget = (name: string): void => {
-    const database = disposable(new Sqlite(join(home.folder, 'pas', 'outbox.sqlite')));
+    const database = disposable(openSqlite(join(home.folder, 'pas', 'outbox.sqlite')));
     database.prepare('update services set address = null, known_as = ?').run(name);
     database[Symbol.dispose]();
   };

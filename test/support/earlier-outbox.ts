@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { sha512Of } from '../../src/http/digest.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { type NamedService, nameServices, openService } from '../../src/outbox/services.ts';
+import { type Database, openSqlite } from '../../src/store/database.ts';
 import { manualClock } from './manual-clock.ts';
 import { ADDRESS, type TempOutbox, tempFolder, USERNAME } from './temp-outbox.ts';
 
@@ -14,8 +14,8 @@ const SCHEMAS = join(packageRoot, 'schemas', 'outbox');
  * An empty outbox as an earlier pas made it: every schema up to this number, such as 1 for the first release. Up to 9 entries hang on
  * the names of profiles.
  */
-export function earlierOutbox(path: string, schema: number): Sqlite.Database {
-  const database = new Sqlite(path);
+export function earlierOutbox(path: string, schema: number): Database {
+  const database = openSqlite(path);
   database.pragma('journal_mode = wal');
   database.pragma('synchronous = off');
   for (const name of readdirSync(SCHEMAS).sort()) {
@@ -41,7 +41,7 @@ type OldEntry = {
 };
 
 /** Adds an entry as the pas of schema 9 kept it. @returns its row */
-export function addOldEntry(database: Sqlite.Database, entry: OldEntry): number {
+export function addOldEntry(database: Database, entry: OldEntry): number {
   const { id = null, find, profile, kind, state, identCely = null, byte = 1, value = '1', isDoubted = false } = entry;
   const findId = find === null ? null : oldFind(database, find);
   const document = kind === 'import' && state !== 'draft' ? Buffer.from(`<find>${find} for ${profile}</find>`) : null;
@@ -65,14 +65,14 @@ export function addOldEntry(database: Sqlite.Database, entry: OldEntry): number 
   return Number(lastInsertRowid);
 }
 
-function oldFind(database: Sqlite.Database, localId: string): number {
+function oldFind(database: Database, localId: string): number {
   database
     .prepare('insert or ignore into finds (local_id, elements, created_at, updated_at) values (?, ?, 1, 1)')
     .run(localId, JSON.stringify({ poznamka: localId }));
   return database.prepare('select id from finds where local_id = ?').pluck().get(localId) as number;
 }
 
-export function addOldAttempt(database: Sqlite.Database, entryId: number, account: string | null = null): void {
+export function addOldAttempt(database: Database, entryId: number, account: string | null = null): void {
   database
     .prepare(`insert into attempts (entry_id, started_at, ended_at, method, path, account) values (?, 5, 6, 'POST', '/x', ?)`)
     .run(entryId, account);
@@ -89,7 +89,7 @@ export const PROFILES: readonly NamedService[] = [
 ];
 
 /** An outbox of the last pas that kept things under the names of profiles, brought up to date as the account of `field` sees it. */
-export function broughtOn(fill: (old: Sqlite.Database) => void, profiles = PROFILES): TempOutbox {
+export function broughtOn(fill: (old: Database) => void, profiles = PROFILES): TempOutbox {
   const path = join(tempFolder(), 'outbox.sqlite');
   const old = earlierOutbox(path, 9);
   fill(old);

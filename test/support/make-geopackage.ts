@@ -1,4 +1,4 @@
-import Sqlite from 'better-sqlite3';
+import { openSqlite } from '../../src/store/database.ts';
 
 export type GeoPackageLayer = {
   readonly name: string;
@@ -11,7 +11,7 @@ export type GeoPackageLayer = {
 
 /** A GeoPackage as other programs write it: only the tables that a reader needs. */
 export function makeGeoPackage(layers: readonly GeoPackageLayer[]): Buffer {
-  const database = new Sqlite(':memory:');
+  const database = openSqlite(':memory:');
   database.pragma('application_id = 1196444487');
   database.exec(`
     create table gpkg_spatial_ref_sys (srs_name text, srs_id integer primary key, organization text, organization_coordsys_id integer, definition text);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { RecordOutput } from '../../../src/flows/harvest/record-output.ts';
+import { openSqlite } from '../../../src/store/database.ts';
 import { labels, repetitions } from '../../support/harvest-output.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
@@ -26,7 +26,7 @@ function fromXml(text: string): object {
 }
 
 function fromRow(path: string): object {
-  const database = new Sqlite(path, { readonly: true });
+  const database = openSqlite(path, { readonly: true });
   const row = database.prepare('select * from records where identifier = ?').get(line(2).identifier) as Record<string, string>;
   database.close();
   return { ...row, sets: JSON.parse(row['sets'] ?? ''), deleted: row['deleted'] === (1 as unknown) };

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
+import { openSqlite } from '../../../src/store/database.ts';
 import { childOf, childrenOf, childText } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
@@ -133,7 +133,7 @@ test('an SQLite file holds every record as it is now, ready for queries', async 
   repository.put('A-2', 'změněno');
   repository.remove('A-4');
   await place.run(repository.exchange, { form: 'sqlite' });
-  const database = new Sqlite(place.path, { readonly: true });
+  const database = openSqlite(place.path, { readonly: true });
   const rows = database
     .prepare(
       `select identifier, deleted, metadata ->> '$.heslo.heslo' as label, xml, json_array_length(sets) as sets from records order by 1`,

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { packageRoot } from '../../../src/base/package-root.ts';
@@ -9,6 +8,7 @@ import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
 import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { afterPage, beginPass } from '../../../src/oai/pass.ts';
+import { openSqlite } from '../../../src/store/database.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
@@ -58,11 +58,11 @@ describe('the notes of a harvest', () => {
 
   test('are not written into another program’s database', () => {
     const path = aPath();
-    const other = new Sqlite(path);
+    const other = openSqlite(path);
     other.exec('create table precious (x)');
     other.close();
     expect(() => openLedger(path)).toThrow(UsageError);
-    const again = new Sqlite(path);
+    const again = openSqlite(path);
     expect(again.prepare('select name from sqlite_master').pluck().all()).toEqual(['precious']);
     again.close();
   });
@@ -136,7 +136,7 @@ test('the notes of an older pas are gone on from, and its output is held against
 
 /** The same notes as an older pas would have written them. */
 function olderNotes(path: string): void {
-  const now = new Sqlite(path);
+  const now = openSqlite(path);
   const [row] = now.prepare('select o.*, h.watermark_at, h.looks from outputs as o, harvests as h').all() as Record<
     string,
     unknown
@@ -144,7 +144,7 @@ function olderNotes(path: string): void {
   const met = now.prepare('select identifier, datestamp_at, digest, look from met_records').all();
   now.close();
   rmSync(path);
-  const database = new Sqlite(path);
+  const database = openSqlite(path);
   for (const name of ['000001_ledger.sql', '000002_looks.sql']) {
     database.exec(readFileSync(join(packageRoot, 'schemas', 'harvest', name), 'utf8'));
   }

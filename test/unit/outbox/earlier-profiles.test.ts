@@ -1,4 +1,3 @@
-import type Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { knownAccount, usernameOf } from '../../../src/outbox/accounts.ts';
 import { nextDue } from '../../../src/outbox/claims.ts';
@@ -19,6 +18,7 @@ import {
   unnamedServices,
 } from '../../../src/outbox/services.ts';
 import { findByIdentCely } from '../../../src/outbox/stored-finds.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { addOldAttempt, addOldEntry, broughtOn, EVA, JAN, OTHER_ADDRESS, PROFILES } from '../../support/earlier-outbox.ts';
 import { ADDRESS, asSeenBy, USERNAME } from '../../support/temp-outbox.ts';
 
@@ -104,7 +104,7 @@ describe('an outbox that kept things under the names of profiles', () => {
 });
 
 describe('a profile that is gone', () => {
-  const fill = (old: Sqlite.Database): void => {
+  const fill = (old: Database): void => {
     addOldEntry(old, { find: 'K-1', profile: 'gone', kind: 'import', state: 'accepted', identCely: 'C-1' });
     addOldEntry(old, { find: 'K-2', profile: 'gone', kind: 'import', state: 'uncertain' });
     addOldEntry(old, { find: 'K-3', profile: 'gone', kind: 'import', state: 'sending' });

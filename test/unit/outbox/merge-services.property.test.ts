@@ -1,10 +1,10 @@
-import type Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countsAreRight } from '../../../src/outbox/counts.ts';
 import { ENTRY_STATES, type EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { nameServices, unnamedServices } from '../../../src/outbox/services.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { addOldAttempt, addOldEntry, broughtOn, JAN, PROFILES } from '../../support/earlier-outbox.ts';
 
 /** Three profiles of one service, one of another, and one that is gone. */
@@ -28,7 +28,7 @@ const season = fc.array(fc.array(fc.option(share, { freq: 4 }), { minLength: 5, 
 type Season = typeof season extends fc.Arbitrary<infer Value> ? Value : never;
 const LOCAL_IDS = ['K-1', 'K-1-2', 'K-2'];
 
-function fill(old: Sqlite.Database, finds: Season): void {
+function fill(old: Database, finds: Season): void {
   for (const [index, shares] of finds.entries()) {
     for (const [which, each] of shares.entries()) {
       const [find, profile] = [LOCAL_IDS[index] ?? '', NAMES[which] ?? ''];
@@ -71,7 +71,7 @@ const CONTENT = `hex(coalesce(document, photo_sha512, value)) as content, entrie
   find_id as findId, local_id as localId, elements as what`;
 
 /** Every entry before, by the service that its profile's name means. */
-function before(old: Sqlite.Database): Row[] {
+function before(old: Database): Row[] {
   const rows = old
     .prepare(`select profile, ${CONTENT} from entries left join finds on finds.id = find_id order by entries.id`)
     .all() as (Omit<Row, 'service' | 'username'> & { profile: string })[];

@@ -1,6 +1,5 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
@@ -9,6 +8,7 @@ import { openOutbox, type ServiceOutbox } from '../../../src/outbox/open-outbox.
 import { needingPerson } from '../../../src/outbox/overview.ts';
 import { openService } from '../../../src/outbox/services.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { openSqlite } from '../../../src/store/database.ts';
 import { earlierOutbox } from '../../support/earlier-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ADDRESS, asSeenBy, queueImport, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
@@ -22,7 +22,7 @@ test('the outbox can be read by its owner alone', () => {
 test('an outbox written by a newer pas is left alone', () => {
   const path = join(tempFolder(), 'outbox.sqlite');
   openOutbox(path, manualClock()).close();
-  const database = new Sqlite(path);
+  const database = openSqlite(path);
   database.pragma('user_version = 999');
   database.close();
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseTooNewError);
