@@ -1,6 +1,6 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childOf, childText, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
@@ -40,12 +40,13 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
 }
 
 /** The service looks for its own prefix on the root and for one exact pair of addresses (service facts 4.1, step 4). */
-function declarationIssues({ root, source }: XmlDocument, profile: DocumentProfile): Issue[] {
+function declarationIssues(document: XmlDocument, profile: DocumentProfile): Issue[] {
   const issues: Issue[] = [];
-  const line = lineAt(source, root.start);
+  const { root } = document;
+  const line = lineOf(document, root);
   const namespace = namespaceOf(profile);
-  const startTag = source.slice(root.start, source.indexOf('>', root.start));
-  const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag)?.[2];
+  const [startTag] = sourceOf(document, root).split('>', 1);
+  const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(startTag ?? '')?.[2];
   if (declared !== namespace) {
     const message = msg`The root must declare xmlns:${profile.prefix}="${namespace}". Another prefix or a default namespace is refused.`;
     issues.push(errorIssue('schema-declaration', message, { line }));
@@ -61,13 +62,15 @@ function declarationIssues({ root, source }: XmlDocument, profile: DocumentProfi
 }
 
 /** Exactly one find, and not even a comment beside it (service facts 4.3, rows 22 to 24). */
-function rootIssues({ root, source }: XmlDocument, find: XmlElement | undefined): Issue[] {
-  const line = lineAt(source, root.start);
+function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
+  const { root } = document;
+  const line = lineOf(document, root);
   const [only, ...others] = root.children;
   if (find === undefined || only === undefined || others.length > 0) {
     return [errorIssue('root-content', msg`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
   }
-  const beside = source.slice(root.start + 1, find.start) + source.slice(find.end, root.end);
+  const beside =
+    sourceOf(document, { start: root.start + 1, end: find.start }) + sourceOf(document, { start: find.end, end: root.end });
   if (!withMarks(beside).includes(MARK)) return [];
   return [
     errorIssue(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sourceOf, type XmlDocument } from '../xml/element.ts';
+import { bytesOf, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
 import type { HarvestState, MetRecord } from './harvest-state.ts';
 import type { Pass, Window } from './pass.ts';
@@ -106,7 +106,7 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
       occurrences.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
       continue;
     }
-    const digest = digestOf(sourceOf(page.document, record.element));
+    const digest = digestOf(bytesOf(page.document, record.element));
     const isNews = known?.datestampMs !== datestampMs || !known.digest.equals(digest);
     const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
     occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
@@ -131,6 +131,6 @@ export function isNameless(name: string): boolean {
   return name.startsWith(NAMELESS);
 }
 
-export function digestOf(text: string): Buffer {
-  return hash('sha256', text, 'buffer').subarray(0, 12);
+export function digestOf(bytes: Buffer): Buffer {
+  return hash('sha256', bytes, 'buffer').subarray(0, 12);
 }

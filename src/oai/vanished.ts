@@ -1,5 +1,5 @@
 import { t } from '../base/language.ts';
-import { descendantsOf, sourceOf } from '../xml/element.ts';
+import { bytesOf, descendantsOf } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
 import { formatUpwards } from './datestamp.ts';
@@ -41,7 +41,7 @@ export async function markVanished(run: Run): Promise<void> {
     state.change(() => {
       sink.commit();
       for (const { header, element } of records) {
-        const digest = digestOf(sourceOf(document, element));
+        const digest = digestOf(bytesOf(document, element));
         state.noteMet(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
       }
     });

@@ -6,7 +6,7 @@ import { toDatabaseError } from './database.ts';
 import { DRAFT_NAME, writeWhole } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
-export type NamedContent = { readonly name: string; readonly content: string };
+export type NamedContent = { readonly name: string; readonly content: string | Buffer };
 
 /** Files that are written at once: the disk answers several flushes together sooner than one after another. */
 const AT_ONCE = 16;
@@ -39,7 +39,7 @@ export type FileStanding = { readonly sizeBytes: number; readonly changedNs: str
  * @param known whose digest is taken over where nothing has touched the file since
  * @param content what has just been written there, and need not be read
  */
-export function standingOf(path: string, known?: FileStanding, content?: string): FileStanding | undefined {
+export function standingOf(path: string, known?: FileStanding, content?: string | Buffer): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;

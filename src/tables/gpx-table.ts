@@ -26,7 +26,7 @@ export function readGpx(file: string, document: XmlDocument): Table {
     });
   }
   const place = { file, unit: 'waypoint' } as const;
-  const lineOf = lineCounter(document.source);
+  const lineOf = lineCounter(document);
   const issues: Issue[] = [];
   const records: NamedValues[] = [];
   waypoints.forEach((waypoint, index) => {

@@ -24,7 +24,7 @@ export function readFindRecords(file: string, document: XmlDocument): Table | un
   const finds = [...findsIn(document.root, undefined, undefined)];
   if (finds.length === 0) return undefined;
   const place = { file, unit: 'find' } as const;
-  const lineOf = lineCounter(document.source);
+  const lineOf = lineCounter(document);
   const issues: Issue[] = [];
   const records: NamedValues[] = [];
   finds.forEach(({ find, wrapper }, index) => {

@@ -1,4 +1,4 @@
-import type { XmlDocument, XmlElement } from './element.ts';
+import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
 
 /**
  * The namespace declarations that hold inside `path`, as they are typed, the inner ones winning: what text cut out of the
@@ -8,7 +8,7 @@ import type { XmlDocument, XmlElement } from './element.ts';
 export function declarationsWithin(document: XmlDocument, path: readonly XmlElement[]): string {
   const declarations = new Map<string, string>();
   for (const element of path) {
-    const tag = startTagAt(document.source, element.start);
+    const tag = startTagOf(document, element);
     for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
       if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
     }
@@ -17,8 +17,7 @@ export function declarationsWithin(document: XmlDocument, path: readonly XmlElem
 }
 
 /** From `<` up to the `>` that closes it: one may also stand in the value of an attribute. */
-export function startTagAt(source: string, start: number): string {
-  const tag = /<(?:[^>"']|"[^"]*"|'[^']*')*>/y;
-  tag.lastIndex = start;
-  return tag.exec(source)?.[0] ?? '';
+export function startTagOf(document: XmlDocument, { start, end, children }: XmlElement): string {
+  const beginning = sourceOf(document, { start, end: children[0]?.start ?? end });
+  return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
 }

@@ -17,13 +17,13 @@ export class EncodingError extends SayingError {
 
 type DecodedText = {
   /** Without a byte order mark. */
-  readonly text: string;
-  /** The byte at which a character of `text` begins. */
+  readonly utf8: Buffer;
+  /** The byte of the document at which a character of `utf8` begins. */
   byteOf(offset: number): number;
 };
 
 /**
- * Bytes of an XML document → text. A byte order mark decides, then what the transport says, then the XML declaration,
+ * Bytes of an XML document → UTF-8. A byte order mark decides, then what the transport says, then the XML declaration,
  * then UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Nothing is repaired: bytes that do not fit are an error.
  * @param charset of the `Content-Type` header, where there is one
  * @throws EncodingError
@@ -36,12 +36,11 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
     if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
-    const text = content.toString('utf8');
-    return { text, byteOf: (offset) => start + Buffer.byteLength(text.slice(0, offset), 'utf8') };
+    return { utf8: content, byteOf: (offset) => start + offset };
   }
-  const text = decodeOther(content, encoding, start);
+  const utf8 = Buffer.from(decodeOther(content, encoding, start));
   const width = encoding.startsWith('utf-16') ? 2 : 1;
-  return { text, byteOf: (offset) => start + offset * width };
+  return { utf8, byteOf: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
 }
 
 function decodeOther(content: Buffer, encoding: string, start: number): string {

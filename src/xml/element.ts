@@ -12,15 +12,15 @@ export type XmlElement = {
   readonly children: readonly XmlElement[];
   /** The element's own character data, joined, white space kept; that of its children is no part of it. */
   readonly text: string;
-  /** First character of the start tag, and the one after the end tag, counted in the document's text. */
+  /** First byte of the start tag, and the one after the end tag. */
   readonly start: number;
   readonly end: number;
 };
 
 export type XmlDocument = {
   readonly root: XmlElement;
-  /** The whole document as text. */
-  readonly source: string;
+  /** The whole document as UTF-8. */
+  readonly bytes: Buffer;
 };
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
@@ -55,28 +55,33 @@ export function* descendantsOf(parent: XmlElement, name: string, namespace: stri
 }
 
 /** The element exactly as it stands in the document. Prefixes declared further out are not repeated in it. */
-export function sourceOf(document: XmlDocument, element: XmlElement): string {
-  return document.source.slice(element.start, element.end);
+export function bytesOf({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
+  return bytes.subarray(start, end);
+}
+
+/** The same as text. */
+export function sourceOf({ bytes }: XmlDocument, { start, end }: Pick<XmlElement, 'start' | 'end'>): string {
+  return bytes.toString('utf8', start, end);
 }
 
 /** Line of an element's start tag, from 1. */
 export function lineOf(document: XmlDocument, element: XmlElement): number {
-  return lineAt(document.source, element.start);
+  return lineAt(document.bytes, element.start);
 }
 
-/** Line of a character, from 1. */
-export function lineAt(source: string, offset: number): number {
+/** Line of a character or byte, from 1. */
+export function lineAt(source: string | Buffer, offset: number): number {
   let line = 1;
   for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
   return line;
 }
 
-/** Lines of characters that are asked for in the order in which they stand: each stretch of the text is looked at once. */
-export function lineCounter(source: string): (offset: number) => number {
+/** Lines of bytes that are asked for in the order in which they stand: each stretch of the document is looked at once. */
+export function lineCounter({ bytes }: XmlDocument): (offset: number) => number {
   let line = 1;
-  let next = source.indexOf('\n');
+  let next = bytes.indexOf('\n');
   return (offset) => {
-    for (; next !== -1 && next < offset; next = source.indexOf('\n', next + 1)) line++;
+    for (; next !== -1 && next < offset; next = bytes.indexOf('\n', next + 1)) line++;
     return line;
   };
 }

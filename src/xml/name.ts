@@ -18,36 +18,64 @@ export function splitName(text: string): QualifiedName | undefined {
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
-/** A name as it is typed; what it is made of, once that was asked for; and what it meant last. */
-export type RawName = { readonly rawName: string; parts: QualifiedName | undefined; resolved: ResolvedName | undefined };
+export type RawName = {
+  /** As it is typed. */
+  readonly rawName: string;
+  /** Where it stands first, and how many bytes it has. */
+  readonly start: number;
+  readonly lengthBytes: number;
+  /** The prefix that an attribute of this name declares. */
+  readonly declares: string | undefined;
+  /** What it is made of, once that was asked for; and what it meant last. */
+  parts: QualifiedName | undefined;
+  resolved: ResolvedName | undefined;
+};
 
 const MOST_RECENT = 256;
 
 /** The names of one document: the same few come again and again. */
 export class Names {
+  readonly #bytes: Buffer;
   readonly #known = new Map<string, RawName>();
   /** Of those that look alike the last one: to compare with it costs less than to cut the name out and look it up. */
   readonly #recent: (RawName | undefined)[] = new Array(MOST_RECENT).fill(undefined);
 
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
   /** The name that begins at a place. */
-  read(source: string, start: number): RawName {
+  read(start: number): RawName {
+    const bytes = this.#bytes;
     let end = start;
     let sum = 0;
-    for (let code = source.charCodeAt(end); !endsName(code); code = source.charCodeAt(++end)) sum = (sum * 31 + code) | 0;
+    for (let code = bytes[end] ?? 0; !endsName(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
     if (end === start) throw new Fault(msg`a name is missing`, start);
     const likely = this.#recent[sum & (MOST_RECENT - 1)];
-    if (likely?.rawName.length === end - start && source.startsWith(likely.rawName, start)) return likely;
-    const rawName = source.slice(start, end);
-    const name = this.#known.get(rawName) ?? { rawName, parts: undefined, resolved: undefined };
+    if (likely !== undefined && likely.lengthBytes === end - start && this.stands(likely, start)) return likely;
+    const rawName = bytes.toString('utf8', start, end);
+    const name = this.#known.get(rawName) ?? newName(rawName, start, end - start);
     this.#known.set(rawName, name);
     this.#recent[sum & (MOST_RECENT - 1)] = name;
     return name;
   }
+
+  /** Whether a name stands at a place, whatever follows it. */
+  stands(name: RawName, place: number): boolean {
+    const [bytes, { start, lengthBytes }] = [this.#bytes, name];
+    for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;
+    return true;
+  }
+}
+
+function newName(rawName: string, start: number, lengthBytes: number): RawName {
+  const declares = rawName === 'xmlns' || rawName.startsWith('xmlns:') ? rawName.slice('xmlns:'.length) : undefined;
+  return { rawName, start, lengthBytes, declares, parts: undefined, resolved: undefined };
 }
 
 /** At white space, `=`, `/`, `>`, `<` or the end; the characters before are checked by {@link partsOf}. */
 function endsName(code: number): boolean {
-  return !(code > 0x20) || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
+  return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
 /** @param offset of the name, for the fault where it is none */

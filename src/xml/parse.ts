@@ -3,7 +3,7 @@ import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
 import { Names, partsOf, type RawName, splitName } from './name.ts';
-import { decodedText, decodedValue } from './references.ts';
+import { decodedText, decodedValue, fromBytes, refuseForbidden } from './references.ts';
 import { Scope } from './scope.ts';
 import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
@@ -25,27 +25,37 @@ export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POS
     throw new XmlSyntaxError(thrown.says, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
   }
   try {
-    return { root: new Parser(decoded.text, mostNodes).parse(), source: decoded.text };
+    return { root: new Parser(decoded.utf8, mostNodes).parse(), bytes: decoded.utf8 };
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
-    throw new XmlSyntaxError(thrown.says, decoded.byteOf(thrown.offset), lineAt(decoded.text, thrown.offset));
+    throw new XmlSyntaxError(thrown.says, decoded.byteOf(thrown.offset), lineAt(decoded.utf8, thrown.offset));
   }
 }
 
 const MAX_DEPTH = 256;
 const MAX_TAG_CHARACTERS = 64 * 1024;
-const FORBIDDEN_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
 const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
 const [AMPERSAND, LESS, EQUALS, GREATER, QUESTION, CLOSING_BRACKET] = [38, 60, 61, 62, 63, 93];
 
-type Level = { readonly element: number; readonly rawName: string; readonly declared: readonly string[] };
+/** What a byte in a text or a value asks for: nothing, to be read as UTF-8, or a closer look. U+FFFE begins with 0xef. */
+const [WIDE, ODD_IN_TEXT, ODD_IN_VALUE] = [1, 2, 4];
+const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return byte === 0xef ? WIDE | ODD_IN_TEXT | ODD_IN_VALUE : WIDE;
+  if (byte === TAB || byte === LINE_FEED || byte === LESS) return ODD_IN_VALUE;
+  if (byte < SPACE || byte === AMPERSAND) return ODD_IN_TEXT | ODD_IN_VALUE;
+  return byte === CLOSING_BRACKET ? ODD_IN_TEXT : 0;
+});
+
+type Level = { readonly element: number; readonly name: RawName; readonly declared: readonly string[] };
 
 const NONE = -1;
 const NOTHING_DECLARED: readonly string[] = [];
 
 class Parser {
+  readonly #bytes: Buffer;
+  /** A character for each byte: pieces of it cost less than pieces of the bytes. */
   readonly #source: string;
   #at = 0;
   readonly #tape: Tape;
@@ -53,38 +63,40 @@ class Parser {
   #current = NONE;
   #hasRoot = false;
   readonly #levels: Level[] = [];
-  readonly #names = new Names();
+  readonly #names: Names;
   readonly #scope = new Scope();
   /** Of the tag that is read; the lists are longer where another had more. */
   #attributeCount = 0;
   readonly #attributeNames: RawName[] = [];
   readonly #attributeOffsets: number[] = [];
+  #valueStart = 0;
+  #valueEnd = 0;
   readonly #mostNodes: number;
   #nodes = 0;
 
-  constructor(source: string, mostNodes: number) {
+  constructor(bytes: Buffer, mostNodes: number) {
     this.#mostNodes = mostNodes;
-    this.#source = source;
-    this.#tape = new Tape(source);
+    this.#bytes = bytes;
+    this.#source = bytes.toString('latin1');
+    this.#names = new Names(bytes);
+    this.#tape = new Tape(this.#source);
   }
 
   parse(): XmlElement {
-    const source = this.#source;
-    const forbidden = source.search(FORBIDDEN_CHARACTER);
-    if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, forbidden);
+    const { length } = this.#bytes;
     this.#skipDeclaration();
-    while (this.#at < source.length) {
-      if (source.charCodeAt(this.#at) === LESS) this.#takeMarkup();
+    while (this.#at < length) {
+      if (this.#bytes[this.#at] === LESS) this.#takeMarkup();
       else this.#takeText();
     }
     const open = this.#levels.at(-1);
-    if (open !== undefined) throw new Fault(msg`<${open.rawName}> is not closed`, source.length);
-    if (!this.#hasRoot) throw new Fault(msg`there is no element`, source.length);
+    if (open !== undefined) throw new Fault(msg`<${open.name.rawName}> is not closed`, length);
+    if (!this.#hasRoot) throw new Fault(msg`there is no element`, length);
     return new TapeElement(this.#tape, 0);
   }
 
   #takeMarkup(): void {
-    const code = this.#source.charCodeAt(this.#at + 1);
+    const code = this.#bytes[this.#at + 1];
     if (code === SLASH) this.#takeEndTag();
     else if (code === QUESTION) this.#skipInstruction();
     else if (code === EXCLAMATION) this.#takeDeclaration();
@@ -96,25 +108,38 @@ class Parser {
     if (match === null) return;
     const form =
       /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
+    refuseForbidden(match[0], 0);
     if (!form.test(match[0])) throw new Fault(msg`the XML declaration is not well-formed`, 0);
     this.#at = match[0].length;
   }
 
-  /** Looked at character by character, since nearly every text is a word or two: each search of V8's own would cost more. */
+  /** Looked at byte by byte, since nearly every text is a word or two: each search of V8's own would cost more. */
   #takeText(): void {
-    const [source, start] = [this.#source, this.#at];
+    const [bytes, start] = [this.#bytes, this.#at];
+    const { length } = bytes;
     let at = start;
-    let isPlain = true;
-    for (let code = source.charCodeAt(at); at < source.length && code !== LESS; code = source.charCodeAt(++at)) {
-      if (code === AMPERSAND || code === CARRIAGE_RETURN || code === CLOSING_BRACKET) isPlain = false;
+    let demands = 0;
+    for (; at < length; at++) {
+      const code = bytes[at] ?? 0;
+      if (code === LESS) break;
+      demands |= DEMANDS[code] ?? 0;
     }
     this.#at = at;
     if (this.#current === NONE) {
-      const stray = source.slice(start, at).search(/[^ \t\r\n]/);
+      const stray = this.#source.slice(start, at).search(/[^ \t\r\n]/);
       if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
-    this.#tape.addText(this.#current, start, at, isPlain ? undefined : decodedText(source.slice(start, at), start));
+    this.#tape.addText(this.#current, start, at, this.#decoded(start, at, demands));
+  }
+
+  /** What bytes mean, where that is not what stands there. @param rawName of the attribute whose value it is */
+  #decoded(start: number, end: number, demands: number, rawName?: string): string | undefined {
+    if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) {
+      return (demands & WIDE) === 0 ? undefined : this.#bytes.toString('utf8', start, end);
+    }
+    const raw = this.#source.slice(start, end);
+    return rawName === undefined ? decodedText(raw, start) : decodedValue(raw, start, rawName);
   }
 
   #takeDeclaration(): void {
@@ -122,14 +147,16 @@ class Parser {
     if (source.startsWith('<!--', at)) {
       const end = source.indexOf('--', at + 4);
       if (end === -1) throw new Fault(msg`a comment is not closed`, at);
-      if (source.charCodeAt(end + 2) !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
+      if (this.#bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
+      refuseForbidden(source.slice(at, end), at);
       this.#at = end + 3;
     } else if (source.startsWith('<![CDATA[', at)) {
       const end = source.indexOf(']]>', at + 9);
       if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
       if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
       const raw = source.slice(at + 9, end);
-      this.#tape.addText(this.#current, at + 9, end, raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : undefined);
+      refuseForbidden(raw, at + 9);
+      this.#tape.addText(this.#current, at + 9, end, fromBytes(raw.replace(/\r\n?/g, '\n')));
       this.#at = end + 3;
     } else if (source.startsWith('<!DOCTYPE', at)) {
       throw new Fault(msg`a DTD is refused`, at);
@@ -141,7 +168,8 @@ class Parser {
   #skipInstruction(): void {
     const end = this.#source.indexOf('?>', this.#at + 2);
     if (end === -1) throw new Fault(msg`a processing instruction is not closed`, this.#at);
-    const target = /^[^\s?]*/.exec(this.#source.slice(this.#at + 2, Math.min(end, this.#at + 90)))?.[0] ?? '';
+    refuseForbidden(this.#source.slice(this.#at, end), this.#at);
+    const target = /^[^\s?]*/.exec(this.#bytes.toString('utf8', this.#at + 2, Math.min(end, this.#at + 360)))?.[0] ?? '';
     if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
       throw new Fault(msg`a processing instruction may not be called "${target}"`, this.#at);
     }
@@ -149,14 +177,18 @@ class Parser {
   }
 
   #takeEndTag(): void {
-    const [source, start] = [this.#source, this.#at];
+    const start = this.#at;
     const level = this.#levels.pop();
     if (level === undefined) throw new Fault(msg`an end tag without a start tag`, start);
-    this.#at += 2 + level.rawName.length;
+    const { name } = level;
+    this.#at += 2 + name.lengthBytes;
     this.#skipSpace();
-    if (!source.startsWith(level.rawName, start + 2) || source.charCodeAt(this.#at) !== GREATER) {
-      const found = source.slice(start + 2, start + 42).replace(/>[\s\S]*/, '');
-      throw new Fault(msg`<${level.rawName}> must be closed before </${found}>`, start);
+    if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
+      const [found = ''] = this.#bytes
+        .toString('utf8', start + 2, start + 82)
+        .slice(0, 40)
+        .split('>', 1);
+      throw new Fault(msg`<${name.rawName}> must be closed before </${found}>`, start);
     }
     this.#at++;
     this.#endElement(level);
@@ -170,9 +202,9 @@ class Parser {
     const { rawName } = name;
     const element = this.#tape.beginElement(start);
     const declared = this.#readAttributes(start, element);
-    const empty = this.#source.charCodeAt(this.#at) === SLASH;
+    const empty = this.#bytes[this.#at] === SLASH;
     if (empty) this.#at++;
-    if (this.#source.charCodeAt(this.#at) !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
+    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
     this.#at++;
     this.#resolveNames(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
@@ -180,7 +212,7 @@ class Parser {
     this.#nodes += 1 + this.#attributeCount;
     const most = this.#mostNodes;
     if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
-    const level = { element, rawName, declared };
+    const level = { element, name, declared };
     if (empty) {
       this.#endElement(level);
       return;
@@ -210,63 +242,65 @@ class Parser {
   }
 
   #readName(): RawName {
-    const name = this.#names.read(this.#source, this.#at);
-    this.#at += name.rawName.length;
+    const name = this.#names.read(this.#at);
+    this.#at += name.lengthBytes;
     return name;
   }
 
   #skipSpace(): boolean {
     const start = this.#at;
-    while (isSpace(this.#source.charCodeAt(this.#at))) this.#at++;
+    while (isSpace(this.#bytes[this.#at])) this.#at++;
     return this.#at > start;
   }
 
   /** @returns the prefixes that are declared in the tag */
   #readAttributes(start: number, element: number): readonly string[] {
-    const source = this.#source;
     let declared: string[] | undefined;
     this.#attributeCount = 0;
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS)
         throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
-      const code = source.charCodeAt(this.#at);
-      if (code === GREATER || code === SLASH || Number.isNaN(code)) return declared ?? NOTHING_DECLARED;
+      const code = this.#bytes[this.#at];
+      if (code === GREATER || code === SLASH || code === undefined) return declared ?? NOTHING_DECLARED;
       if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const name = this.#readName();
-      const { rawName } = name;
-      const { start: valueStart, end, decoded } = this.#readValue(rawName);
-      if (rawName !== 'xmlns' && !rawName.startsWith('xmlns:')) {
+      const decoded = this.#readValue(name.rawName);
+      const [valueStart, end] = [this.#valueStart, this.#valueEnd];
+      const prefix = name.declares;
+      if (prefix === undefined) {
         this.#tape.addValue(element, valueStart, end, decoded);
         this.#attributeNames[this.#attributeCount] = name;
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      const prefix = rawName.slice('xmlns:'.length);
-      this.#scope.declare(prefix, decoded ?? source.slice(valueStart, end), this.#levels.length, offset);
+      this.#scope.declare(prefix, decoded ?? this.#source.slice(valueStart, end), this.#levels.length, offset);
       declared ??= [];
       declared.push(prefix);
     }
   }
 
-  #readValue(rawName: string): { readonly start: number; readonly end: number; readonly decoded: string | undefined } {
-    const source = this.#source;
+  /** Notes where the value stands. @returns it where it means something else than what stands there */
+  #readValue(rawName: string): string | undefined {
+    const bytes = this.#bytes;
     this.#skipSpace();
-    if (source.charCodeAt(this.#at) !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
+    if (bytes[this.#at] !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
     this.#at++;
     this.#skipSpace();
-    const quote = source.charCodeAt(this.#at);
+    const quote = bytes[this.#at];
     if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(msg`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
     let end = start;
-    let isPlain = true;
-    for (let code = source.charCodeAt(end); code !== quote; code = source.charCodeAt(++end)) {
-      if (end >= source.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
-      if (code < SPACE || code === AMPERSAND || code === LESS) isPlain = false;
+    let demands = 0;
+    for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
+      if (end >= bytes.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
+      demands |= DEMANDS[code] ?? 0;
     }
     this.#at = end + 1;
-    return { start, end, decoded: isPlain ? undefined : decodedValue(source.slice(start, end), start, rawName) };
+    this.#valueStart = start;
+    this.#valueEnd = end;
+    return this.#decoded(start, end, demands, rawName);
   }
 }
 
@@ -276,6 +310,6 @@ function resolved(tape: Tape, name: RawName, namespace: string): ResolvedName {
   return name.resolved;
 }
 
-function isSpace(code: number): boolean {
+function isSpace(code: number | undefined): boolean {
   return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
 }

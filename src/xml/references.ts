@@ -1,23 +1,39 @@
 import { msg } from '../base/message.ts';
 import { Fault } from './fault.ts';
 
+/** Text as the parser has it: each character stands for a byte of UTF-8, so that the place of one is that of the other. */
+
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** So much is replaced at a time: millions of matches at once would take many times the room of the text. */
 const PIECE_CHARACTERS = 64 * 1024;
 
+/** XML 1.0, production 2, turned round; U+FFFE and U+FFFF are three bytes each. */
+const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
+
+export function refuseForbidden(raw: string, start: number): void {
+  const forbidden = raw.search(FORBIDDEN_CHARACTER);
+  if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, start + forbidden);
+}
+
+export function fromBytes(raw: string): string {
+  return Buffer.from(raw, 'latin1').toString();
+}
+
 /** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
 export function decodedText(raw: string, start: number): string {
+  refuseForbidden(raw, start);
   if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
   const text = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
-  return text.includes('&') ? decodeReferences(text, start, raw) : text;
+  return fromBytes(text.includes('&') ? decodeReferences(text, start, raw) : text);
 }
 
 /** The same of an attribute's value. @param name for the fault */
 export function decodedValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+  refuseForbidden(raw, start);
   const spaced = raw.replace(/\r\n|[\t\n\r]/g, ' ');
-  return spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced;
+  return fromBytes(spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced);
 }
 
 /**
@@ -49,7 +65,7 @@ function decodePiece(text: string, start: number): string {
     if (decimal === undefined && hexadecimal === undefined) throw new Fault(msg`& must be written as &amp;`, start + index);
     const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
     if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character of XML`, start + index);
-    return String.fromCodePoint(code);
+    return Buffer.from(String.fromCodePoint(code)).toString('latin1');
   });
 }
 

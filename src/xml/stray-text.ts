@@ -1,6 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
-import { startTagAt } from './declarations.ts';
-import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
+import { startTagOf } from './declarations.ts';
+import { lineAt, sourceOf, type XmlDocument, type XmlElement } from './element.ts';
 
 /** Text that stands between the children of an element, where nothing reads it. */
 type StrayText = { readonly element: XmlElement; readonly text: string; readonly line: number };
@@ -11,15 +11,16 @@ const MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[|\]\]>/g;
 const LONGEST = 60;
 
 /** Each piece of text directly in an element that has children, in document order. */
-export function* strayTextsIn({ source }: XmlDocument, element: XmlElement): Generator<StrayText> {
+export function* strayTextsIn(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   const { children } = element;
   if (children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
-  let from = element.start + startTagAt(source, element.start).length;
+  const { bytes } = document;
+  let from = element.start + Buffer.byteLength(startTagOf(document, element));
   for (const child of [...children, undefined]) {
-    const to = child?.start ?? source.lastIndexOf('</', element.end);
-    const between = source.slice(from, to).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
+    const to = child?.start ?? bytes.lastIndexOf('</', element.end);
+    const between = sourceOf(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
-    const line = lineAt(source, from + between.search(/[^ \t\r\n]/));
+    const line = lineAt(bytes, from) + lineAt(between, between.search(/[^ \t\r\n]/)) - 1;
     if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, line };
     from = child?.end ?? to;
   }

@@ -22,6 +22,7 @@ const NO_CHILDREN: readonly XmlElement[] = [];
  * page would live through several rounds of the garbage collector, and take more time than to read it.
  */
 export class Tape {
+  /** A character for each byte; what is more than ASCII is not taken from it. */
   readonly #source: string;
   readonly #names: ResolvedName[] = [];
   readonly #byText = new Map<string, ResolvedName>();

@@ -86,23 +86,23 @@ export class PlayedList {
   };
 
   page(names: readonly string[]): ListPage<OaiRecord> {
-    let source = '';
+    let bytes = Buffer.alloc(0);
     const items = names.map((name): OaiRecord => {
       const { stampMs, text } = this.#kept.get(name) ?? { stampMs: 0, text: '' };
-      const start = source.length;
-      source += text;
+      const start = bytes.length;
+      bytes = Buffer.concat([bytes, Buffer.from(text)]);
       const datestamp = new Date(stampMs).toISOString();
       return {
         header: { identifier: name, datestamp, datestampMs: stampMs, setSpecs: [], deleted: false },
         metadata: undefined,
         refused: false,
         about: [],
-        element: { ...ELEMENT, start, end: source.length, text },
+        element: { ...ELEMENT, start, end: bytes.length, text },
       };
     });
     return {
       ...{ items, next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined, broken: [] },
-      ...{ responseDateMs: Math.floor(this.nowMs / 1000) * 1000, document: { root: ELEMENT, source } },
+      ...{ responseDateMs: Math.floor(this.nowMs / 1000) * 1000, document: { root: ELEMENT, bytes } },
     };
   }
 }

@@ -6,21 +6,13 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { beginAnew, breakSeal, putSeal, sealOf } from '../../ledger/standing.ts';
 import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-files.ts';
 import { metIdentifiers } from '../../ledger/stored-records.ts';
-import type { OaiRecord } from '../../oai/record.ts';
 import { notAsLeft } from '../../store/append-file.ts';
-import {
-  type FileStanding,
-  type NamedContent,
-  removeDrafts,
-  safeFileName,
-  standingOf,
-  writeFiles,
-} from '../../store/file-folder.ts';
-import { sourceOf, type XmlDocument } from '../../xml/element.ts';
-import { listElement } from './list-element.ts';
+import { type FileStanding, removeDrafts, safeFileName, standingOf, writeFiles } from '../../store/file-folder.ts';
+import { listsOf } from './list-element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
 const EXTENSION = '.xml';
+const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
 
 /**
  * A file for each record, as it is now and as it came, in a `ListRecords` that declares what it needs. What was taken out
@@ -56,7 +48,10 @@ export async function filesOutput(
   let waiting: readonly StoredFile[] = [];
   return {
     write: async ({ document, records }) => {
-      const files = records.map((record) => toFile(document, record, nameOf(record.header.identifier)));
+      const listOf = listsOf(document);
+      const files = records.map(({ header: { identifier }, element }) => {
+        return { name: nameOf(identifier), identifier, content: Buffer.concat([DECLARATION, ...listOf([element])]) };
+      });
       await writeFiles(folder, files);
       waiting = files.map(({ name, identifier, content }) => {
         const standing = standingOf(join(folder, name), undefined, content);
@@ -132,13 +127,3 @@ function foreignFile(folder: string, [name]: readonly string[]): FileError {
     hint: t`Move the file elsewhere, or give another --out.`,
   });
 }
-
-function toFile(document: XmlDocument, { element, header }: OaiRecord, name: string): NamedContent & StoredName {
-  return {
-    name,
-    identifier: header.identifier,
-    content: `<?xml version="1.0" encoding="UTF-8"?>\n${listElement(document, `\n${sourceOf(document, element)}\n`)}\n`,
-  };
-}
-
-type StoredName = Pick<StoredFile, 'name' | 'identifier'>;

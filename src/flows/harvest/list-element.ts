@@ -1,11 +1,21 @@
 import type { Subject } from '../../ledger/subject.ts';
-import { declarationsWithin } from '../../xml/declarations.ts';
-import { childOf, type XmlDocument } from '../../xml/element.ts';
+import { declarationsWithin, startTagOf } from '../../xml/declarations.ts';
+import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
 
-/** Records cut out of a page, in an element of a list's name that declares the namespaces that hold there. */
-export function listElement(document: XmlDocument, content: string, name: Subject['verb'] = 'ListRecords'): string {
+const LINE_FEED = Buffer.from('\n');
+
+/**
+ * Cuts records out of a page: what it returns makes a line of each in an element of a list's name, which declares the
+ * namespaces that hold there.
+ */
+export function listsOf(
+  document: XmlDocument,
+  name: Subject['verb'] = 'ListRecords',
+): (records: readonly XmlElement[]) => Buffer[] {
   const list = childOf(document.root, name);
   const declarations = declarationsWithin(document, list === undefined ? [document.root] : [document.root, list]);
-  const prefix = /^<([^\s:>/]+:)?/.exec(document.source.slice(list?.start ?? document.root.start))?.[1] ?? '';
-  return `<${prefix}${name}${declarations}>${content}</${prefix}${name}>`;
+  const prefix = /^<([^\s:>/]+:)?/.exec(startTagOf(document, list ?? document.root))?.[1] ?? '';
+  const head = Buffer.from(`<${prefix}${name}${declarations}>\n`);
+  const tail = Buffer.from(`</${prefix}${name}>\n`);
+  return (records) => [head, ...records.flatMap((record) => [bytesOf(document, record), LINE_FEED]), tail];
 }

@@ -1,7 +1,6 @@
 import type { Subject } from '../../ledger/subject.ts';
-import { sourceOf } from '../../xml/element.ts';
 import type { Growing } from './growing-output.ts';
-import { listElement } from './list-element.ts';
+import { listsOf } from './list-element.ts';
 import type { RecordOutput } from './record-output.ts';
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n';
@@ -15,9 +14,9 @@ export function xmlStreamOutput(growing: Growing, verb: Subject['verb']): Record
   const close = (): Promise<void> => growing.close(growing.isEmpty() ? HEAD + TAIL : TAIL);
   return {
     write: async ({ document, records }) => {
-      const head = growing.isEmpty() ? HEAD : '';
-      const content = records.map(({ element }) => sourceOf(document, element)).join('\n');
-      if (records.length > 0) await growing.append(`${head}${listElement(document, `\n${content}\n`, verb)}\n`);
+      if (records.length === 0) return;
+      const head = Buffer.from(growing.isEmpty() ? HEAD : '');
+      await growing.append(Buffer.concat([head, ...listsOf(document, verb)(records.map(({ element }) => element))]));
     },
     commit: () => growing.commit(),
     settle: close,
