@@ -124,15 +124,17 @@ const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 function writeElement(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
-  const text = element.children.length > 0 ? '' : element.text.trim();
-  if (text === REFUSAL) {
+  // Each of these is made when it is asked for.
+  const { children, attributes } = element;
+  const text = element.text.trim();
+  if (children.length === 0 && text === REFUSAL) {
     // So that nobody takes the refusal for data.
     json.open('{');
     json.name('masked');
     json.literal('true');
     json.close('}');
-  } else if (element.children.length > 0 || element.attributes.length > 0) {
-    writeContent(json, element, repeated);
+  } else if (children.length > 0 || attributes.length > 0) {
+    writeContent(json, { name: element.name, attributes, children, text }, repeated);
   } else if (text === '') {
     json.literal('null');
   } else {
@@ -140,29 +142,31 @@ function writeElement(json: JsonBytes, element: XmlElement, repeated: RepeatedEl
   }
 }
 
-function writeContent(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
+type Content = Pick<XmlElement, 'name' | 'attributes' | 'children' | 'text'>;
+
+function writeContent(json: JsonBytes, { name, attributes, children, text }: Content, repeated: RepeatedElements): void {
   json.open('{');
-  writeAttributes(json, element.attributes);
-  if (element.children.length > 0) {
-    writeChildren(json, element.children, repeated, repeated.get(element.name) ?? NO_NAMES);
-  }
-  const text = element.text.trim();
-  if (text !== '') {
+  attributes.forEach((attribute, index) => {
+    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
+    if (attribute.namespace === SCHEMA_INSTANCE || isNamedLater(attributes, attribute, index)) return;
+    json.name(attribute.name, '@');
+    json.string(attribute.value);
+  });
+  if (children.length > 0) writeChildren(json, children, repeated, repeated.get(name) ?? NO_NAMES);
+  const trimmed = text.trim();
+  if (trimmed !== '') {
     json.name('text', '#');
-    json.string(text);
+    json.string(trimmed);
   }
   json.close('}');
 }
 
-function writeAttributes(json: JsonBytes, attributes: readonly XmlAttribute[]): void {
-  for (const [index, { namespace, name, value }] of attributes.entries()) {
-    if (namespace === SCHEMA_INSTANCE) continue;
-    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
-    const isLast = attributes.findLastIndex((other) => other.name === name && other.namespace !== SCHEMA_INSTANCE) === index;
-    if (!isLast) continue;
-    json.name(name, '@');
-    json.string(value);
+function isNamedLater(attributes: readonly XmlAttribute[], { name }: XmlAttribute, index: number): boolean {
+  for (let later = index + 1; later < attributes.length; later++) {
+    const other = attributes[later];
+    if (other?.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
   }
+  return false;
 }
 
 /** @param lists names of what is a list even where there is one */
