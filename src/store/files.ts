@@ -8,7 +8,7 @@ import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
 /** A name that nobody foresees: no other process writes there, and no link waits under it. It says which process writes. */
-function draftIn(folder: string): string {
+export function draftIn(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
@@ -69,7 +69,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
 }
 
 /** Why it was not finished is what a person must know, not that it cannot be taken away either. */
-function removeDraft(draft: string): void {
+export function removeDraft(draft: string): void {
   try {
     rmSync(draft, { force: true });
   } catch {

@@ -27,7 +27,7 @@ export async function watchDisk(work: () => unknown, onFlush: (path: string) => 
   const handles = Object.getPrototypeOf(handle) as { sync(): Promise<void>; datasync(): Promise<void> };
   await handle.close();
   const restore = [
-    before(fs, 'fsyncSync', (file) => flushed(file as number)),
+    ...(['fsync', 'fsyncSync'] as const).map((name) => before(fs, name, (file) => flushed(file as number))),
     before(fs, 'renameSync', named),
     before(fs.promises, 'rename', named),
     ...(['sync', 'datasync'] as const).map((name) =>
