@@ -6,7 +6,7 @@ import { toDatabaseError } from './database.ts';
 import { DRAFT_NAME, draftIn, removeDraft } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
-export type NamedContent = { readonly name: string; readonly content: string | Buffer };
+type NamedContent = { readonly name: string; readonly content: string | Buffer };
 
 /** Files that are open at once: the disk answers several flushes together sooner than one after another. */
 const AT_ONCE = 128;

@@ -3,7 +3,7 @@ import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
 import { Names, partsOf, type RawName, splitName } from './name.ts';
-import { decodedText, decodedValue, fromBytes, refuseForbidden } from './references.ts';
+import { DEMANDS, decoded, fromBytes, refuseForbidden } from './references.ts';
 import { Scope } from './scope.ts';
 import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
@@ -37,16 +37,7 @@ const MAX_TAG_CHARACTERS = 64 * 1024;
 
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
 const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
-const [AMPERSAND, LESS, EQUALS, GREATER, QUESTION, CLOSING_BRACKET] = [38, 60, 61, 62, 63, 93];
-
-/** What a byte in a text or a value asks for: nothing, to be read as UTF-8, or a closer look. U+FFFE begins with 0xef. */
-const [WIDE, ODD_IN_TEXT, ODD_IN_VALUE] = [1, 2, 4];
-const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return byte === 0xef ? WIDE | ODD_IN_TEXT | ODD_IN_VALUE : WIDE;
-  if (byte === TAB || byte === LINE_FEED || byte === LESS) return ODD_IN_VALUE;
-  if (byte < SPACE || byte === AMPERSAND) return ODD_IN_TEXT | ODD_IN_VALUE;
-  return byte === CLOSING_BRACKET ? ODD_IN_TEXT : 0;
-});
+const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
 
 type Level = { readonly element: number; readonly name: RawName; readonly declared: readonly string[] };
 
@@ -130,16 +121,7 @@ class Parser {
       if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
-    this.#tape.addText(this.#current, start, at, this.#decoded(start, at, demands));
-  }
-
-  /** What bytes mean, where that is not what stands there. @param rawName of the attribute whose value it is */
-  #decoded(start: number, end: number, demands: number, rawName?: string): string | undefined {
-    if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) {
-      return (demands & WIDE) === 0 ? undefined : this.#bytes.toString('utf8', start, end);
-    }
-    const raw = this.#source.slice(start, end);
-    return rawName === undefined ? decodedText(raw, start) : decodedValue(raw, start, rawName);
+    this.#tape.addText(this.#current, start, at, decoded(bytes, this.#source, start, at, demands));
   }
 
   #takeDeclaration(): void {
@@ -300,7 +282,7 @@ class Parser {
     this.#at = end + 1;
     this.#valueStart = start;
     this.#valueEnd = end;
-    return this.#decoded(start, end, demands, rawName);
+    return decoded(bytes, this.#source, start, end, demands, rawName);
   }
 }
 

@@ -3,6 +3,37 @@ import { Fault } from './fault.ts';
 
 /** Text as the parser has it: each character stands for a byte of UTF-8, so that the place of one is that of the other. */
 
+/** What a byte in a text or a value asks for: nothing, to be read as UTF-8, or a closer look. U+FFFE begins with 0xef. */
+const [WIDE, ODD_IN_TEXT, ODD_IN_VALUE] = [1, 2, 4];
+export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return byte === 0xef ? WIDE | ODD_IN_TEXT | ODD_IN_VALUE : WIDE;
+  const character = String.fromCharCode(byte);
+  if ('\t\n<'.includes(character)) return ODD_IN_VALUE;
+  if (character < ' ' || character === '&') return ODD_IN_TEXT | ODD_IN_VALUE;
+  return character === ']' ? ODD_IN_TEXT : 0;
+});
+
+/**
+ * A text or a value, where it is not what stands there.
+ * @param source a character for each of the bytes
+ * @param demands of all bytes from `start` to `end`, together
+ * @param rawName of the attribute whose value it is
+ */
+export function decoded(
+  bytes: Buffer,
+  source: string,
+  start: number,
+  end: number,
+  demands: number,
+  rawName?: string,
+): string | undefined {
+  if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) {
+    return (demands & WIDE) === 0 ? undefined : bytes.toString('utf8', start, end);
+  }
+  const raw = source.slice(start, end);
+  return rawName === undefined ? decodedText(raw, start) : decodedValue(raw, start, rawName);
+}
+
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** So much is replaced at a time: millions of matches at once would take many times the room of the text. */
@@ -21,7 +52,7 @@ export function fromBytes(raw: string): string {
 }
 
 /** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
-export function decodedText(raw: string, start: number): string {
+function decodedText(raw: string, start: number): string {
   refuseForbidden(raw, start);
   if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
   const text = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
@@ -29,7 +60,7 @@ export function decodedText(raw: string, start: number): string {
 }
 
 /** The same of an attribute's value. @param name for the fault */
-export function decodedValue(raw: string, start: number, rawName: string): string {
+function decodedValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
   refuseForbidden(raw, start);
   const spaced = raw.replace(/\r\n|[\t\n\r]/g, ' ');
