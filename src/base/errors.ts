@@ -44,17 +44,17 @@ export class SayingError extends Error {
 export class PasError extends SayingError {
   readonly code: string;
   readonly exitReason: ExitReason;
-  readonly #hint: Message | undefined;
+  readonly hintSays: Message | undefined;
 
   constructor(code: string, exitReason: ExitReason, message: Message, options: FailureOptions = {}) {
     super(message, options);
     this.code = code;
     this.exitReason = exitReason;
-    this.#hint = options.hint;
+    this.hintSays = options.hint;
   }
 
   get hint(): string | undefined {
-    return this.#hint?.toString();
+    return this.hintSays?.toString();
   }
 
   get exitCode(): number {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { poFolder } from '../../src/base/catalog.ts';
-import { readPoFiles } from '../../src/base/po-files.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { piecesOfTexts } from '../support/in-words.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -53,14 +52,7 @@ async function told(home: Home): Promise<string> {
   return [...runs.map(({ stdout, stderr }) => stdout + stderr), readFileSync(report, 'utf8')].join('\n');
 }
 
-/** Pieces of our texts between their values that no other language has. */
-function piecesOf(texts: readonly string[]): string[] {
-  const pieces = texts.flatMap((text) => text.split(/\$\{\d+\}/)).map((piece) => piece.trim());
-  return [...new Set(pieces)].filter((piece) => /\p{L}+ \p{L}+ \p{L}+/u.test(piece));
-}
-
-const CZECH = readPoFiles(poFolder('cs'));
-const PIECES = { en: piecesOf(Object.keys(CZECH)), cs: piecesOf(Object.values(CZECH).flat()) };
+const PIECES = piecesOfTexts();
 
 test.each([
   ['en', 'cs'],

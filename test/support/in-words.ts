@@ -1,4 +1,18 @@
+import { poFolder } from '../../src/base/catalog.ts';
+import { readPoFiles } from '../../src/base/po-files.ts';
+
 /** The value as programs are given it, with its messages in words. */
 export function inWords<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** Pieces of our texts between their values that no other language has. */
+export function piecesOfTexts(): { readonly en: readonly string[]; readonly cs: readonly string[] } {
+  const czech = readPoFiles(poFolder('cs'));
+  return { en: piecesOf(Object.keys(czech)), cs: piecesOf(Object.values(czech).flat()) };
+}
+
+function piecesOf(texts: readonly string[]): string[] {
+  const pieces = texts.flatMap((text) => text.split(/\$\{\d+\}/)).map((piece) => piece.trim());
+  return [...new Set(pieces)].filter((piece) => /\p{L}+ \p{L}+ \p{L}+/u.test(piece));
 }

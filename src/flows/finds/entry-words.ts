@@ -30,9 +30,9 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
 };
 
 /** `import of K-017`; a record that is no find here is called by its identifier. */
-export function entryText(kind: EntryKind, find: string | null): string {
+export function entryText(kind: EntryKind, find: string | null): Message {
   const name = find ?? '?';
-  return { import: t`import of ${name}`, number: t`number of ${name}`, photo: t`photo of ${name}` }[kind];
+  return { import: msg`import of ${name}`, number: msg`number of ${name}`, photo: msg`photo of ${name}` }[kind];
 }
 
 /** When it may have been sent without this outbox knowing. */

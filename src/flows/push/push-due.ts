@@ -128,7 +128,7 @@ async function waitForMore(run: PushRun): Promise<boolean> {
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, run.holdUntilMs);
   if (untilMs !== undefined && untilMs - now > MOST_WAIT_MS && run.flights.size === 0) {
-    run.stopCause = { kind: 'not-yet', reason: String(waitingText(nextInTime(outbox, dueQuery(run)))), untilMs };
+    run.stopCause = { kind: 'not-yet', reason: waitingText(nextInTime(outbox, dueQuery(run))), untilMs };
     return false;
   }
   const waiting = new AbortController();
@@ -159,7 +159,7 @@ async function unlessEnding<T>(run: PushRun, wait: Promise<T>): Promise<T | unde
     return await wait;
   } catch (thrown) {
     if (thrown instanceof LongPauseError) {
-      run.stopCause ??= { kind: 'waiting', reason: String(thrown.reason), untilMs: thrown.untilMs };
+      run.stopCause ??= { kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs };
     } else if (!isAbort(thrown)) throw thrown;
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
+import type { Message } from '../../base/message.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Pace } from '../../http/pacer.ts';
 import type { DueQuery, Settlement } from '../../outbox/claims.ts';
@@ -64,7 +65,7 @@ export type PushEvent =
       readonly find: string | null;
       readonly state: EntryState;
       readonly ident_cely: string | null;
-      readonly reason: string | null;
+      readonly reason: Message | null;
     }
   /** Something that refuses one entry after another: what it concerns stays queued, and is tried again then. */
   | {
@@ -74,7 +75,7 @@ export type PushEvent =
       readonly project: string | null;
       /** Of the answers; null where none came. */
       readonly status: number | null;
-      readonly reason: string;
+      readonly reason: Message;
       /** How many entries are left out. */
       readonly count: number;
       readonly until: string;
@@ -83,12 +84,12 @@ export type PushEvent =
 /** Why a push ended before everything was sent. */
 export type StopCause =
   | { readonly kind: 'interrupted' }
-  | { readonly kind: 'closed'; readonly reason: string }
-  | { readonly kind: 'unreachable'; readonly reason: string }
-  | { readonly kind: 'not-allowed'; readonly reason: string }
+  | { readonly kind: 'closed'; readonly reason: Message }
+  | { readonly kind: 'unreachable'; readonly reason: Message }
+  | { readonly kind: 'not-allowed'; readonly reason: Message }
   /** The service has asked for a pause, or what is left waits for its time. */
-  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: string; readonly untilMs: number }
-  | { readonly kind: 'in-doubt'; readonly reason: string };
+  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
+  | { readonly kind: 'in-doubt'; readonly reason: Message };
 
 export type Flight = {
   readonly entry: Entry;
@@ -199,6 +200,6 @@ export function reportSettled(run: PushRun, entry: Entry, settlement: Settlement
     find: entry.localId ?? entry.identCely,
     state: settlement.state,
     ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
-    reason: settlement.reason === undefined ? null : String(settlement.reason),
+    reason: settlement.reason ?? null,
   });
 }

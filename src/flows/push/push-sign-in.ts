@@ -1,5 +1,5 @@
 import { PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { attemptsInARow } from '../../outbox/journal.ts';
 import type { PushRun } from './push-run.ts';
@@ -17,7 +17,7 @@ export async function signedIn(run: PushRun, asked: Promise<string>): Promise<st
   } catch (thrown) {
     if (run.halt.aborted) return undefined;
     if (!(thrown instanceof PasError) || run.counts.requests === 0) throw thrown;
-    run.stopCause ??= { kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: String(thrown.says) };
+    run.stopCause ??= { kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: thrown.says };
     return undefined;
   }
 }
@@ -27,6 +27,6 @@ export async function renew(run: PushRun, entry: Entry, refused: string): Promis
   const { outbox, session } = run.context;
   const next = await signedIn(run, session.renew(refused, run.halt));
   if (next === refused || attemptsInARow(outbox, entry.id, 'unauthorised') > MOST_RENEWALS) {
-    run.stopCause ??= { kind: 'not-allowed', reason: t`the service refuses the token that it gave` };
+    run.stopCause ??= { kind: 'not-allowed', reason: msg`the service refuses the token that it gave` };
   }
 }

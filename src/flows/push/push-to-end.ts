@@ -172,7 +172,7 @@ function namingRest(given: PushToEnd, outbox: ServiceOutbox, result: PushResult)
   const rest = nextInTime(outbox, { ...given, busyRecords: [], busyProjects: [], leftOut: leftOutNow(walls, clock) });
   if (rest === undefined || result.oddlyAnswered.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
-  return { ...result, stopCause: { kind: 'not-yet', reason: String(waitingText(rest)), untilMs } };
+  return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
 }
 
 async function settleDoubts(given: PushToEnd, { stopCause }: PushResult): Promise<readonly Reconciled[]> {

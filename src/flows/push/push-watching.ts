@@ -73,7 +73,7 @@ async function oneRound(given: PushToEnd, isFirst: boolean): Promise<Round | Pus
     if (thrown instanceof OutboxLeasedError && !isFirst) return thrown;
     // Nobody could be asked for a token. An address that is wrong from the beginning is said.
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
-    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: String(sayingOf(thrown)) } };
+    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: sayingOf(thrown) } };
     throw thrown;
   }
 }

@@ -1,5 +1,4 @@
 import { errorIssue, type Issue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
@@ -55,7 +54,7 @@ export function settlementOf(
     case 'busy':
       return busy(run, entry, departedAtMs, now);
     case 'closed':
-      run.stopCause ??= { kind: 'closed', reason: String(outcome.detail) };
+      run.stopCause ??= { kind: 'closed', reason: outcome.detail };
       return { state: 'queued', reason: msg`the service is closed`, notBeforeAt: 0 };
     case 'never-arrived':
       if (outcome.cut) return again(run, entry, msg`the request did not reach the service (${outcome.detail})`, now);
@@ -72,7 +71,7 @@ function noteProgress(run: PushRun, outcome: Outcome): void {
   if (outcome.kind === 'uncertain') {
     run.inDoubtInARow += 1;
     if (run.inDoubtInARow >= MOST_IN_DOUBT_IN_A_ROW) {
-      run.stopCause ??= { kind: 'in-doubt', reason: t`${run.inDoubtInARow} answers in a row left their entries in doubt` };
+      run.stopCause ??= { kind: 'in-doubt', reason: msg`${run.inDoubtInARow} answers in a row left their entries in doubt` };
     }
   } else if (outcome.kind !== 'never-arrived') {
     run.inDoubtInARow = 0;
@@ -111,7 +110,7 @@ function throttled(run: PushRun, departedAtMs: number, waitMs: number | undefine
   if (run.throttledInARow >= MOST_THROTTLED_IN_A_ROW) {
     run.stopCause ??= {
       kind: 'waiting',
-      reason: t`the service asked for fewer requests ${run.throttledInARow} times in a row`,
+      reason: msg`the service asked for fewer requests ${run.throttledInARow} times in a row`,
       untilMs: run.context.clock.now() + pauseMs,
     };
   }
@@ -141,7 +140,7 @@ function again(run: PushRun, entry: Entry, reason: Message, now: number): Settle
 export function neverArrived(run: PushRun, detail: Message, now: number): Settlement {
   run.connectFailures += 1;
   run.holdUntilMs = now + Math.min(500 * 2 ** run.connectFailures, MOST_CONNECT_WAIT_MS);
-  if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: String(detail) };
+  if (run.connectFailures >= MOST_CONNECT_FAILURES) run.stopCause ??= { kind: 'unreachable', reason: detail };
   return { state: 'queued', reason: msg`the request did not reach the service (${detail})`, notBeforeAt: 0 };
 }
 

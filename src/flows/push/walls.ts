@@ -103,7 +103,7 @@ function leaveOut(run: PushRun, wall: Wall): void {
   putBack(run, key, reason);
   if (project !== null) waitBehind(outbox, { kind, project }, because(reason));
   const until = new Date(clock.now() + pauseMs).toISOString();
-  report({ type: 'left_out', ...wall, reason: String(reason), count: countOpen(outbox, { kind, project }), until });
+  report({ type: 'left_out', ...wall, count: countOpen(outbox, { kind, project }), until });
 }
 
 /** What was refused while nobody knew why. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { OutboxLeasedError } from '../../base/errors.ts';
+import { joined, type Message } from '../../base/message.ts';
 import type { StopCause } from './push-run.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -8,7 +9,7 @@ export type Round = { readonly accepted: number; readonly stopCause: StopCause |
 export type WatchEvent = {
   readonly type: 'waiting';
   readonly for: 'service' | 'outbox' | 'time' | 'entries';
-  readonly reason: string | null;
+  readonly reason: Message | null;
   readonly untilMs: number | null;
 };
 
@@ -85,8 +86,8 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
 }
 
 /** Another pas has it: whoever watches may have to see to that. */
-function heldBy({ message, hint }: OutboxLeasedError): { readonly kind: 'held'; readonly reason: string } {
-  return { kind: 'held', reason: hint === undefined ? message : `${message} ${hint}` };
+function heldBy({ says, hintSays }: OutboxLeasedError): { readonly kind: 'held'; readonly reason: Message } {
+  return { kind: 'held', reason: hintSays === undefined ? says : joined([says, hintSays], ' ') };
 }
 
 /** Until an entry may be sent: one that waited for its time, or that another process queued. */

@@ -1,4 +1,3 @@
-import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type HttpRequest, NoAnswerError } from '../../http/exchange.ts';
 import type { Settlement } from '../../outbox/claims.ts';
@@ -55,7 +54,7 @@ export async function forbidden(
   const outcome = run.accessProven ? undefined : await ask(inRun(run), token);
   const cause = outcome === undefined ? undefined : causeToStop(outcome);
   if (outcome?.kind === 'forbidden') {
-    run.stopCause ??= { kind: 'not-allowed', reason: String(detail) };
+    run.stopCause ??= { kind: 'not-allowed', reason: detail };
     for (const [key, row] of run.context.walls.rows) if (row.answer === '403') putBack(run, key, detail);
     return { state: 'queued', reason: msg`the account is refused: ${detail}`, notBeforeAt: 0 };
   }
@@ -88,9 +87,9 @@ async function ask(asker: ClockedAsker, token: string, question?: HttpRequest): 
 function causeToStop(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'never-arrived':
-      return { kind: 'unreachable', reason: String(outcome.detail) };
+      return { kind: 'unreachable', reason: outcome.detail };
     case 'closed':
-      return { kind: 'closed', reason: String(outcome.detail) };
+      return { kind: 'closed', reason: outcome.detail };
     case 'uncertain':
       return notTheService(outcome.detail);
     case 'accepted':
@@ -101,5 +100,5 @@ function causeToStop(outcome: Outcome): StopCause | undefined {
 }
 
 function notTheService(said: Message): StopCause {
-  return { kind: 'in-doubt', reason: t`what answers may not be the service: ${said}` };
+  return { kind: 'in-doubt', reason: msg`what answers may not be the service: ${said}` };
 }

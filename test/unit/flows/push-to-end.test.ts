@@ -12,6 +12,7 @@ import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { addOldEntry, broughtOn } from '../../support/earlier-outbox.ts';
 import { findService, PROJECT, queueFind } from '../../support/find-service.ts';
+import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { asSeenBy, newMachine, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -219,7 +220,7 @@ describe('a push that finds what it did not know to be there', () => {
     service.habits.fate = (write) => (write === 'K-2' ? '500' : 'done');
     service.habits.beforeHarvest = async () => clock.sleep(2000);
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
-    expect(await service.push(outbox)).toMatchObject({
+    expect(inWords(await service.push(outbox))).toMatchObject({
       accepted: 1,
       stopCause: { kind: 'not-yet', reason: expect.stringContaining('K-2') as string },
     });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import type { StopCause } from '../../../src/flows/push/push-run.ts';
 import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
+import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */
@@ -93,7 +94,7 @@ test('a refused account ends it; an outbox that another pas holds does not, and 
   run.due.atMs = 0;
   await run.clock.advance(5000);
   expect(await run.ended).toEqual(refused);
-  expect(run.events).toMatchObject([{ for: 'outbox', reason: 'process 7 on laptop add --take-over' }]);
+  expect(inWords(run.events)).toMatchObject([{ for: 'outbox', reason: 'process 7 on laptop add --take-over' }]);
 });
 
 test('it ends at once when it is stopped while it waits', async () => {

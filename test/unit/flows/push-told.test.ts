@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { OutboxLeasedError } from '../../../src/base/errors.ts';
+import { speak } from '../../../src/base/language.ts';
+import { msg } from '../../../src/base/message.ts';
+import { type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
+import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { piecesOfTexts } from '../../support/in-words.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { type Asked, answer, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const CUT = new NoAnswerError('reset', false, 'cut');
+const PIECES = piecesOfTexts();
+
+/** What was made in English, told in English and then in Czech. */
+async function toldInBoth(value: unknown): Promise<{ readonly en: string; readonly cs: string }> {
+  const en = JSON.stringify(value);
+  try {
+    await speak('cs');
+    return { en, cs: JSON.stringify(value) };
+  } finally {
+    await speak('en');
+  }
+}
+
+test.each<[string, string, (request: Asked) => Reply]>([
+  ['leaves five finds in doubt', 'in-doubt', () => answer(500)],
+  ['is answered by something that is not the service', 'in-doubt', () => page(200)],
+  ['finds the service closed', 'closed', () => answer(503, {}, '')],
+  ['finds no way to the service', 'unreachable', () => new NoAnswerError('connect', false, msg`the service is closed`)],
+  ['is throttled for ever', 'waiting', () => answer(429)],
+  ['is told to wait for an hour', 'waiting', () => answer(429, { 'retry-after': '3600' })],
+  ['gets no other token', 'not-allowed', () => answer(401)],
+  ['is cut at one find each time', 'not-yet', (request) => (request.body.includes('>K-1') ? CUT : obeyed(request))],
+])('a push that %s tells why it ends in the language of whoever reads it', async (_what, kind, reply) => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let index = 0; index < 8; index += 1) queueImport(outbox, `K-${index}`);
+  const { run, events } = scene(clock, reply);
+  const { stopCause } = await run(outbox);
+  expect(stopCause?.kind).toBe(kind);
+  const cause = await toldInBoth(stopCause);
+  expect(cause.en).not.toBe(cause.cs);
+  const all = await toldInBoth([stopCause, events]);
+  expect(PIECES.cs.filter((piece) => all.cs.includes(piece))).not.toEqual([]);
+  expect(PIECES.en.filter((piece) => all.cs.includes(piece))).toEqual([]);
+});
+
+test('a watch tells who holds the outbox, and what to do, in the language of whoever reads it', async () => {
+  const clock = manualClock();
+  const stopper = new AbortController();
+  const events: WatchEvent[] = [];
+  const ended = watch({
+    clock,
+    stop: stopper.signal,
+    push: async () =>
+      new OutboxLeasedError(msg`another push of this outbox is running`, { hint: msg`The queue is kept. Try again later.` }),
+    isOpen: async () => true,
+    dueAtMs: () => undefined,
+    report: (event) => void events.push(event),
+  });
+  await clock.advance(1);
+  stopper.abort();
+  await clock.advance(2000);
+  await ended;
+  const { en, cs } = await toldInBoth(events);
+  expect(en).toContain('another push of this outbox is running The queue is kept. Try again later.');
+  expect(cs).not.toMatch(/another push|The queue is kept/);
+});
