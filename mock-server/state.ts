@@ -98,17 +98,19 @@ function startSettingsOf(options: MockServerOptions, seed: SeedContent): Setting
   };
 }
 
-/** Replaces everything stored by the seed, in one transaction. */
+/** Replaces everything stored by the seed, in one transaction. Of the records those stand to whose entity nothing was written. */
 function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
   mock.photographs.clear();
   mock.database.transaction(() => {
     mock.accounts.clear();
     mock.counters.clear();
-    mock.archive.clear();
-    for (const record of seed.records) mock.archive.seed(record);
-    if (syntheticCount > 0) mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    const written = mock.archive.clearWritten();
+    for (const record of seed.records) if (written.has(record.entity)) mock.archive.seed(record);
+    if (syntheticCount > 0 && written.size > 0)
+      mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed), written);
     for (const account of seed.accounts) mock.accounts.add(account);
     for (const photograph of seed.photographs) mock.photographs.add(photograph, photograph.bytes);
   })();
+  mock.archive.keepAsSeed();
   mock.harvestIndex.clear();
 }

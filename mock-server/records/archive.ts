@@ -27,6 +27,7 @@ import {
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
   readonly #revisions = new Map<Entity | 'all', number>();
+  #seeded: ReadonlyMap<Entity | 'all', number> = new Map();
   readonly #prepare: (sql: string) => Statement;
   readonly #now: () => number;
 
@@ -68,6 +69,7 @@ export class Archive {
     const ident = identOf(input.entity, input.body);
     if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
     const before = this.get(ident);
+    if (before !== undefined && before.entity !== input.entity) this.#touch(before.entity);
     // A deleted record's identifier can be given to a new one, which inherits nothing but the order of its datestamp.
     const living = before?.deleted === false ? before : undefined;
     const creator = input.creator ?? living?.creator ?? creatorOf(input.entity, input.body);
@@ -93,14 +95,14 @@ export class Archive {
     if (input.deleted === true) this.#write({ ...record, deleted: true });
   }
 
-  /** Writes rows whose columns are already known, for large synthetic stocks. */
-  insertRows(rows: Iterable<ArchiveRow>): void {
+  /** Writes rows of these entities whose columns are already known, for large synthetic stocks. */
+  insertRows(rows: Iterable<ArchiveRow>, entities: ReadonlySet<Entity>): void {
     const statement = this.#prepare(
       `insert into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
         @creator, @organisation, @project, @body)`,
     );
-    for (const row of rows) statement.run(row);
-    for (const entity of ENTITIES) this.#touch(entity);
+    for (const row of rows) if (entities.has(row.entity)) statement.run(row);
+    for (const entity of entities) this.#touch(entity);
   }
 
   /** Deletes a record: its header stays, with the time of deletion as its datestamp. */
@@ -221,9 +223,19 @@ export class Archive {
     ).all() as { entity: string; stav: number | null; count: number }[];
   }
 
-  clear(): void {
-    this.#prepare('delete from records').run();
-    for (const entity of ENTITIES) this.#touch(entity);
+  /** Removes all records of each entity that was written to since {@link keepAsSeed}. @returns those entities */
+  clearWritten(): ReadonlySet<Entity> {
+    const written = ENTITIES.filter((entity) => this.#seeded.get(entity) !== this.revision(entity));
+    for (const entity of written) {
+      this.#prepare('delete from records where entity = ?').run(entity);
+      this.#touch(entity);
+    }
+    return new Set(written);
+  }
+
+  /** What is stored now is the seed. */
+  keepAsSeed(): void {
+    this.#seeded = new Map(this.#revisions);
   }
 
   /** Every change moves the record's datestamp, even two within one millisecond. */

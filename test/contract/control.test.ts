@@ -2,11 +2,23 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
+import { pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { startMock } from '../support/start-mock.ts';
 
 const { mock, control, send, finds } = useMock();
 
 const errorOf = (value: unknown) => (value as { error: string }).error;
+
+const text = (value: string) => ({ '@lang': 'cs', '#': value });
+const IN_PLACE_OF_A_TERM = {
+  entity: 'osoba',
+  body: { ident_cely: 'HES-000253', jmeno: 'Jan', prijmeni: 'Hes', vypis: 'J. Hes', vypis_cely: 'Jan Hes' },
+};
+
+async function allRecords(): Promise<ReadonlyMap<string, string>> {
+  const pages = await pagesOf(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', { as: 'admin' });
+  return recordsOf(pages.join(''));
+}
 
 describe('Health, state and reset', () => {
   test('health', async () => {
@@ -47,6 +59,21 @@ describe('Health, state and reset', () => {
     expect((await control('GET', '/settings')).value).toMatchObject({ access_mode: 'open' });
     expect((await control('GET', '/clock')).value).toMatchObject({ now: expect.stringMatching(/^20[23]\d/) });
     expect((await send(smallestFind())).status).toBe(401);
+  });
+
+  test.each<readonly [string, () => Promise<unknown>]>([
+    ['nothing', async () => undefined],
+    ['a find', () => send(findLines(3))],
+    ['a term that changed', () => control('POST', '/records', { ident: 'HES-000253', changes: { popis: text('x') } })],
+    ['a person who is deleted', () => control('POST', '/records/OS-001507/delete')],
+    ['a term that is erased', () => control('POST', '/records/HES-000253/delete', { permanent: true })],
+    ['an identifier that went to another entity', () => control('POST', '/records', IN_PLACE_OF_A_TERM)],
+  ])('after a reset every record is the seed’s again, where before it was made: %s', async (what, write) => {
+    const before = await allRecords();
+    await write();
+    if (what !== 'nothing') expect(await allRecords()).not.toEqual(before);
+    await control('POST', '/reset');
+    expect(await allRecords()).toEqual(before);
   });
 
   test('unknown paths and methods say what there is', async () => {
