@@ -2,7 +2,7 @@ import { readHarvestedFind } from '../../src/find/harvested-find.ts';
 import { makingOf } from '../../src/flows/reconcile/judge-doubt.ts';
 import { descendantsOf } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
-import type { MockProcess } from '../support/mock-process.ts';
+import type { RunningMock } from '../support/mock-process.ts';
 
 export type ServerFind = {
   readonly identCely: string;
@@ -15,7 +15,7 @@ export type ServerFind = {
 };
 
 /** All finds as an archivist sees them. */
-export async function serverFinds({ oai_base }: MockProcess): Promise<ServerFind[]> {
+export async function serverFinds({ oai_base }: RunningMock): Promise<ServerFind[]> {
   const found: ServerFind[] = [];
   let query = 'metadataPrefix=oai_svc&set=samostatny_nalez';
   for (;;) {

@@ -61,19 +61,23 @@ describe('Health, state and reset', () => {
     expect((await send(smallestFind())).status).toBe(401);
   });
 
-  test.each<readonly [string, () => Promise<unknown>]>([
-    ['nothing', async () => undefined],
-    ['a find', () => send(findLines(3))],
-    ['a term that changed', () => control('POST', '/records', { ident: 'HES-000253', changes: { popis: text('x') } })],
-    ['a person who is deleted', () => control('POST', '/records/OS-001507/delete')],
-    ['a term that is erased', () => control('POST', '/records/HES-000253/delete', { permanent: true })],
-    ['an identifier that went to another entity', () => control('POST', '/records', IN_PLACE_OF_A_TERM)],
-  ])('after a reset every record is the seed’s again, where before it was made: %s', async (what, write) => {
+  test('after a reset every record is the seed’s again, whatever was made, changed, deleted or put in place of another', async () => {
     const before = await allRecords();
-    await write();
-    if (what !== 'nothing') expect(await allRecords()).not.toEqual(before);
-    await control('POST', '/reset');
-    expect(await allRecords()).toEqual(before);
+    const writes = [
+      [
+        () => send(findLines(3)),
+        () => control('POST', '/records', { ident: 'HES-000253', changes: { popis: text('x') } }),
+        () => control('POST', '/records/OS-001507/delete'),
+        () => control('POST', '/records/C-202400101/delete', { permanent: true }),
+      ],
+      [() => control('POST', '/records', IN_PLACE_OF_A_TERM)],
+    ];
+    for (const some of writes) {
+      for (const write of some) expect((await write()).status).toBeLessThan(300);
+      expect(await allRecords()).not.toEqual(before);
+      await control('POST', '/reset');
+      expect(await allRecords()).toEqual(before);
+    }
   });
 
   test('unknown paths and methods say what there is', async () => {

@@ -8,8 +8,12 @@ import { startMock, type TestMock } from '../support/start-mock.ts';
 // of Dublin Core or of the version that was asked.
 
 let mock: TestMock;
+/** As the schema wants it; what is written otherwise is told apart. */
+const TIME = /(?<=<responseDate>|expirationDate=")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 const validators = new Map<SchemaVersion, Validator>();
-let validated = 0;
+/** Valid answers without their time. Most are the same for several roles. */
+const valid = new Set<string>();
+let answers = 0;
 
 beforeAll(async () => {
   mock = await startMock();
@@ -17,14 +21,17 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await mock.close();
-  process.stdout.write(`harvest walk: ${validated} answers validated\n`);
+  process.stdout.write(`harvest walk: ${answers} answers, ${valid.size} of them validated\n`);
 });
 
 function expectValid(version: SchemaVersion, text: string): void {
   const validator = validators.get(version);
   if (validator === undefined) throw new Error(`no validator for ${version}`);
+  answers += 1;
+  const timeless = version + text.replaceAll(TIME, '');
+  if (valid.has(timeless)) return;
   expect(faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 3)).toEqual([]);
-  validated += 1;
+  valid.add(timeless);
 }
 
 async function setsOf(version: SchemaVersion): Promise<string[]> {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let service: MockProcess;
+let service: RunningMock;
 beforeAll(async () => {
-  service = await startMockProcess();
+  service = await serveMock();
 });
 afterAll(() => service.stop());
 

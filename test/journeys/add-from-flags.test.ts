@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '1');
+  service = await serveMock('--min-interval', '1');
   home = await signedIn(service);
   await expectDone(home.pas('harvest-vocab'));
 });

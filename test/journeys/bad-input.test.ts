@@ -6,16 +6,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await startMockProcess();
+  service = await serveMock();
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

@@ -9,16 +9,16 @@ import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '0');
+  service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
 });
 afterAll(() => service.stop());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
@@ -25,9 +25,9 @@ describe.each([
   ['as the contract has it', []],
   ['as it is deployed', ['--deployed']],
 ])('a service %s', (_, flags) => {
-  let service: MockProcess;
+  let service: RunningMock;
   beforeAll(async () => {
-    service = await startMockProcess('--page-size', '50', ...flags);
+    service = await serveMock('--page-size', '50', ...flags);
   });
   afterAll(() => service.stop());
 
@@ -84,7 +84,7 @@ describe.each([
 describe('harvested vocabularies', () => {
   let home: Home;
   beforeAll(async () => {
-    await using service = await startMockProcess();
+    await using service = await serveMock();
     home = await signedIn(service);
     await harvest(home);
   });

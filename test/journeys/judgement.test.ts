@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentOf } from '../support/contract-find.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../support/judged-finds.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
 type Judged = { file: string; severity: string; element: string | null; line: number | null; message: string };
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 let issues: readonly Judged[];
 
 beforeAll(async () => {
-  service = await startMockProcess();
+  service = await serveMock();
   home = await signedIn(service);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('harvest-vocab', 'projekt'));

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { MUSEUM_TERMS, type MuseumTerm, readMuseumTerms, UNSEEN_MUSEUM_TERMS } from '../support/museum-terms.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await startMockProcess();
+  service = await serveMock();
   home = await signedIn(service);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
 });

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
@@ -11,11 +11,11 @@ hostRuns();
 
 const EXAMPLE = join(PROJECT, 'examples', 'museum');
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await startMockProcess('--min-interval', '0');
+  service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '1']);
   await expectDone(home.pas('harvest-vocab'));
   for (const name of readdirSync(EXAMPLE)) copyFileSync(join(EXAMPLE, name), join(home.folder, name));

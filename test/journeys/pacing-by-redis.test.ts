@@ -2,9 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
 
 const SECRET = 'sesame-open';
 const PLACES = ['--base-url', 'https://a.example.org', '--schema-base', 'https://a.example.org/schema/svc', '--kind', 'training'];
@@ -39,11 +42,11 @@ test('a password for a pacing that needs none is refused', async () => {
 });
 
 describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
-  let service: MockProcess;
+  let service: RunningMock;
   let redis: RedisProcess;
   let home: Home;
   beforeAll(async () => {
-    service = await startMockProcess('--min-interval', '10');
+    service = await serveMock('--min-interval', '10');
     redis = await startRedis('--requirepass', SECRET);
     home = await signedIn(service, 'archaeologist', ['--pacing', redis.url]);
     await expectDone(home.pas('import', writeSeason(home, 2)));

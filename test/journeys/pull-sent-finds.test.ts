@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 
 type AtService = {
@@ -21,19 +21,19 @@ type PulledFind = AtService & { find: string; ident_cely: string; news: boolean 
 type Pulled = { from: string | null; finds: PulledFind[] };
 
 hostRuns();
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 /** Identifier of `K-1`, `K-2`, … */
 let idents: string[];
 
 /** One mock server for each set of flags. */
-const services = new Map<string, MockProcess>();
+const services = new Map<string, RunningMock>();
 afterAll(() => Promise.all([...services.values()].map((running) => running.stop())));
 
 async function useService(...flags: string[]): Promise<void> {
   const key = flags.join(' ');
   const running = services.get(key);
-  service = running ?? (await startMockProcess('--min-interval', '0', ...flags));
+  service = running ?? (await serveMock('--min-interval', '0', ...flags));
   services.set(key, service);
   if (running !== undefined) await service.control('POST', '/reset');
 }
@@ -276,7 +276,7 @@ describe('a training instance', () => {
   });
 
   test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {
-    const production = await startMockProcess();
+    const production = await serveMock();
     await useService('--training');
     try {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
@@ -213,9 +213,9 @@ describe('what is no schema is refused, and the one before stays', () => {
 });
 
 describe('against the mock server', () => {
-  let service: MockProcess;
+  let service: RunningMock;
   beforeAll(async () => {
-    service = await startMockProcess();
+    service = await serveMock();
   });
   afterAll(() => service.stop());
 

@@ -5,17 +5,17 @@ import { type Database, openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let first: MockProcess;
-let second: MockProcess;
+let first: RunningMock;
+let second: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([startMockProcess('--min-interval', '10'), startMockProcess('--min-interval', '10')]);
+  [first, second] = await Promise.all([serveMock('--min-interval', '10'), serveMock('--min-interval', '10')]);
 });
 afterAll(() => Promise.all([first.stop(), second.stop()]));
 beforeEach(async () => {
@@ -31,7 +31,7 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
     ...['init', '--name', name, '--kind', 'training', '--username', user, '--oai-auth', 'basic', '--min-interval-ms', '10'],
     ...addressFlags(service),
   );
-const journal = async (mock: MockProcess): Promise<Seen[]> => (await mock.control('GET', '/journal')) as unknown as Seen[];
+const journal = async (mock: RunningMock): Promise<Seen[]> => (await mock.control('GET', '/journal')) as unknown as Seen[];
 const secretsFile = (): string => join(home.folder, 'pas', 'secrets.json');
 const inOutbox = <T>(sql: string): T[] => {
   using database = disposable(openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true }));

@@ -8,14 +8,17 @@ import { leaseHolder, takeLease } from '../../src/outbox/lease.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
 import { type ProcessTable, processTable } from '../../src/outbox/process-table.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { playMachine } from '../support/played-machine.ts';
 import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
-let mock: MockProcess;
+hostRuns();
+
+let mock: RunningMock;
 beforeAll(async () => {
-  mock = await startMockProcess('--min-interval', '10');
+  mock = await serveMock('--min-interval', '10');
 });
 afterAll(() => mock.stop());
 

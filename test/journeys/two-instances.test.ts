@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
 
-let production: MockProcess;
-let training: MockProcess;
+let production: RunningMock;
+let training: RunningMock;
 /** The training instance, harvested from production, as the contract has it. */
 let practice: Service;
 let home: Home;
 
 beforeAll(async () => {
   [production, training] = await Promise.all([
-    startMockProcess('--min-interval', '10'),
-    startMockProcess('--min-interval', '10', '--training'),
+    serveMock('--min-interval', '10'),
+    serveMock('--min-interval', '10', '--training'),
   ]);
   practice = { ...training, oai_base: production.oai_base };
 });

@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
-let service: MockProcess;
+let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
   if (whyNoTerminal !== undefined) return;
-  service = await startMockProcess('--min-interval', '1');
+  service = await serveMock('--min-interval', '1');
   home = await signedIn(service);
   await expectDone(home.pas('harvest-vocab'));
 });

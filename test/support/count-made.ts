@@ -1,7 +1,7 @@
-import type { MockProcess, MockState } from './mock-process.ts';
+import type { MockState, RunningMock } from './mock-process.ts';
 
 /** Counts what a mock server has made since now. */
-export async function countMade(service: MockProcess): Promise<() => Promise<MockState>> {
+export async function countMade(service: RunningMock): Promise<() => Promise<MockState>> {
   const before = await service.state();
   return async () => {
     const { finds, photos } = await service.state();

@@ -7,7 +7,7 @@ const HOST = join(import.meta.dirname, 'pas-host.mjs');
 /** What is read while modules load needs a process of its own; this is read anew by each run. */
 const READ_BY_EACH_RUN = new Set([
   ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PROFILE', 'PAS_PASSWORD', 'PAS_TOKEN'],
-  ...['EDITOR', 'VISUAL'],
+  ...['PAS_PACING_PASSWORD', 'EDITOR', 'VISUAL'],
 ]);
 /** Read once for all runs of a host: each machine and each wrong clock that Node is told of has a host of its own. */
 const READ_BY_THE_HOST = 'NODE_OPTIONS';
@@ -33,7 +33,7 @@ export function hostRuns(): void {
 
 /** Undefined where the run needs a process of its own. */
 export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
-  if (!areHosted || args.some((arg) => arg.startsWith('--lang')) || args.length === 0) return undefined;
+  if (!areHosted || args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '') return undefined;
   if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name))) return undefined;
   const host = await hostOf(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
   if (host.isBusy) return undefined;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf, smallestFind } from './contract-find.ts';
 import { importXml, tokenOf } from './contract-requests.ts';
-import type { MockProcess } from './mock-process.ts';
+import type { RunningMock } from './mock-process.ts';
 import { expectDone, type Home, jsonLines } from './run-pas.ts';
 import { tempFolder } from './temp-outbox.ts';
 
@@ -24,7 +24,7 @@ export type Measured = {
 export const FINDS_EACH = Number(process.env['PACE_FINDS_EACH'] ?? 25);
 
 /** A service that meets its first import has a schema to load, and everything that arrives meanwhile waits in line. */
-export async function warmUp(service: MockProcess): Promise<void> {
+export async function warmUp(service: RunningMock): Promise<void> {
   const served = { url: service.base_url, server: service };
   const token = await tokenOf(served, 'archaeologist');
   const answer = await importXml(served, documentOf(served, smallestFind()), { token });
@@ -33,7 +33,7 @@ export async function warmUp(service: MockProcess): Promise<void> {
 
 /** Pushes from all homes at once, and counts what left and what the service saw of it. */
 export async function measurePushes(
-  service: MockProcess,
+  service: RunningMock,
   homes: readonly Home[],
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<Measured> {

@@ -1,21 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { Command } from 'commander';
+import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/options.ts';
+import { startMockServer } from '../../mock-server/server.ts';
 import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
 
-/** The mock server as a process of its own, as an integrator runs it. */
-export type MockProcess = AsyncDisposable & {
+/** A mock server with hands on its control interface, for runs of `pas`. */
+export type RunningMock = AsyncDisposable & {
   readonly base_url: string;
   readonly oai_base: string;
   readonly schema_base: string;
   readonly control_url: string;
-  readonly child: ChildProcess;
   control<T>(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
   faults(...rules: readonly Record<string, unknown>[]): Promise<void>;
   state(): Promise<MockState>;
   journal(): Promise<JournalEntry[]>;
   stop(): Promise<void>;
 };
+
+/** The mock server as a process of its own, as an integrator runs it. */
+export type MockProcess = RunningMock & { readonly child: ChildProcess };
 
 export type MockState = { readonly finds: number; readonly photos: number };
 export type JournalEntry = {
@@ -27,6 +32,13 @@ export type JournalEntry = {
   readonly gap_ms: { readonly user: number | null; readonly address: number | null } | number | null;
 };
 
+/** In this process, which costs no start of another. Flags are those of the command. */
+export async function serveMock(...flags: string[]): Promise<RunningMock> {
+  const given = addMockServerOptions(new Command()).parse(flags, { from: 'user' }).opts<MockServerFlags>();
+  const server = await startMockServer(parseMockServerOptions(given));
+  return runningMock(server, server.close);
+}
+
 export async function startMockProcess(...flags: string[]): Promise<MockProcess> {
   const child = tied(
     spawn(process.execPath, [join(PROJECT, 'bin', 'pas-mock-server.js'), '--port', '0', '--json', ...flags], {
@@ -34,10 +46,19 @@ export async function startMockProcess(...flags: string[]): Promise<MockProcess>
     }),
   );
   const ready = await firstLine(child);
-  const { base_url, oai_base, schema_base, control_url } = JSON.parse(ready) as Record<
-    'base_url' | 'oai_base' | 'schema_base' | 'control_url',
-    string
-  >;
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { ...runningMock(JSON.parse(ready) as Addresses, stop), child };
+}
+
+type Addresses = Pick<RunningMock, 'base_url' | 'oai_base' | 'schema_base' | 'control_url'>;
+
+function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMock {
+  const { base_url, oai_base, schema_base, control_url } = addresses;
   const control = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await fetch(`${control_url}${path}`, {
       method,
@@ -47,18 +68,11 @@ export async function startMockProcess(...flags: string[]): Promise<MockProcess>
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return (text === '' ? undefined : JSON.parse(text)) as T;
   };
-  const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    await ended;
-  };
   return {
     base_url,
     oai_base,
     schema_base,
     control_url,
-    child,
     control,
     faults: async (...rules) => {
       await control('PUT', '/faults', rules);

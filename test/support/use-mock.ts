@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { countMade } from './count-made.ts';
-import { type MockProcess, type MockState, startMockProcess } from './mock-process.ts';
+import { type MockState, type RunningMock, serveMock } from './mock-process.ts';
 
 type UsedMock = {
-  readonly service: MockProcess;
+  readonly service: RunningMock;
   /** What the test has made of it so far. */
   made(): Promise<MockState>;
 };
 
 /** One mock server for the tests of a file, as new before each of them. To be called beside them, not in one. */
 export function useMock(...flags: readonly string[]): UsedMock {
-  let service: MockProcess | undefined;
+  let service: RunningMock | undefined;
   let made: (() => Promise<MockState>) | undefined;
   beforeAll(async () => {
-    service = await startMockProcess(...flags);
+    service = await serveMock(...flags);
   });
   afterAll(() => service?.stop());
   beforeEach(async () => {
