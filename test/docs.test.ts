@@ -60,7 +60,7 @@ function whereShown(shown: string): RegExp {
 }
 
 describe('the pages that a reader types along', () => {
-  test.each([
+  test.concurrent.each([
     ['docs/ci.md', undefined],
     ['README.md', 'Five minutes'],
     ['docs/tutorial-field.md', undefined],
