@@ -13,7 +13,7 @@ const shared = {
 } as const;
 
 /** For what mostly waits for processes that it started. */
-const SIDE_BY_SIDE = { maxWorkers: 3 };
+const SIDE_BY_SIDE = { maxWorkers: 4 };
 /** For what measures gaps and memory of whole processes. */
 const ALONE = { fileParallelism: false };
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
-import { addressFlags, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
 
@@ -18,7 +18,7 @@ describe.each([
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ deployed, pageSize: 20 });
-    home = await signedIn(mock.server);
+    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
     for (const ident of ['HES-000300', 'HES-000301']) await mock.control('POST', `/records/${ident}/delete`);
   });
   afterAll(() => mock.close());
@@ -87,7 +87,7 @@ describe.each([
   });
 
   test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
-    const reader = await signedIn(mock.server, 'researcher');
+    const reader = await signedIn(mock.server, 'researcher', WITHOUT_PAUSES);
     const shown = async (): Promise<number> => {
       await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
       const last = new Map(linesOf(reader, 'shown.jsonl').map((line) => [identOf(line), line]));
@@ -122,7 +122,7 @@ describe('what is given on the command line', () => {
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ pageSize: 50 });
-    home = await signedIn(mock.server);
+    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   });
   afterAll(() => mock.close());
   afterEach(() => mock.control('PUT', '/faults', []));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, linesOf, REFUSAL, served } from '../support/whole-harvest.ts';
 
@@ -15,7 +15,7 @@ let signed: Home;
 let home: Home;
 beforeAll(async () => {
   mock = await startMock({ pageSize: 40 });
-  signed = await signedIn(mock.server);
+  signed = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
 });
 afterAll(() => mock.close());
 beforeEach(() => {
@@ -107,7 +107,7 @@ test('identifiers alone are harvested, and changes of them', async () => {
 
 test('what the account could not see is taken anew by a full harvest once it may', async () => {
   await using service = await startMock({ pageSize: 40 });
-  home = await signedIn(service.server);
+  home = await signedIn(service.server, 'archaeologist', WITHOUT_PAUSES);
   const harvest = (...flags: string[]) => home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
   const masked = (): string[] => {
     const last = new Map(linesOf(home, 'finds.jsonl').map((line) => [identOf(line), line]));

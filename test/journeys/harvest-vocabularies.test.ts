@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -27,13 +27,13 @@ describe.each([
 ])('a service %s', (_, flags) => {
   let service: RunningMock;
   beforeAll(async () => {
-    service = await serveMock('--page-size', '50', ...flags);
+    service = await serveMock('--min-interval', '0', '--page-size', '50', ...flags);
   });
   afterAll(() => service.stop());
 
   test.each(['2.0', '2.1', '2.2'])('is harvested whole in version %s, with and without an account', async (version) => {
     for (const auth of ['none', 'basic']) {
-      const home = await signedIn(service, 'researcher', ['--schema-version', version, '--oai-auth', auth]);
+      const home = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--schema-version', version, '--oai-auth', auth]);
       const { sets } = await harvest(home);
       expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
       const { counts } = await service.control<ServerState>('GET', '/state');
@@ -47,7 +47,7 @@ describe.each([
   });
 
   test('says which projects are surveys, to whoever may see them', async () => {
-    const home = await signedIn(service, 'archivist');
+    const home = await signedIn(service, 'archivist', WITHOUT_PAUSES);
     const { sets } = await harvest(home, 'projekt');
     const { counts } = await service.control<ServerState>('GET', '/state');
     expect(sets).toEqual([expect.objectContaining({ set: 'projekt', unreadable: [] })]);
@@ -55,12 +55,12 @@ describe.each([
     const projects = await home.json<(Entry & { survey: boolean })[]>('vocab', 'list', 'projekt');
     expect(new Set(projects.map(({ survey }) => survey))).toEqual(new Set([true, false]));
     // Whoever may see less is not told that the records are broken.
-    const stranger = await signedIn(service, 'researcher', ['--oai-auth', 'none']);
+    const stranger = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
     expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
   });
 
   test('is asked later only for what changed; deletions arrive', async () => {
-    const home = await signedIn(service);
+    const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
     await harvest(home);
     const [first, second] = await entries(home, 'heslo:predmet_druh');
     if (first === undefined || second === undefined) throw new Error('the seed has no object types');
@@ -84,8 +84,8 @@ describe.each([
 describe('harvested vocabularies', () => {
   let home: Home;
   beforeAll(async () => {
-    await using service = await serveMock();
-    home = await signedIn(service);
+    await using service = await serveMock('--min-interval', '0');
+    home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
     await harvest(home);
   });
 

@@ -3,7 +3,7 @@ import { documentOf } from '../support/contract-find.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../support/judged-finds.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -14,8 +14,8 @@ let home: Home;
 let issues: readonly Judged[];
 
 beforeAll(async () => {
-  service = await serveMock();
-  home = await signedIn(service);
+  service = await serveMock('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('harvest-vocab', 'projekt'));
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>

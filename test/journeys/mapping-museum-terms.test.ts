@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { MUSEUM_TERMS, type MuseumTerm, readMuseumTerms, UNSEEN_MUSEUM_TERMS } from '../support/museum-terms.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -12,8 +12,8 @@ let service: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock();
-  home = await signedIn(service);
+  service = await serveMock('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
 });
 afterAll(() => service.stop());
@@ -209,7 +209,7 @@ describe('a reviewed mapping', () => {
 });
 
 test('nothing is proposed from vocabularies that were never harvested', async () => {
-  const fresh = await signedIn(service);
+  const fresh = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
   const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/harvest-vocab/);

@@ -128,11 +128,9 @@ describe('removing', () => {
   });
 
   test('leaves what the service has or may have, and says what to do', async () => {
+    home = await signedIn(mock.service, 'archaeologist', settledAfter(600_000));
     await expectDone(home.pas('import', writeSeason(home, 3)));
-    await mock.service.faults(
-      { endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' },
-      { endpoint: 'oai', when: { every: 1 }, fault: 'oai-503' },
-    );
+    await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
     await home.pas('push', '--limit', '2');
     const run = await home.pas('remove', 'K-1', 'K-2', 'K-3', '--yes');
     expect(run.code).toBe(3);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, tokenOf } from '../support/raw-harvest.ts';
-import { addressFlags, type Home, signedIn } from '../support/run-pas.ts';
+import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 hostRuns();
@@ -11,7 +11,7 @@ let home: Home;
 
 beforeAll(async () => {
   mock = await startMock();
-  home = await signedIn(mock.server);
+  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
 });
 afterAll(() => mock.close());
 

@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
 
@@ -31,7 +31,7 @@ let expected: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   mock = await startMock({ pageSize: 7 });
-  signed = await signedIn(mock.server);
+  signed = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   expected = await served(mock, SET, 'oai_svc');
 });
 afterAll(() => mock.close());

@@ -8,7 +8,7 @@ import { html, markupOf } from '../../src/report/html.ts';
 import { expectReadable, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
 
 hostRuns();
@@ -52,7 +52,7 @@ let watched: WatchedPage;
 beforeAll(async () => {
   if (reasonWithoutBrowser() !== undefined) return;
   await using mock = await startMock();
-  home = await signedIn(mock.server);
+  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
   await expectDone(home.pas('push'));

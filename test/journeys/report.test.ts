@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
-import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { startMock } from '../support/start-mock.ts';
 
@@ -24,7 +24,7 @@ let home: Home;
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server);
+  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
 });

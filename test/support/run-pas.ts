@@ -53,6 +53,9 @@ export function addressFlags({ base_url, oai_base, schema_base }: Service): stri
   return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
 }
 
+/** Flags of a profile for a mock server without throttle: nothing is waited for between requests. */
+export const WITHOUT_PAUSES = ['--min-interval-ms', '0'];
+
 /** Flags of a profile for which what happens at the mock server is settled so long after a request. */
 export function settledAfter(settleMs: number, intervalMs = 10): string[] {
   return ['--min-interval-ms', `${intervalMs}`, '--settle-ms', `${settleMs}`, '--index-allowance-ms', '0'];
