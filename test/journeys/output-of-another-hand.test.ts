@@ -176,7 +176,7 @@ describe('while a file of lines is written,', () => {
     ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 300, times: 1000 }]);
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 100, times: 1000 }]);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
     await eventually(() => existsSync(at('out.jsonl')) && linesOf('out.jsonl').length).toBeGreaterThan(7);
     change(at('out.jsonl'));
@@ -295,7 +295,7 @@ describe('an SQLite file', () => {
   test('that is deleted while it is written is no success', async () => {
     rmSync(at('out.sqlite'));
     await mock.control('DELETE', '/journal');
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 300, times: 1000 }]);
+    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 100, times: 1000 }]);
     const running = home.start('harvest', SET, '--out', 'out.sqlite');
     await eventually(async () => (await pagesAsked()) > 2).toBe(true);
     rmSync(at('out.sqlite'));
