@@ -85,15 +85,19 @@ function strangeColumn(table: Table, header: string, index: number, before: read
     const position = index + 1;
     return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
   }
-  const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
+  const nearest = nearestOf(header);
   const known = COLUMN_NAMES.join(', ');
-  const isListed = before.some(({ message }) => message.includes(known));
+  const isListed = before.some(({ rule, column = '' }) => rule === 'column-unknown' && nearestOf(column) === '');
   const choice = isListed
     ? msg`Rename it, or take it out.`
     : msg`Rename it to one of the known columns, or take it out: ${known}.`;
   const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
   const advice = table.names === undefined ? rename : msg`Say in the column map what it is: an element, or "ignore".`;
   return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
+}
+
+function nearestOf(header: string): Message {
+  return alternatives(nearestNames(foldName(header), COLUMN_NAMES));
 }
 
 function isEmptyColumn({ rows }: Table, index: number): boolean {
