@@ -13,7 +13,7 @@ import { insertFind } from '../dist/src/outbox/stored-finds.js';
 const ACCOUNT = { identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '' };
 const BATCH = 10_000;
 /** As long as the import document of an ordinary find. */
-const DOCUMENT = Buffer.from(
+export const DOCUMENT = Buffer.from(
   `<?xml version="1.0" encoding="UTF-8"?>${'<svc:poznamka>keramika, okraj</svc:poznamka>'.repeat(40)}`,
 );
 

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { countElsewhere, countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
 import { needingPerson } from '../dist/src/outbox/overview.js';
-import { addFinds, claimAndSettle, fillOutbox, openFilled } from './fill-outbox.mjs';
+import { addFinds, claimAndSettle, DOCUMENT, fillOutbox, openFilled } from './fill-outbox.mjs';
 import { median } from './measure.mjs';
 
 export const title = 'what a find costs in an outbox that grows';
@@ -11,6 +12,7 @@ const ADDRESS = 'https://finds.example.org';
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
 const SAMPLE = 300;
 const ROUNDS = 5;
+const TIMES_BARE = { importMs: 20, settleMs: 4 };
 
 export async function run(bench) {
   const rows = [];
@@ -26,6 +28,19 @@ export async function run(bench) {
     ]),
   ]);
   const [first, last] = [rows[0], rows.at(-1)];
+  const bare = bareMs(join(bench.folder, 'bare.sqlite'));
+  for (const [what, key, against] of [
+    ['import', 'importMs', 'a bare insert'],
+    ['claim and settle', 'settleMs', 'two bare transactions'],
+  ]) {
+    bench.verdict(`${what} a find among ${last.size}`, {
+      figure: `${(last[key] * 1000).toFixed(0)} µs`,
+      against: `${against} ${(bare[key] * 1000).toFixed(0)} µs`,
+      ratio: last[key] / bare[key],
+      target: TIMES_BARE[key],
+      better: 'less',
+    });
+  }
   for (const [what, key] of [
     ['import', 'importMs'],
     ['claim and settle', 'settleMs'],
@@ -39,6 +54,30 @@ export async function run(bench) {
       better: 'less',
     });
   }
+}
+
+/** The least that SQLite does for the same: a row in a transaction of many; two transactions that are each on disk. */
+function bareMs(path) {
+  const database = new Sqlite(path);
+  database.pragma('journal_mode = wal');
+  database.pragma('synchronous = full');
+  database.exec('create table entries (id integer primary key, state text not null, document blob not null)');
+  const insert = database.prepare(`insert into entries (state, document) values ('queued', ?)`);
+  const update = database.prepare('update entries set state = ? where id = ?');
+  const [imports, settles] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    const insertAll = database.transaction(() => {
+      for (let n = 0; n < SAMPLE; n++) insert.run(DOCUMENT);
+    });
+    imports.push(timeMs(insertAll) / SAMPLE);
+    settles.push(
+      timeMs(() => {
+        for (let n = 1; n <= SAMPLE; n++) for (const state of ['sending', 'accepted']) update.run(state, round * SAMPLE + n);
+      }) / SAMPLE,
+    );
+  }
+  database.close();
+  return { importMs: median(imports), settleMs: median(settles) };
 }
 
 async function measuredAt(bench, size) {
