@@ -54,6 +54,7 @@ export function parseTable(file: string, bytes: Buffer): Table {
       if (faults.length === 0) rowCount += 1;
       else left.add(record.row);
       for (const fault of faults) issues.push({ ...fault, file, row: record.row });
+      refuseTooLarge(file, { faults: issues.length });
     }
   }
   if (header === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);

@@ -6,8 +6,9 @@ import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { lineAt } from '../xml/element.ts';
+import { featureParts } from './feature-parts.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import { refuseTooLarge, type Table } from './table.ts';
+import type { Table } from './table.ts';
 import { notUtf8 } from './table-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -19,71 +20,68 @@ type Values = Readonly<Record<string, unknown>>;
  * @throws FileError where it is not GeoJSON, holds no features, or is in another coordinate system
  */
 export function readGeoJson(file: string, bytes: Buffer): Table {
-  const document = parseJson(file, bytes);
-  const features = featuresOf(document);
-  if (features === undefined) {
+  refuseOdd(file, bytes);
+  const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+  const { features, rest } = featureParts(file, text);
+  const inList = text.length - rest.length;
+  const listStart = features?.[0]?.start ?? text.length;
+  const document = rest.length > MAX_PART_BYTES ? {} : parseJson(file, text, rest, (at) => (at < listStart ? at : at + inList));
+  const parts = document['type'] === 'Feature' ? [{ start: 0, end: text.length }] : features;
+  if (parts === undefined || !['Feature', 'FeatureCollection'].includes(String(document['type']))) {
     throw new FileError(file, msg`${file} is JSON, but holds no features of GeoJSON.`, {
       hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
-  refuseTooLarge(file, { rows: features.length });
   const system = systemOf(file, document);
   const place = { file, unit: 'feature' } as const;
-  const issues: Issue[] = [];
-  const records = function* (): Generator<NamedValues> {
-    for (const [index, feature] of features.entries()) {
+  const records = function* (): Generator<NamedValues | Issue> {
+    for (const [index, { start, end }] of parts.entries()) {
       const row = index + 1;
-      const read = readFeature(feature, system);
-      // What was read takes less room than the feature.
-      features[index] = undefined;
-      if (isReadable(read)) yield { row, ...read.value };
-      else issues.push(errorIssue(read.rule, read.problem, { ...place, row }));
+      const read =
+        end - start > MAX_PART_BYTES
+          ? unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. A find has a point and a few words.`)
+          : readFeature(
+              parseJson(file, text, text.subarray(start, end), (at) => start + at),
+              system,
+            );
+      yield isReadable(read) ? { row, ...read.value } : errorIssue(read.rule, read.problem, { ...place, row });
     }
   };
-  if (features.length === 0)
-    issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
-  return tableOfRecords(place, records(), issues);
+  const none = errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file });
+  return tableOfRecords(place, { [Symbol.iterator]: records }, parts.length === 0 ? [none] : []);
 }
 
-/** What is read of JSON takes many times its room. */
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
-/** Objects and lists of a feature: itself, its place, its properties, and some among those. */
-const MAX_PARTS = 8;
+/** Of a feature, and of all that stands around the features: what is made of JSON takes many times its room. */
+const MAX_PART_BYTES = 1024 * 1024;
 
-/** Before anything is made of it: an empty list takes many times the room of its two signs. */
-function rowsIn(bytes: Buffer): number {
-  let parts = 0;
-  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b) parts += 1;
-  return Math.floor(parts / MAX_PARTS);
-}
-
-function parseJson(file: string, bytes: Buffer): Values {
+function refuseOdd(file: string, bytes: Buffer): void {
   if (bytes.length > MAX_JSON_BYTES) {
     throw new FileError(file, msg`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
       hint: msg`Save the layer as a GeoPackage, or split it.`,
     });
   }
-  refuseTooLarge(file, { rows: rowsIn(bytes) });
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+}
+
+/** @param placeOf where in the whole something of the part stands */
+function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: number) => number): Values {
+  const text = part.toString('utf8');
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch (thrown) {
-    const reason = messageOf(thrown);
-    const offset = /at position (\d+)/.exec(reason)?.[1];
-    const line = lineAt(text, offset === undefined ? text.length : Number(offset));
+    const found = messageOf(thrown);
+    const offset = /at position (\d+)/.exec(found)?.[1];
+    const reason = found.replace(/ at position \d.*$/, '');
+    const place = placeOf(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
+    const line = lineAt(whole.toString('latin1', 0, place), place);
     throw new FileError(file, msg`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
       cause: thrown,
       hint: msg`The file may be cut short. Save the layer as GeoJSON again.`,
     });
   }
-}
-
-function featuresOf(document: Values): unknown[] | undefined {
-  if (document['type'] === 'Feature') return [document];
-  const features = document['features'];
-  return document['type'] === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
 }
 
 /** In practice longitude comes first, also where the name of the system stands for one with latitude first. */
@@ -98,8 +96,8 @@ function systemOf(file: string, document: Values): GeomSystem {
   return system;
 }
 
-function readFeature(feature: unknown, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
-  if (!isObject(feature) || feature['type'] !== 'Feature') {
+function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
+  if (feature['type'] !== 'Feature') {
     return unreadable('feature', msg`This is no feature of GeoJSON: its type is not "Feature".`);
   }
   const values = new Map<string, string>();

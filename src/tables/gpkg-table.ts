@@ -114,7 +114,7 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   const issues: Issue[] = [];
-  const records: NamedValues[] = [];
+  const records: (NamedValues | Issue)[] = [];
   let counted = 0;
   for (const feature of database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>) {
     counted += 1;
@@ -123,7 +123,7 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
     const { [layer.geometryColumn]: geometry, ...attributes } = feature;
     const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };
     if (!isReadable(point)) {
-      issues.push(errorIssue(point.rule, point.problem, { ...place, row }));
+      records.push(errorIssue(point.rule, point.problem, { ...place, row }));
       continue;
     }
     const values = new Map(

@@ -27,24 +27,23 @@ export function readGpx(file: string, document: XmlDocument): Table {
   }
   const place = { file, unit: 'waypoint' } as const;
   const lineOf = lineCounter(document);
-  const issues: Issue[] = [];
-  const records: NamedValues[] = [];
+  const records: (NamedValues | Issue)[] = [];
   waypoints.forEach((waypoint, index) => {
     const where = { row: index + 1, line: lineOf(waypoint.start) };
     const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
     if (!isDecimal(lon) || !isDecimal(lat)) {
       const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
-      issues.push(errorIssue('geometry-form', message, { ...place, ...where }));
+      records.push(errorIssue('geometry-form', message, { ...place, ...where }));
       return;
     }
     const [stray] = strayTextsIn(document, waypoint);
     if (stray !== undefined) {
-      issues.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
+      records.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
       return;
     }
     records.push({ ...where, values: valuesOf(waypoint), point: { system: '4326', x: lon, y: lat } });
   });
-  return tableOfRecords(place, records, issues);
+  return tableOfRecords(place, records, []);
 }
 
 function valuesOf(waypoint: XmlElement): Map<string, string> {

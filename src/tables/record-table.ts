@@ -12,28 +12,37 @@ export type NamedValues = {
 };
 
 /**
- * A table with a column for every name that any of the records has, in the order in which they are first met.
+ * A table with a column for every name that any of the records has, in the order in which they are first met. Nothing is kept of the
+ * records but the rows that are left out.
  *
- * @param found what is wrong with those that are no records, once they were walked
+ * @param records each a record, or why it is none; walked more than once
+ * @param found what is wrong with the file
  */
-export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues>, found: readonly Issue[]): Table {
+export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, found: readonly Issue[]): Table {
   const columns = new Set<string>();
-  const read: TableRow[] = [];
-  for (const { values, ...record } of records) {
-    for (const name of values.keys()) columns.add(name);
-    // What later records have beside it is added when the row is walked.
-    read.push({ ...record, cells: Array.from(columns, (name) => values.get(name) ?? '') });
-    refuseTooLarge(place.file, { rows: read.length, columns: columns.size });
+  const issues = [...found];
+  const left = new Set<number>();
+  let rowCount = 0;
+  let count = 0;
+  for (const record of records) {
+    count += 1;
+    if (!('values' in record)) issues.push(record);
+    else {
+      for (const name of record.values.keys()) columns.add(name);
+      const faults = characterFaults([...record.values.values()], [...record.values.keys()]);
+      for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, { ...record, cells: [] }) });
+      if (hasErrors(faults)) left.add(record.row);
+      else rowCount += 1;
+    }
+    refuseTooLarge(place.file, { rows: count, columns: columns.size, faults: issues.length });
   }
   const header = [...columns];
-  const issues = [...found];
-  const sound = read.filter((row) => {
-    const faults = characterFaults(row.cells, header);
-    for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, row) });
-    return !hasErrors(faults);
-  });
   const rows = function* (): Generator<TableRow> {
-    for (const row of sound) yield { ...row, cells: header.map((_, at) => row.cells[at] ?? '') };
+    for (const record of records) {
+      if (!('values' in record) || left.has(record.row)) continue;
+      const { values, ...where } = record;
+      yield { ...where, cells: header.map((name) => values.get(name) ?? '') };
+    }
   };
-  return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount: sound.length, issues };
+  return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };
 }

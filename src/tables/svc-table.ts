@@ -25,25 +25,24 @@ export function readFindRecords(file: string, document: XmlDocument): Table | un
   if (finds.length === 0) return undefined;
   const place = { file, unit: 'find' } as const;
   const lineOf = lineCounter(document);
-  const issues: Issue[] = [];
-  const records: NamedValues[] = [];
+  const records: (NamedValues | Issue)[] = [];
   finds.forEach(({ find, wrapper }, index) => {
     const where = { row: index + 1, line: lineOf(find.start) };
     const guarded = childOf(find, 'chranene_udaje');
     if (guarded?.text.trim() === FORBIDDEN_TEXT) {
       const message = msg`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
-      issues.push(errorIssue('place-withheld', message, { ...place, ...where }));
+      records.push(errorIssue('place-withheld', message, { ...place, ...where }));
       return;
     }
     const parts = [find, ...find.children, ...(guarded?.children ?? [])];
     const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
     if (stray !== undefined) {
-      issues.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
+      records.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
       return;
     }
     records.push({ ...where, values: valuesOf(find, guarded, wrapper) });
   });
-  return tableOfRecords(place, records, issues);
+  return tableOfRecords(place, records, []);
 }
 
 function* findsIn(element: XmlElement, parent: XmlElement | undefined, wrapper: XmlElement | undefined): Generator<Met> {

@@ -58,6 +58,7 @@ export async function readXlsx(file: string, bytes: Buffer, named: string | unde
     const own = header.map((_, column) => cells[column] ?? '');
     found.push(...characterFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
     issues.push(...found);
+    refuseTooLarge(file, { faults: issues.length });
     if (!hasErrors(found)) sound.push({ row, cells: own });
   });
   if (sound.length === 0 && !hasErrors(issues)) {

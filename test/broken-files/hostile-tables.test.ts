@@ -103,4 +103,20 @@ describe('a table of text that no season has is one clear error:', () => {
     const bytes = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }));
     expect(await refusal('season.geojson', bytes)).toContain('columns');
   });
+
+  test.each([
+    ['a feature of more names than any has', `{"type":"Feature","properties":{${Array.from({ length: 150_000 }, (_, at) => `"${at}":1`).join()}}}`],
+    ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000)],
+    ['a text that is longer than any note', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } })],
+  ])('but %s is an error of its row, and the others are read', async (_, feature) => {
+    const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
+    const table = await readTableBytes('season.geojson', Buffer.from(`{"features":[${sound},${feature} , ${sound}],"type":"FeatureCollection"}`));
+    expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual([1, 3].map((row) => [row, 'A, ]} \\']));
+    expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
+  });
+
+  test('a million cells with characters that no text needs', () => {
+    const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
+    expect(() => parseTable('season.csv', bytes)).toThrow('more than 300000 errors in its form');
+  });
 });
