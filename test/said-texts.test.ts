@@ -12,7 +12,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
     'the first word of a Redis error is its code by protocol, and what is ERR has no other than its text',
   'src/find/find-schema.ts': 'libxml2 says in its text alone what kind of fault it found; the texts are put into plainer words',
   'src/xml/xsd.ts': 'libxml2 names the element at fault in its text alone, and the namespaces of a schema are taken out of it',
-  'src/commands/commander-texts.ts': 'commander says in its text alone what a fault of the command line is about',
   'src/store/toml.ts': 'what stands beside the fault is cut off; nothing is decided by it',
   'src/tables/geojson-table.ts': 'JSON.parse says in its text alone at which character it stopped',
 };

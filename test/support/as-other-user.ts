@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT } from './run-pas.ts';
@@ -21,6 +21,9 @@ export function asStranger(example: string): Stranger {
   mkdirSync(modules);
   for (const name of readdirSync(join(PROJECT, 'node_modules')))
     symlinkSync(join(PROJECT, 'node_modules', name), join(modules, name));
+  // The version that this Node can load, by the name that everybody else knows it by.
+  if (!existsSync(join(modules, 'better-sqlite3')))
+    symlinkSync(join(PROJECT, 'node_modules', 'better-sqlite3-12'), join(modules, 'better-sqlite3'));
   symlinkSync(PROJECT, join(modules, 'pas-finds'));
   return {
     folder,

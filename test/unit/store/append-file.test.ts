@@ -73,9 +73,11 @@ test('a file that grew over many runs is known again, by its end and as a whole'
       const path = aPath();
       const { extent, seal, bytes } = await grown(path, pages);
       expect(readFileSync(path).equals(Buffer.concat([bytes, Buffer.from('tail')]))).toBe(true);
-      const [byEnd, asWhole] = [await openAppendFile(path, extent, seal), await openAppendFile(path, extent, undefined)];
-      expect(byEnd.extent()).toEqual(extent);
-      expect(asWhole.extent()).toEqual(extent);
+      for (const closed of [seal, undefined]) {
+        const again = await openAppendFile(path, extent, closed);
+        expect(again.extent()).toEqual(extent);
+        await again.close(extent, 'tail');
+      }
     }),
     { numRuns: 20 },
   );
