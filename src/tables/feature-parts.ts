@@ -1,6 +1,6 @@
 import { refuseTooLarge } from './table.ts';
 
-export type Part = { readonly start: number; readonly end: number };
+type Part = { readonly start: number; readonly end: number };
 
 type Parts = {
   /** Absent where there is no list of features. */
