@@ -12,9 +12,9 @@ import {
   pasWithFilesUpTo,
 } from '../support/hostile-disk.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMockProcess } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMockProcess('--min-interval', '10');
 let home: Home;
 let outbox: string;
 let findsBefore = 0;

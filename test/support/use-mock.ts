@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { countMade } from './count-made.ts';
-import { type MockState, type RunningMock, serveMock } from './mock-process.ts';
+import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
 
 type UsedMock = {
   readonly service: RunningMock;
@@ -10,10 +10,19 @@ type UsedMock = {
 
 /** One mock server for the tests of a file, as new before each of them. To be called beside them, not in one. */
 export function useMock(...flags: readonly string[]): UsedMock {
+  return useStarted(() => serveMock(...flags));
+}
+
+/** The same in a process of its own, for tests that stand still while another process runs. */
+export function useMockProcess(...flags: readonly string[]): UsedMock {
+  return useStarted(() => startMockProcess(...flags));
+}
+
+function useStarted(start: () => Promise<RunningMock>): UsedMock {
   let service: RunningMock | undefined;
   let made: (() => Promise<MockState>) | undefined;
   beforeAll(async () => {
-    service = await serveMock(...flags);
+    service = await start();
   });
   afterAll(() => service?.stop());
   beforeEach(async () => {
