@@ -5,9 +5,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { digestOf, everythingIn, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMockProcess } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMockProcess('--min-interval', '10');
 let home: Home;
 
 /** Large enough that the databases beside it stay below its size. */
