@@ -34,12 +34,13 @@ export type Columns = {
 export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
+  const strange = strangeColumns(table);
   table.header.forEach((header, index) => {
     const called = table.names?.[index];
     if (called === '') return;
     const name = meaningOfColumn(called ?? header);
     const where = { ...headerPlaceOf(table), column: header };
-    if (name === undefined) issues.push(...strangeColumn(table, header, index, issues));
+    if (name === undefined) issues.push(...strange(header, index));
     else if (positions.has(name))
       issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
     else positions.set(name, index);
@@ -72,32 +73,31 @@ function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
   };
 }
 
-/** @param before what was said of other columns: all names are listed once, however many columns are strange */
-function strangeColumn(table: Table, header: string, index: number, before: readonly Issue[]): Issue[] {
-  const where = { ...headerPlaceOf(table), column: header };
-  const folded = foldName(header);
-  if (folded === ISSUES_COLUMN) return [];
-  if (MADE_BY_SERVICE.includes(folded)) {
-    return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
-  }
-  if (header === '') {
-    if (isEmptyColumn(table, index)) return [];
-    const position = index + 1;
-    return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
-  }
-  const nearest = nearestOf(header);
-  const known = COLUMN_NAMES.join(', ');
-  const isListed = before.some(({ rule, column = '' }) => rule === 'column-unknown' && nearestOf(column) === '');
-  const choice = isListed
-    ? msg`Rename it, or take it out.`
-    : msg`Rename it to one of the known columns, or take it out: ${known}.`;
-  const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-  const advice = table.names === undefined ? rename : msg`Say in the column map what it is: an element, or "ignore".`;
-  return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
-}
-
-function nearestOf(header: string): Message {
-  return alternatives(nearestNames(foldName(header), COLUMN_NAMES));
+/** What is said of each column that is none; all names are listed once, however many columns are strange. */
+function strangeColumns(table: Table): (header: string, index: number) => Issue[] {
+  let isListed = false;
+  return (header, index) => {
+    const where = { ...headerPlaceOf(table), column: header };
+    const folded = foldName(header);
+    if (folded === ISSUES_COLUMN) return [];
+    if (MADE_BY_SERVICE.includes(folded)) {
+      return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
+    }
+    if (header === '') {
+      if (isEmptyColumn(table, index)) return [];
+      const position = index + 1;
+      return [errorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where)];
+    }
+    const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
+    const known = COLUMN_NAMES.join(', ');
+    const choice = isListed
+      ? msg`Rename it, or take it out.`
+      : msg`Rename it to one of the known columns, or take it out: ${known}.`;
+    isListed ||= nearest === '';
+    const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
+    const advice = table.names === undefined ? rename : msg`Say in the column map what it is: an element, or "ignore".`;
+    return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
+  };
 }
 
 function isEmptyColumn({ rows }: Table, index: number): boolean {

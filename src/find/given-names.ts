@@ -10,7 +10,7 @@ export const GIVEN_NAMES: ReadonlySet<string> = new Set(
     'jiri jilji joachim john johann jonas jonatan josef jozef julius juraj justin kajetan kamil karel karol kazimir klaus klement konrad konstantin ' +
     'kornel krystof krystian kristian kryspin kvetoslav kvido ladislav leo leon leopold leos libor lubor lubomir lubos ludek ludomir ludovit ludvik ' +
     'lukas luis lumir luther magnus marcel marcin marek marian mario marius martin matej mathias matous matyas maxim max maxmilian medard mecislav ' +
-    'metodej michael michal mikolas mikulas milan milivoj miloslav milos milivoj milutin miroslav mojmir moric narcis nikola nikolas norbert oldrich ' +
+    'metodej michael michal mikolas mikulas milan milivoj miloslav milos milutin miroslav mojmir moric narcis nikola nikolas norbert oldrich ' +
     'oleg oliver olivier ondrej oskar ota otakar otmar oto otokar otto pankrac patrik pavel paul pavol peter petr philip pravoslav premek premysl ' +
     'prokop radan radek radim radko radomil radomir radovan radoslav rafael rainer rastislav ratibor ray rene richard robert robin roland roman ' +
     'rostislav ruben rudolf samuel sebastian sergej servac severin silvestr simon slavomir slavoj slavomil sobeslav stanislav stefan stepan svatopluk ' +
@@ -23,9 +23,9 @@ export const GIVEN_NAMES: ReadonlySet<string> = new Set(
     'gabriela galina gerda gertruda gisela gita gizela hana hedvika helena helga henrieta hermina hilda ida ilona ingrid irena iris irma iva ivana ' +
     'iveta ivona ivanka izabela jana jarmila jaromira jaroslava jindra jindriska jirina jitka johana jolana josefa jozefina judita julie julia juliana ' +
     'justina kamila karina karla karolina katarina katerina klara kristina kristyna kveta kvetoslava kvetuse lada ladislava laura lea lenka leona ' +
-    'libuse lidmila liliana linda livia lubica lubomira lucie ludmila luisa lydie magda magdalena magdalena marcela margareta margita maria mariana ' +
+    'libuse lidmila liliana linda livia lubica lubomira lucie ludmila luisa lydie magda magdalena marcela margareta margita maria mariana ' +
     'marie marketa marta martina matylda melanie michaela michala milada milena miloslava miluse mirka miroslava monika nada nadezda natalie nela ' +
-    'nikol nina nora olga olina otilie otylie pavla pavlina patricie petra petronela radana radka radmila radomira radoslava regina renata renata ' +
+    'nikol nina nora olga olina otilie otylie pavla pavlina patricie petra petronela radana radka radmila radomira radoslava regina renata ' +
     'romana rozalie rudolfa ruzena sabina sandra sara sarka silvie simona slavena slavka sofie sona stanislava stela stepanka svatava svetlana sylva ' +
     'sylvie tamara tana tatana tekla tereza terezie uljana ursula vaclava valerie vanda vendula vendulka vera veronika vesna viera vilma viktorie ' +
     'viola vladimira vladena vlasta vlastimila vojteska xenie yvona zaneta zdena zdenka zdislava zelmira zina zita zlata zlatuse zofie zora zuzana'

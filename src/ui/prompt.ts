@@ -1,6 +1,7 @@
 import inquirer from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { foldName } from '../text/names.ts';
 
 /** Something to choose. `short` is what stays on the screen; `description` is shown while the offer is the one that Enter takes. */
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
@@ -87,6 +88,18 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream)
       return value;
     },
   };
+}
+
+/** The first is taken by Enter; typing looks for others. */
+export function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T>[]): Promise<T> {
+  return prompt.search({
+    message,
+    offers: (typed) => {
+      const wanted = foldName(typed);
+      const fitting = all.filter(({ name }) => foldName(name).includes(wanted));
+      return fitting.length > 0 ? fitting : [{ remark: t`Nothing is called so. Type other letters.` }];
+    },
+  });
 }
 
 function yesAndNo() {

@@ -1,19 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 
 hostRuns();
 let home: Home;
-const NOWHERE = 'http://127.0.0.1:9';
 
 beforeAll(async () => {
-  home = makeHome();
-  await expectDone(
-    home.pas(
-      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
-      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
-    ),
-  );
+  home = await homeWithoutNetwork();
 });
 
 type Report = { invalid: number; new_people: { name: string; finds: number }[]; issues: { rule: string; row: number }[] };

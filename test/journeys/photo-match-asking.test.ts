@@ -2,25 +2,18 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
-import { expectDone, type Home, makeHome } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 hostRuns();
 
 let home: Home;
-const NOWHERE = 'http://127.0.0.1:9';
 /** Of the day of the finds; K-3 lies here. */
 const [taken, place] = ['2024:06:01 10:00:00', [14.40101, 50.08] as const];
 
 /** One photograph of each kind of match, and no network. */
 beforeEach(async () => {
-  home = makeHome();
-  await expectDone(
-    home.pas(
-      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
-      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
-    ),
-  );
+  home = await homeWithoutNetwork();
   await home.pas('import', writeSeason(home, 3));
   home.file('card/k_01.jpg', await placedPhotograph('jpeg', { shade: 1, taken }));
   home.file('card/IMG_0003.jpg', await placedPhotograph('jpeg', { shade: 2, taken, place }));

@@ -135,6 +135,21 @@ function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
+/** Nobody listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** A home of the field: its profile names a service that cannot be reached. */
+export async function homeWithoutNetwork(): Promise<Home> {
+  const home = makeHome();
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
+      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
+    ),
+  );
+  return home;
+}
+
 /** By service: a later one may have got the same address. */
 const signedInHomes = new WeakMap<Service, Map<string, Promise<Home>>>();
 

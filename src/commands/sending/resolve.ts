@@ -15,6 +15,7 @@ import {
 } from '../../flows/reconcile/resolve-doubt.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { wholeNumber } from '../finds/list.ts';
@@ -77,11 +78,8 @@ function decisionsIn({ created, resend, drop }: ResolveOptions): Decision[] {
 
 function undo({ terminal }: Context, outbox: ServiceOutbox, name: string, takeOver: boolean): ExitReason {
   const { decision, entries } = undoDecision(outbox, name, { takeOver });
-  for (const { kind, state, photo } of entries.map((entry) => ({
-    ...entry,
-    photo: entry.kind === 'photo' ? entry.photograph.name : '',
-  }))) {
-    const [what, now] = [printable(kind === 'photo' ? photo : name), STATE_WORDS[state]];
+  for (const entry of entries) {
+    const [what, now] = [printable(entry.kind === 'photo' ? entry.photograph.name : name), STATE_WORDS[entry.state]];
     terminal.line(t`${what}: the decision is taken back; it is ${now} as before.`);
   }
   terminal.value({ find: name, undone: decision, entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })) });
@@ -113,13 +111,7 @@ async function ask(
   if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name) });
   const prompt = await context.prompt();
   const offers = [...offersOf(open), { value: undefined, name: t`leave it open` }];
-  const chosen = await prompt.search<Decision | 'other' | undefined>({
-    message: t`What became of ${name}?`,
-    offers: (typed) => {
-      const like = offers.filter((offer) => offer.name.toLowerCase().includes(typed.trim().toLowerCase()));
-      return like.length > 0 ? like : offers;
-    },
-  });
+  const chosen = await choose<Decision | 'other' | undefined>(prompt, t`What became of ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const problemOf = async (text: string) => {
     const problem = recordProblem(outbox, open.entry, text.trim());

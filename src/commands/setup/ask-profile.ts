@@ -4,6 +4,7 @@ import { requireTls } from '../../context/config.ts';
 import type { Context } from '../../context/context.ts';
 import { probeHarvesting } from '../../context/offered-profile.ts';
 import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../../context/profile-settings.ts';
+import { choose } from '../../ui/prompt.ts';
 
 const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username', 'oai_auth'];
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
@@ -19,7 +20,7 @@ export async function askForRest(context: Context, given: ProfileSettings): Prom
     const message = `${help}:`;
     const answer =
       typeof kind === 'object'
-        ? await prompt.search({ message, offers: (typed) => choices(key, kind, typed) })
+        ? await choose(prompt, message, choices(key, kind))
         : await prompt.text({
             message,
             ...(offered.schema_base === undefined ? {} : { fallback: String(offered.schema_base) }),
@@ -31,10 +32,9 @@ export async function askForRest(context: Context, given: ProfileSettings): Prom
 }
 
 /** The first is taken by Enter: what may be left out is left out. */
-function choices(key: ProfileKey, kind: readonly string[], typed: string) {
+function choices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
-  const fitting = all.filter((value) => value.startsWith(typed.trim().toLowerCase()));
-  return (fitting.length > 0 ? fitting : all).map((value) => ({ value, name: value }));
+  return all.map((value) => ({ value, name: value }));
 }
 
 function problemOf(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {

@@ -7,8 +7,7 @@ import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/colum
 import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-degrees.ts';
-import { foldName } from '../../text/names.ts';
-import type { Offer, Prompt } from '../../ui/prompt.ts';
+import { choose, type Offer, type Prompt } from '../../ui/prompt.ts';
 import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
 import { glossOf, nameOrderText, PART_WORDS, previewLines, ruleText } from './table-texts.ts';
@@ -215,16 +214,4 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
     fixed: [...others, { element, text: value, reasons: [t`chosen by a person`] }],
     undecided: proposal.undecided.filter((name) => name !== element),
   };
-}
-
-/** The first is taken by Enter; typing looks for others. */
-function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T>[]): Promise<T> {
-  return prompt.search({
-    message,
-    offers: (typed) => {
-      const wanted = foldName(typed);
-      const fitting = all.filter(({ name }) => foldName(name).includes(wanted));
-      return fitting.length > 0 ? fitting : [{ remark: t`Nothing is called so. Type other letters.` }];
-    },
-  });
 }

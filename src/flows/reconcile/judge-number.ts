@@ -1,12 +1,11 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { readHarvestedFind } from '../../find/harvested-find.ts';
-import { entityOf, type OaiRecord } from '../../oai/record.ts';
+import type { OaiRecord } from '../../oai/record.ts';
 import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { mayHaveArrived } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import type { FindHarvest } from '../harvest/harvest-finds.ts';
+import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
 import { tooEarly } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
@@ -58,9 +57,8 @@ type Asking = Pick<FindHarvest, 'client' | 'format' | 'signal'>;
 /** A record as it is now, asked for by itself; undefined where it is not shown. */
 export async function currentRecord(asking: Asking, identCely: string): Promise<RecordEvidence> {
   const record = await listedRecord(asking, identCely);
-  const entity = record === undefined ? undefined : entityOf(record);
-  const find = entity === undefined ? undefined : readHarvestedFind(entity);
-  return record === undefined || find === undefined ? undefined : { find, changedMs: record.header.datestampMs };
+  const listed = record === undefined ? undefined : listedFindOf(record);
+  return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
 }
 
 /** The same with what is listed and not shown; undefined where there is none. */

@@ -1,14 +1,13 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS } from '../../find/fields.ts';
-import { differingElements, type HarvestedFind, readHarvestedFind, valueText } from '../../find/harvested-find.ts';
-import { entityOf } from '../../oai/record.ts';
+import { differingElements, type HarvestedFind, valueText } from '../../find/harvested-find.ts';
 import { knownAccount } from '../../outbox/accounts.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { ownerOf } from '../../outbox/owners.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
-import type { FindHarvest } from '../harvest/harvest-finds.ts';
+import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { accountsOf } from './doubt-window.ts';
 import { elementsSent } from './gather-evidence.ts';
 import { makingOf } from './judge-doubt.ts';
@@ -71,11 +70,11 @@ export async function lookAtRecord(
   identCely: string,
 ): Promise<LookedAt | undefined> {
   const record = await listedRecord(context, identCely);
-  if (record === undefined || record.header.deleted) return undefined;
-  const entity = entityOf(record);
-  const find = entity === undefined ? undefined : readHarvestedFind(entity);
-  if (find === undefined)
+  const listed = record === undefined ? undefined : listedFindOf(record);
+  if (record === undefined || listed?.kind === 'deleted') return undefined;
+  if (listed?.kind !== 'shown')
     return { compared: [], doubts: [msg`The service has ${identCely} and does not show it to this account.`] };
+  const { record: find } = listed;
   const compared = compare(entry, find);
   const differing = compared
     .filter(({ differs }) => differs)
