@@ -36,6 +36,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
   let lookedMs = Number.NEGATIVE_INFINITY;
   let looking = false;
   let alone = false;
+  let comingBack: Promise<void> | undefined;
 
   const lookForIt = (): void => {
     if (looking || closing.signal.aborted || clock.monotonicMs() - lookedMs < LOOK_AGAIN_MS) return;
@@ -86,7 +87,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
     const quiet = await local.update(scopes, (states, nowMs) => ({
       result: states.every(({ leavingUntilMs }) => leavingUntilMs <= nowMs),
     }));
-    if (!quiet || found !== back) return;
+    if (!quiet) return;
     found = undefined;
     try {
       await back.update(scopes, (states, nowMs) => ({
@@ -111,7 +112,13 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
 
   return {
     async update(scopes, change) {
-      if (shared === undefined) await comeBack(scopes);
+      // Whoever asks meanwhile must not leave by the local pace.
+      if (shared === undefined) {
+        comingBack ??= comeBack(scopes).finally(() => {
+          comingBack = undefined;
+        });
+        await comingBack;
+      }
       const store = shared;
       if (store !== undefined) {
         try {

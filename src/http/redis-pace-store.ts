@@ -143,7 +143,7 @@ async function readFacts(redis: Redis): Promise<Facts> {
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
-type Look = { readonly nowMs: number; readonly clockWasSet: boolean; readonly server: string; readonly texts: readonly string[] };
+type Look = { readonly nowMs: number; readonly server: string; readonly texts: readonly string[] };
 
 function storeIn(
   redis: Redis,
@@ -157,16 +157,18 @@ function storeIn(
   };
   const key = `pas:pace:1:{${service}}`;
   let last: Stamp | undefined;
+  /** Until all who share the scopes are told of it. */
+  let clockWasSet = false;
 
   const look = async (fields: readonly string[]): Promise<Look> => {
     const askedMs = clock.monotonicMs();
     const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
     const { nowMs, values } = readReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
-    const clockWasSet = last !== undefined && wasSet(last, stamp);
+    clockWasSet ||= last !== undefined && wasSet(last, stamp);
     last = stamp;
     const [server = '', ...texts] = values;
-    return { nowMs, clockWasSet, server, texts };
+    return { nowMs, server, texts };
   };
 
   const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
@@ -177,13 +179,13 @@ function storeIn(
     for (let conflicts = 0; ; conflicts += 1) {
       // Whoever comes in between got on with it, so one repeat is free.
       if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MOST_CONFLICT_WAIT_MS));
-      const { nowMs, clockWasSet, server, texts } = await look(fields);
+      const { nowMs, server, texts } = await look(fields);
       const found = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
       const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
         fields.map((field, index) => [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)]);
       if (clockWasSet || server !== runId || found.includes(undefined)) {
         const fresh = found.map((state) => forgotten(state, nowMs));
-        await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)]);
+        if (await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)])) clockWasSet = false;
         continue;
       }
       const { result, next } = change(

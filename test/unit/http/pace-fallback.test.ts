@@ -12,13 +12,16 @@ type Health = 'up' | 'away' | 'refused';
 /** A shared store whose health can be changed, with its fallback, and a pace on top. */
 async function scene(health: Health = 'up') {
   const clock = manualClock();
-  const state = { health };
+  const state = { health, latencyMs: 0 };
   const said: string[] = [];
   const shared = new Map<string, PaceState>();
   const inMemory = memoryPaceStore(clock, shared);
   const failing = <T>(work: () => Promise<T>): Promise<T> =>
     state.health === 'up' ? work() : Promise.reject(new PaceStoreError(state.health, state.health));
-  const update: PaceStore['update'] = (scopes, change) => failing(() => inMemory.update(scopes, change));
+  const update: PaceStore['update'] = async (scopes, change) => {
+    if (state.latencyMs > 0) await clock.sleep(state.latencyMs);
+    return failing(() => inMemory.update(scopes, change));
+  };
   const open = () =>
     openWithFallback({
       connect: () => failing(async () => ({ update, close: () => undefined })),
@@ -118,6 +121,22 @@ test('it is not gone back to while a request of this machine is about to leave',
     return said;
   }).toEqual(['lost: away', 'back']);
   expect(await pace.waitMs()).toBeGreaterThan(90);
+});
+
+test('while it is gone back to, nobody of this machine leaves alone', async () => {
+  const { clock, state, said, store } = await scene();
+  const look = () => store.update(['address:a'], (_states, _nowMs, leastIntervalMs) => ({ result: leastIntervalMs }));
+  state.health = 'away';
+  expect(await look()).toBe(2000);
+  state.health = 'up';
+  await clock.advance(1000);
+  expect(await look()).toBe(2000);
+  await clock.advance(1);
+  state.latencyMs = 5;
+  const looks = Promise.all([look(), look(), look()]);
+  await clock.advance(100);
+  expect(await looks).toEqual([undefined, undefined, undefined]);
+  expect(said).toEqual(['lost: away', 'back']);
 });
 
 test('a mistake of ours is not taken for a store that is away', async () => {

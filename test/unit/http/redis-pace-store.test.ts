@@ -104,6 +104,36 @@ describe('what answers like a Redis', () => {
   });
 });
 
+test('a clock that was set makes everybody wait, also where another one leaves in the same moment', async () => {
+  const leaving = encodeState({ ...UNSEEN, lastDepartureMs: 1_700_000_000_000, leavingUntilMs: 1_700_000_003_000 });
+  let [aheadMs, scope, others] = [0, leaving, 0];
+  const startedMs = systemClock.monotonicMs();
+  await using redis = await startFakeRedis((words) => {
+    if (words[0]?.toLowerCase() !== 'eval') return bulk('run_id:abc\r\n');
+    if (words[2] === '1' && words[1]?.startsWith('local now')) {
+      const nowMs = 1_700_000_000_000 + systemClock.monotonicMs() - startedMs + aheadMs;
+      const time = [Math.floor(nowMs / 1000), Math.floor((nowMs % 1000) * 1000)].map(String).map(bulk).join('');
+      return `*3\r\n${time}*3\r\n${bulk('abc')}${bulk(scope)}${bulk(scope)}`;
+    }
+    // Who has not yet seen the new clock takes a slot by the old one, between the look and the write.
+    others += 1;
+    if (others === 1) return ':0\r\n';
+    scope = words.at(-1) ?? '';
+    return ':1\r\n';
+  });
+  const address = readRedisAddress(redis.url);
+  if (isAddressFault(address)) throw new Error(String(address.message));
+  const options = { address, password: undefined, service: 'http://service', clock: systemClock, random: () => 0 };
+  const store = await openRedisPaceStore(options);
+  const leavingUntil = () =>
+    store.update(SCOPES, (states, nowMs) => ({ result: states.every(({ leavingUntilMs }) => leavingUntilMs > nowMs) }));
+  expect(await leavingUntil()).toBe(true);
+  aheadMs = 60_000;
+  // What only looks, and what is done meanwhile in the same process, must not take it for known either.
+  expect(await Promise.all([leavingUntil(), leavingUntil()])).toEqual([true, true]);
+  store.close();
+});
+
 describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   let redis: RedisProcess;
   const opened: RedisPaceStore[] = [];
