@@ -1,6 +1,6 @@
 /** The least that a harvester can do: asks for page after page, and keeps the bytes of each in a file, or its records in SQLite. */
 import { appendFileSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
+import { openSqlite } from '../dist/src/store/database.js';
 
 const [endpoint, set, format, out] = process.argv.slice(2);
 const keep = out.endsWith('.sqlite') ? keepInSqlite() : (text) => appendFileSync(out, text);
@@ -13,7 +13,7 @@ while (query !== '') {
 }
 
 function keepInSqlite() {
-  const database = new Sqlite(out);
+  const database = openSqlite(out);
   database.pragma('journal_mode = wal');
   database.exec('create table records (identifier text primary key, xml text not null)');
   const insert = database.prepare('insert into records values (?, ?)');

@@ -1,10 +1,10 @@
 /** The least that an import can do: reads a table of CSV and puts its rows into SQLite, in one transaction. */
 import { createReadStream } from 'node:fs';
-import Sqlite from 'better-sqlite3';
 import { parse } from 'csv-parse';
+import { openSqlite } from '../dist/src/store/database.js';
 
 const [table, out] = process.argv.slice(2);
-const database = new Sqlite(out);
+const database = openSqlite(out);
 database.pragma('journal_mode = wal');
 database.exec('create table rows (id integer primary key, cells text not null)');
 const insert = database.prepare('insert into rows (cells) values (?)');

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { countElsewhere, countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
 import { needingPerson } from '../dist/src/outbox/overview.js';
+import { openSqlite } from '../dist/src/store/database.js';
 import { addFinds, claimAndSettle, DOCUMENT, fillOutbox, openFilled } from './fill-outbox.mjs';
 import { median } from './measure.mjs';
 
@@ -58,7 +58,7 @@ export async function run(bench) {
 
 /** The least that SQLite does for the same: a row in a transaction of many; two transactions that are each on disk. */
 function bareMs(path) {
-  const database = new Sqlite(path);
+  const database = openSqlite(path);
   database.pragma('journal_mode = wal');
   database.pragma('synchronous = full');
   database.exec('create table entries (id integer primary key, state text not null, document blob not null)');
