@@ -143,7 +143,6 @@ async function readFacts(redis: Redis): Promise<Facts> {
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
-type Look = { readonly nowMs: number; readonly server: string; readonly texts: readonly string[] };
 
 function storeIn(
   redis: Redis,
@@ -160,7 +159,7 @@ function storeIn(
   /** Until all who share the scopes are told of it. */
   let clockWasSet = false;
 
-  const look = async (fields: readonly string[]): Promise<Look> => {
+  const look = async (fields: readonly string[]) => {
     const askedMs = clock.monotonicMs();
     const reply = await inTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(broken);
     const { nowMs, values } = readReply(reply);
