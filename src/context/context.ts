@@ -15,7 +15,7 @@ import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
-import { type Environment, type Places, placesFrom } from './places.ts';
+import { type Environment, givenVariables, type Places, placesFrom } from './places.ts';
 
 /** The flags that every command has. */
 export type GlobalOptions = {
@@ -52,7 +52,8 @@ export type Context = World & {
 };
 
 export function makeContext(world: World, options: GlobalOptions): Context {
-  const { environment, streams } = world;
+  const { streams } = world;
+  const environment = givenVariables(world.environment);
   const places = placesFrom(environment);
   const closers: (() => void | Promise<void>)[] = [];
   const onClose = (close: () => void | Promise<void>): void => {
@@ -128,6 +129,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     });
   return {
     ...world,
+    environment,
     clock: systemClock,
     places,
     terminal,

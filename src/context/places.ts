@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,10 +21,18 @@ export type Places = {
   readonly memoryFile: string;
 };
 
+/** Without those that are set to nothing, as a CI system hands on a secret that it does not have. */
+export function givenVariables(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+/** A relative path in an XDG variable is ignored (XDG Base Directory Specification): else every folder had a pace of its own. */
 export function placesFrom(environment: Environment): Places {
-  const userHome = environment['HOME'] ?? homedir();
-  const home = environment['PAS_HOME'] ?? join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'pas');
-  const stateHome = environment['XDG_STATE_HOME'] ?? join(accountHome() ?? userHome, '.local', 'state');
+  const given = givenVariables(environment);
+  const xdg = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
+  const userHome = given['HOME'] ?? homedir();
+  const home = given['PAS_HOME'] ?? join(xdg('XDG_DATA_HOME') ?? join(userHome, '.local', 'share'), 'pas');
+  const stateHome = xdg('XDG_STATE_HOME') ?? join(accountHome() ?? userHome, '.local', 'state');
   return {
     home,
     configFile: join(home, 'config.toml'),

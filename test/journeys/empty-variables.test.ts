@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { placesFrom } from '../../src/context/places.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { addressFlags, expectDone, makeHome, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+const mock = useMock();
+
+test('an account’s variable that is set to nothing is as good as none: what the profile says counts', async () => {
+  const home = await signedIn(mock.service, 'archaeologist');
+  const empty = { PAS_TOKEN: '', PAS_PASSWORD: '', PAS_USERNAME: '', PAS_PROFILE: '' };
+  const run = await expectDone(home.with(empty).pas('push', '--dry-run'));
+  expect(run.stderr).toContain('account archaeologist');
+});
+
+test('a place’s variable that is set to nothing writes nothing into the folder in which somebody stands', async () => {
+  const { folder, pas } = makeHome({ PAS_HOME: '', XDG_DATA_HOME: '' });
+  const flags = ['--kind', 'training', '--username', 'eva', '--oai-auth', 'none', ...addressFlags(mock.service)];
+  await expectDone(pas('init', '--name', 'field', ...flags));
+  expect(existsSync(join(folder, 'config.toml'))).toBe(false);
+  expect(existsSync(join(folder, '.local', 'share', 'pas', 'config.toml'))).toBe(true);
+});
+
+test('the pace lies in one place, also where the variable of its folder is empty or relative', () => {
+  const usual = placesFrom({ HOME: '/home/eva' });
+  for (const value of ['', 'state', './state'])
+    expect(placesFrom({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' })).toEqual(usual);
+});
