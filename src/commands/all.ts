@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { type Message, msg } from '../base/message.ts';
 import { addExamplesOfGroups, type Runner } from './command.ts';
 
 type CommandModule = { readonly register: (program: Command, run: Runner) => void };
 
 /**
- * Every command, in the order in which `pas --help` shows them, with the words that it is called by. A module is loaded
+ * Every command, in the order in which `pas help --all` shows them, with the words that it is called by. A module is loaded
  * when its word is typed, or for the help: most of what a command needs takes longer to load than to run.
  */
 const MODULES: readonly (readonly [words: readonly string[], load: () => Promise<CommandModule>])[] = [
@@ -42,6 +43,14 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['mock-server'], () => import('./service/mock-server.ts')],
   [['completion'], () => import('./setup/completion.ts')],
   [['__complete'], () => import('./setup/complete.ts')],
+];
+
+/** What the first screen shows: few commands, by who needs them. */
+export const FIRST_COMMANDS: readonly (readonly [who: Message, words: readonly string[]])[] = [
+  [msg`To begin:`, ['demo', 'init']],
+  [msg`For whoever records finds:`, ['add', 'import']],
+  [msg`For whoever sends them:`, ['push', 'status']],
+  [msg`For whoever answers for them:`, ['report', 'doctor']],
 ];
 
 /** Whether a command line that begins with this word runs a command. */

@@ -7,7 +7,7 @@ import { printable } from '../text/printable.ts';
 import { displayWidth, padded } from '../text/width.ts';
 import { wrapped } from '../text/wrap.ts';
 import type { Streams } from '../ui/terminal.ts';
-import { isCommand, registerCommands } from './all.ts';
+import { FIRST_COMMANDS, isCommand, registerCommands } from './all.ts';
 import { examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
@@ -19,18 +19,41 @@ type Outputs = {
 
 /** The program with what this command line needs of it: one command, or an outline of all. */
 export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
-  const program = emptyProgram(outputs);
   const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const word = first === 'help' ? second : first;
+  const program = emptyProgram(outputs);
+  if (word === undefined) program.option('--all', t`with --help: every command, and the exit codes`);
+  if (word !== undefined || args.includes('--all')) addWholeHelp(program);
+  else addFirstScreen(program);
   const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
   if (outline === undefined) await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
   else registerOutline(program, outline);
   return program;
 }
 
+/** What somebody meets who typed `pas`, and no more. */
+function addFirstScreen(program: Command): void {
+  program
+    .addHelpText('after', `\n${t`Every command: \`pas help --all\`. More about one of them: \`pas help import\`.`}`)
+    .configureHelp({
+      ...program.configureHelp(),
+      visibleOptions: () => [],
+      visibleCommands: ({ commands }) =>
+        FIRST_COMMANDS.flatMap(([who, words]) =>
+          words.flatMap((word) =>
+            commands.filter((command) => command.name() === word).map((each) => each.helpGroup(String(who))),
+          ),
+        ),
+      subcommandTerm: (command) => command.name(),
+      // Its first sentence says enough.
+      subcommandDescription: (command) => command.description().replace(/\. .*/, '.'),
+    });
+}
+
 /** The program with every command. */
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = emptyProgram(outputs);
+  addWholeHelp(program);
   await registerCommands(program, async () => {});
   return program;
 }
@@ -55,13 +78,12 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
       writeErr: (text) => stderr.write(printable(text)),
       outputError: (text, write) => write(`${commanderText(text.trimEnd())}\n`),
     })
-    .addHelpText('after', `\n${examplesHelp(['pas demo', 'pas help import'])}\n${exitCodeHelp()}`)
     .exitOverride();
 }
 
-function exitCodeHelp(): string {
+function addWholeHelp(program: Command): void {
   const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  return `\n${t`Exit codes:`}\n${lines.join('\n')}`;
+  program.addHelpText('after', `\n${examplesHelp(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`);
 }
 
 /** A description narrower than this is easier to read below its term. */

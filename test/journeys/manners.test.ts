@@ -46,6 +46,24 @@ test.each([
   expect(run.code).toBe(0);
 });
 
+test.each([[['--lang', 'en']], [['help']], [['--help']]])('%j shows eight commands, by who needs them', async (args) => {
+  const run = await home.pas(...args);
+  const page = run.stdout + run.stderr;
+  expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
+    ...['demo', 'init', 'add', 'import', 'push', 'status', 'report', 'doctor'],
+  ]);
+  expect(page).toMatch(/^To begin:\n {2}demo [\s\S]+^For whoever sends them:\n {2}push /m);
+  expect(page).toContain('`pas help --all`');
+  expect(page.split('\n').length).toBeLessThan(30);
+});
+
+test('`pas help --all` shows every command and the exit codes', async () => {
+  const { code, stdout } = await home.pas('help', '--all');
+  expect(stdout).toMatch(/^ {2}resolve \[options\] <find> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m);
+  expect(code).toBe(0);
+  expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(/^Příkazy:\n {2}demo \[přepínače\] /m);
+});
+
 test('a profile is shown in the words of config.toml', async () => {
   const { stdout } = await home.pas('profile', 'show');
   expect(stdout).toMatch(/^base_url: http.*\n[\s\S]*^schema_base: [\s\S]*^min_interval_ms: 100$/m);
