@@ -63,6 +63,26 @@ export function decimal(value: number, digits: number): string {
   return spoken?.language === 'cs' ? text.replace('.', ',') : text;
 }
 
+/** `2026-11-23` as people of the language write it. */
+export function dayText(isoDate: string): string {
+  const [year, month, day] = isoDate.split('-').map(Number);
+  return spokenLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
+}
+
+/**
+ * `2026-11-23 14:32`, by this machine's clock and zone.
+ * @param nowMs given, today is not said: `14:32`
+ */
+export function momentText(ms: number, nowMs?: number): string {
+  const partsOf = (at: Date) =>
+    [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+  const at = new Date(ms);
+  const hour = spokenLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
+  const day = partsOf(at);
+  return nowMs !== undefined && day === partsOf(new Date(nowMs)) ? time : `${dayText(day)} ${time}`;
+}
+
 /** `3.4 MB`, `120 kB` */
 export function sizeText(bytes: number): string {
   return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;

@@ -225,7 +225,7 @@ describe('an archaeologist’s finds', () => {
     const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
     expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
-      /at the service: 2 submitted.*area .*changed since it was sent: stav: 1 → 2/s,
+      /at the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
     );
     const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
     expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);

@@ -1,35 +1,50 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
-import { doubtText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import { doubtText, KIND_WORDS, OUTCOME_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import { type Elsewhere, knownFind, type Story } from '../../flows/queue/known-finds.ts';
+import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
+import { displayWidth, padded } from '../../text/width.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { commandFor } from '../next-command.ts';
+
+type ShowOptions = GlobalOptions & { readonly why?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'show <find>',
     summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
     examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
-  }).action((find: string, options: GlobalOptions) => run(options, (context) => show(context, find)));
+  })
+    .option('--why', t`with the evidence on what is uncertain`)
+    .action((find: string, options: ShowOptions) => run(options, (context) => show(context, find, options.why === true)));
 }
 
-async function show(context: Context, name: string): Promise<ExitReason> {
+async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
-  const { find, texts, stories, atService, elsewhere } = knownFind(await context.outboxToRead(), name);
+  const outbox = await context.outboxToRead();
+  const { find, texts, stories, atService, elsewhere } = knownFind(outbox, name);
+  const { settleMs } = context.profile();
   terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
   if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
   else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
-  for (const [element, text] of texts)
-    terminal.line(`  ${element.padEnd(20)} ${printable(text).replaceAll('\n', `\n${' '.repeat(23)}`)}`);
+  printFacts(context, texts);
   if (atService !== undefined) printAtService(context, atService);
-  for (const story of stories) printStory(context, story);
+  for (const story of stories) {
+    const isUncertain = story.entry.state === 'uncertain';
+    printStory(
+      context,
+      story,
+      isUncertain ? uncertainTexts(outbox, story.entry.id, settleMs)[0] : undefined,
+      why || !isUncertain,
+    );
+  }
   for (const other of elsewhere) printOther(context, other);
   terminal.value({
     find: find?.id ?? null,
@@ -49,6 +64,13 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   return 'done';
 }
 
+function printFacts({ terminal }: Context, facts: readonly (readonly [name: string, text: string | undefined])[]): void {
+  const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
+  for (const [name, text = ''] of facts) {
+    if (text !== '') terminal.line(`  ${padded(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
+  }
+}
+
 function printOther({ terminal }: Context, { entry: { state, identCely }, service }: Elsewhere): void {
   const word = STATE_WORDS[state];
   terminal.line();
@@ -59,53 +81,55 @@ function originText(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
-function printAtService({ terminal }: Context, { pulled, record, changes }: AtService): void {
+function printAtService(context: Context, { pulled, record, changes }: AtService): void {
+  const { terminal } = context;
   terminal.line();
-  const [standing, seen] = [terminal.color.bold(standingText(pulled)), new Date(pulled.seenMs).toISOString()];
+  const [standing, seen] = [terminal.color.bold(standingText(pulled)), momentText(pulled.seenMs)];
   terminal.line(t`at the service: ${standing}, as of ${seen}`);
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
     [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld from this account` : undefined)],
     [t`district`, record?.district?.text],
-  ];
-  for (const [name, text] of facts) {
-    if (text !== undefined && text !== '') terminal.line(`  ${name.padEnd(20)} ${printable(text)}`);
-  }
+  ]);
   for (const change of changes) {
     const what = printable(changeText(change));
     terminal.line(`  ${t`changed since it was sent: ${what}`}`);
   }
 }
 
-function printStory(context: Context, { entry, attempts, evidence }: Story): void {
+/** @param whole with what is known of it only by evidence */
+function printStory(context: Context, { entry, attempts, evidence }: Story, plainly: string | undefined, whole: boolean): void {
   const { terminal } = context;
   terminal.line();
   terminal.line(
     `${entryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  for (const line of aboutEntry(entry)) terminal.line(`  ${line}`);
+  if (plainly !== undefined) terminal.line(`  ${plainly}`);
+  for (const line of aboutEntry(entry, whole)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
+    const outcome = attempt.outcome === null ? '' : (OUTCOME_WORDS[attempt.outcome] ?? attempt.outcome);
     terminal.line(
-      `  ${new Date(attempt.startedAt).toISOString()}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${attempt.outcome ?? ''}  ${ended}`,
+      `  ${momentText(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
     );
-    if (attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
+    if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
       terminal.line(`    ${printable(String(attempt.reason))}`);
   }
-  for (const { foundAt, verdict, reason, candidates } of evidence) {
+  for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
     const named = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const [found, why] = [VERDICT_WORDS[verdict], printable(reason)];
-    terminal.line(`  ${new Date(foundAt).toISOString()}  ${t`evidence: ${found}; ${why}`}${named}`);
+    terminal.line(`  ${momentText(foundAt)}  ${t`evidence: ${found}; ${why}`}${named}`);
   }
 }
 
-function aboutEntry(entry: Entry): string[] {
+function aboutEntry(entry: Entry, whole: boolean): string[] {
   const lines: string[] = [];
   // What the service found stands beside its elements below.
-  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0)) lines.push(printable(entry.reason));
-  if (entry.doubt !== null) lines.push(doubtText(entry.doubt));
+  if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
+    lines.push(printable(entry.reason));
+  if (whole && entry.doubt !== null) lines.push(doubtText(entry.doubt));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';

@@ -6,6 +6,8 @@ import type { PushEvent } from '../../flows/push/push-run.ts';
 import type { PushToEnd } from '../../flows/push/push-to-end.ts';
 import type { Rest } from '../../flows/push/push-watching.ts';
 import type { WatchEvent } from '../../flows/push/watch.ts';
+import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import type { Progress } from '../../ui/progress.ts';
 import { printable } from '../../ui/terminal.ts';
 
@@ -14,7 +16,12 @@ type PushProgress = Required<Pick<PushToEnd, 'report' | 'onRound' | 'onLook' | '
 };
 
 /** Shows a push as it goes: one bar at a time, and what became of entries above it. */
-export function showPush({ terminal }: Context): PushProgress {
+export function showPush({ terminal, profile }: Context, outbox: ServiceOutbox, why: boolean): PushProgress {
+  const sayUncertain = (what: Message, entryId: number) => {
+    const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
+    terminal.note(`${what}: ${plainly}`);
+    if (why) for (const reason of reasons) terminal.note(`  ${printable(reason)}`);
+  };
   let bar: Progress | undefined;
   let isLooking = false;
   let [done, total] = [0, 0];
@@ -36,7 +43,7 @@ export function showPush({ terminal }: Context): PushProgress {
         done += 1;
         bar?.update(done, total);
       }
-      sayEvent(terminal, event);
+      sayEvent(terminal, event, sayUncertain);
     },
     onLook: (looked, all) => {
       if (!isLooking) {
@@ -50,7 +57,8 @@ export function showPush({ terminal }: Context): PushProgress {
       end();
       for (const { entry, verdict } of settled) {
         const what = entryText(entry.kind, entry.localId ?? entry.identCely);
-        terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
+        if (verdict.kind === 'undecided') sayUncertain(what, entry.id);
+        else terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
       }
     },
     onLookFailed: ({ message }) => {
@@ -61,7 +69,7 @@ export function showPush({ terminal }: Context): PushProgress {
   };
 }
 
-function sayEvent(terminal: Context['terminal'], event: PushEvent): void {
+function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain: (what: Message, entryId: number) => void): void {
   if (event.type === 'left_out') {
     terminal.warn(leftOutText(event));
     return;
@@ -75,6 +83,7 @@ function sayEvent(terminal: Context['terminal'], event: PushEvent): void {
   const reason = printable(event.reason ?? '');
   const state = STATE_WORDS[event.state];
   if (event.state === 'queued') terminal.detail(`${what}: ${reason}`);
+  else if (event.state === 'uncertain') sayUncertain(what, event.entry);
   else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
 }
 

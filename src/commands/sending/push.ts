@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { decimal, msgid, ngettext, t } from '../../base/language.ts';
+import { decimal, momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync } from '../../context/harvesting.ts';
@@ -34,6 +34,7 @@ type PushOptions = GlobalOptions & {
   readonly anyAccount?: boolean;
   readonly moved?: boolean;
   readonly copied?: boolean;
+  readonly why?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -52,6 +53,7 @@ export function register(program: Command, run: Runner): void {
     .option('--copied', t`the outbox is a copy of one of another machine, from where finds may have been sent`)
     .option('--moved', t`the outbox was moved here from another machine, where nobody uses it any more`)
     .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
+    .option('--why', t`with the evidence on what is uncertain`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 
@@ -81,7 +83,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
   if (dryRun) return sayQueued(context, kinds, queued);
   await confirmProduction(context, options.yes === true);
 
-  const { end, ...telling } = showPush(context);
+  const { end, ...telling } = showPush(context, outbox, options.why === true);
   const { maxInFlight, answerTimeoutMs, settleMs } = profile;
   const given: PushToEnd = {
     ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
@@ -115,7 +117,7 @@ function stopText(cause: StopCause): string {
       return t`interrupted`;
     case 'waiting':
     case 'not-yet': {
-      const [reason, until] = [printable(cause.reason), new Date(cause.untilMs).toISOString()];
+      const [reason, until] = [printable(cause.reason), momentText(cause.untilMs)];
       return t`${reason} (until ${until})`;
     }
     default:

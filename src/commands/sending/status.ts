@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { outboxStatus } from '../../flows/finds/outbox-status.ts';
+import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Waiting } from '../../outbox/counts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay } from '../../outbox/overview.ts';
@@ -17,7 +18,7 @@ import { INSTANCE_WORDS } from '../service/instance-words.ts';
 
 const MOST_SHOWN = 10;
 
-type StatusOptions = GlobalOptions & { readonly recount?: boolean };
+type StatusOptions = GlobalOptions & { readonly recount?: boolean; readonly why?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -26,6 +27,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas status', 'pas status --json'],
   })
     .option('--recount', t`count everything anew first, where ${cmd`pas doctor`} says that the counts are wrong`)
+    .option('--why', t`with the evidence on what is uncertain`)
     .action((options: StatusOptions) => run(options, (context) => status(context, options)));
 }
 
@@ -48,7 +50,12 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printDelays(context, delayed);
   const pause = await sharedPause(context, profile);
   if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
-  for (const step of STEPS) printStep(context, step, needsPerson);
+  for (const step of STEPS)
+    printStep(context, step, needsPerson, (entry) =>
+      entry.state === 'uncertain'
+        ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
+        : [whyText(entry)],
+    );
   printGivenUp(context, givenUp);
   printElsewhere(context, elsewhere);
   noteOtherAccounts(context, otherAccounts);
@@ -113,7 +120,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
     const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;
-    const at = new Date(notBeforeAt).toISOString();
+    const at = momentText(notBeforeAt, clock.now());
     terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
   }
 }
@@ -140,13 +147,20 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[]): void {
+function printStep(
+  { terminal }: Context,
+  { title, takes, command }: Step,
+  person: readonly Entry[],
+  why: (entry: Entry) => readonly string[],
+): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
   terminal.line(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.line(`  ${command}`);
   for (const entry of group.slice(0, MOST_SHOWN)) {
-    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(whyText(entry))}`);
+    const [first = '', ...more] = why(entry);
+    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(first)}`);
+    for (const line of more) terminal.line(`    ${printable(line)}`);
     terminal.line(`    ${printable(commandFor(entry))}`);
   }
   const more = group.length - MOST_SHOWN;
@@ -156,10 +170,10 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
 }
 
 /** The first thing that is wrong, beside its element. */
-function whyText({ state, reason, issues }: Entry): string {
+function whyText({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  if (state === 'uncertain' || first === undefined) return String(reason ?? '');
+  if (first === undefined) return String(reason ?? '');
   const said = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
   const more = errors.length - 1;
   return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;

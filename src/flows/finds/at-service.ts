@@ -1,7 +1,9 @@
 import { t } from '../../base/language.ts';
+import { fieldOf } from '../../find/fields.ts';
 import { type Change, changesSince, type HarvestedFind, stateText } from '../../find/harvested-find.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { elementLabel } from './find-texts.ts';
 import type { SentFind } from './sent-finds.ts';
 
 /** How the service has a find, as the last pull met it. */
@@ -37,7 +39,7 @@ export function standingText({ standing, stav }: PulledRecord): string {
 }
 
 export function changeText({ element, sent, now }: Change): string {
-  return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
+  return `${elementLabel(fieldOf(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
 /** For programs. */

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { momentText, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type Doubt, type EntryKind, type EntryState, OPEN_END_MS } from '../../outbox/entry.ts';
 import type { EvidenceVerdict } from '../../outbox/evidence.ts';
@@ -21,6 +21,26 @@ export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   dropped: msg`dropped`,
 };
 
+/** What became of an attempt, where its state does not say it. */
+export const OUTCOME_WORDS: Readonly<Record<string, Message>> = {
+  accepted: STATE_WORDS.accepted,
+  'already-current': msg`the same already`,
+  refused: STATE_WORDS.refused,
+  'refused-with-detail': STATE_WORDS.refused,
+  forbidden: msg`not allowed`,
+  unauthorised: msg`not signed in`,
+  throttled: msg`too many requests`,
+  busy: msg`record busy`,
+  closed: msg`service closed`,
+  'never-arrived': msg`did not arrive`,
+  'never-left': msg`did not leave`,
+  cut: msg`cut off`,
+  'file-changed': msg`file changed`,
+  asked: msg`only asked`,
+  lost: STATE_WORDS.uncertain,
+  uncertain: STATE_WORDS.uncertain,
+};
+
 /** What a look at the service says of an entry. */
 export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
   found: msg`found`,
@@ -37,7 +57,7 @@ export function entryText(kind: EntryKind, find: string | null): Message {
 
 /** When it may have been sent without this outbox knowing. */
 export function doubtText({ fromMs, untilMs }: Doubt): string {
-  const [from, until] = [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()];
+  const [from, until] = [momentText(fromMs), momentText(untilMs)];
   return untilMs === OPEN_END_MS
     ? t`a copy of this outbox may have sent it since ${from}, or may still send it`
     : t`it may have been sent between ${from}, when the backup was made, and ${until}, when it was put back`;

@@ -1,7 +1,8 @@
-import { msgid, ngettext, spokenLanguage, t } from '../../base/language.ts';
+import { dayText, msgid, ngettext, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
-import { type ElementName, type Field, type FindElements, fieldOf, pointElement } from '../../find/fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, fieldOf, pointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
+import { valueText } from '../../find/harvested-find.ts';
 import { elementsOf, type Question } from '../../find/questions.ts';
 import { parsePoint } from '../../place/geometry.ts';
 import { positionText } from '../../place/read-position.ts';
@@ -42,6 +43,24 @@ function pointText(elements: FindElements): string | undefined {
   return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
 }
 
+/** What people call an element. */
+export function elementLabel({ gloss, ask, report }: Field): string {
+  return String(ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss));
+}
+
+/** Every element of a find under its name; a point in one line, a term with its identifier. */
+export function labelledTexts(elements: FindElements): (readonly [label: string, text: string])[] {
+  const point = pointText(elements);
+  return FIELDS.flatMap((field) => {
+    const value = elements[field.name];
+    if (value === undefined) return [];
+    if (field.kind === 'geom-system' && point !== undefined) return [[t`Coordinates`, point] as const];
+    if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system) return [];
+    const text = typeof value === 'object' ? valueText(value) : elementText(field, value);
+    return [[elementLabel(field), text ?? ''] as const];
+  });
+}
+
 /** One line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
 export function findLine(find: Find): string {
   const what = [answerText({ name: 'druh_nalezu' }, find), answerText({ name: 'specifikace' }, find)].filter(isText).join(', ');
@@ -53,10 +72,4 @@ export function findLine(find: Find): string {
 
 function isText(text: string | undefined): text is string {
   return text !== undefined && text !== '';
-}
-
-/** A day as people of the language write it. */
-export function dayText(isoDate: string): string {
-  const [year, month, day] = isoDate.split('-').map(Number);
-  return spokenLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }

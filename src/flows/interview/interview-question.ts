@@ -1,11 +1,11 @@
-import { t } from '../../base/language.ts';
+import { dayText, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type FindElements, fieldOf } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { elementsOf, isOptional, type Question } from '../../find/questions.ts';
 import { cellOfReference } from '../../find/resolve-reference.ts';
 import type { Offer, Prompt, Remark } from '../../ui/prompt.ts';
-import { answerText, dayText, stateName } from '../finds/find-texts.ts';
+import { answerText, stateName } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
 

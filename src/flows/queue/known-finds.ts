@@ -1,6 +1,5 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { valueText } from '../../find/harvested-find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { contentDigest, sha512Of } from '../../http/digest.ts';
 import { entriesOfTarget, importOfFind, importsElsewhere } from '../../outbox/entries.ts';
@@ -12,6 +11,7 @@ import { pulledRecord } from '../../outbox/pulled.ts';
 import { allServices } from '../../outbox/services.ts';
 import { allFinds, findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { atService } from '../finds/at-service.ts';
+import { labelledTexts } from '../finds/find-texts.ts';
 import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
@@ -42,9 +42,7 @@ export function knownFind(outbox: ServiceOutbox, name: string) {
     /** Undefined for a record that is not kept here as a find. */
     find,
     /** Its elements, as people read them. */
-    texts: Object.entries((find?.elements ?? {}) as FindElements).map(
-      ([element, value]) => [element, valueText(value) ?? ''] as const,
-    ),
+    texts: labelledTexts((find?.elements ?? {}) as FindElements),
     stories: entriesOfTarget(outbox, target).map(
       (entry): Story => ({
         entry,
