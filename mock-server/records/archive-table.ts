@@ -92,9 +92,11 @@ export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow):
 }
 
 export function toRecord(row: ArchiveRow): ArchiveRecord {
-  const { set_spec, datestamp_ms, deleted, body, ...same } = row;
-  if (!isEntity(same.entity)) throw new Error(`the archive holds an unknown entity ${same.entity}`);
-  return { ...same, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1, body: JSON.parse(body) as Body };
+  const { ident, entity, stav, pristupnost, creator, organisation, project } = row;
+  if (!isEntity(entity)) throw new Error(`the archive holds an unknown entity ${entity}`);
+  const [deleted, body] = [row.deleted === 1, JSON.parse(row.body) as Body];
+  const read = { ident, entity, setSpec: row.set_spec, datestampMs: row.datestamp_ms, deleted };
+  return { ...read, stav, pristupnost, creator, organisation, project, body };
 }
 
 export function toRow({ setSpec, datestampMs, deleted, body, ...same }: ArchiveRecord): ArchiveRow {

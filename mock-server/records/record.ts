@@ -98,7 +98,7 @@ export function listOf(value: BodyValue | undefined): ReadonlyArray<string | Bod
   return isList(value) ? value : [value];
 }
 
-function isList(value: BodyValue): value is ReadonlyArray<string | Body> {
+export function isList(value: BodyValue): value is ReadonlyArray<string | Body> {
   return Array.isArray(value);
 }
 

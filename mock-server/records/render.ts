@@ -1,5 +1,5 @@
 import { type Addresses, FILE_BASE, namespaceOf, type SchemaVersion, xsdAddressOf } from '../addresses.ts';
-import { type Body, type BodyValue, type Entity, listOf } from './record.ts';
+import { type Body, type BodyValue, type Entity, isList, listOf } from './record.ts';
 import { inVersion } from './render-version.ts';
 
 type RenderOptions = {
@@ -54,7 +54,8 @@ function renderElement(prefix: string, name: string, value: string | Body, depth
   let start = tag;
   let inner = '';
   let text: string | undefined;
-  for (const [key, child] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const child = value[key];
     if (key === '#') text = typeof child === 'string' ? child : undefined;
     else if (!key.startsWith('@')) inner += renderChildren(prefix, key, child, depth === undefined ? undefined : depth + 1);
     else if (typeof child === 'string') start += ` ${key === '@lang' ? 'xml:lang' : key.slice(1)}="${escapeAttribute(child)}"`;
@@ -64,7 +65,8 @@ function renderElement(prefix: string, name: string, value: string | Body, depth
   return `${indent}<${start}>${escapeText(text)}</${tag}>${lineEnd}`;
 }
 
-function renderChildren(prefix: string, name: string, value: BodyValue, depth: number | undefined): string {
+function renderChildren(prefix: string, name: string, value: BodyValue | undefined, depth: number | undefined): string {
+  if (value !== undefined && !isList(value)) return renderElement(prefix, name, value, depth);
   let rendered = '';
   for (const child of listOf(value)) rendered += renderElement(prefix, name, child, depth);
   return rendered;
