@@ -176,7 +176,9 @@ describe('while a file of lines is written,', () => {
     ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 100, times: 1000 }]);
+    // Ten pages of sets, Identify and three pages of records; then the service is busy until the file has been changed.
+    const some = { endpoint: 'oai', fault: 'slow', ms: 1, times: 14 };
+    await mock.control('PUT', '/faults', [some, { endpoint: 'oai', fault: '503', retry_after: 1 }]);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
     await eventually(() => existsSync(at('out.jsonl')) && linesOf('out.jsonl').length).toBeGreaterThan(7);
     change(at('out.jsonl'));
@@ -295,7 +297,9 @@ describe('an SQLite file', () => {
   test('that is deleted while it is written is no success', async () => {
     rmSync(at('out.sqlite'));
     await mock.control('DELETE', '/journal');
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 100, times: 1000 }]);
+    // Slow enough that the first pages reach the disk; then the service is busy until the file has been changed.
+    const some = { endpoint: 'oai', fault: 'slow', ms: 200, times: 8 };
+    await mock.control('PUT', '/faults', [some, { endpoint: 'oai', fault: '503', retry_after: 1 }]);
     const running = home.start('harvest', SET, '--out', 'out.sqlite');
     await eventually(async () => (await pagesAsked()) > 2).toBe(true);
     rmSync(at('out.sqlite'));
