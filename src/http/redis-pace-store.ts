@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, SayingError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
+import { networkWords } from './network-words.ts';
 import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import type { RedisAddress } from './redis-address.ts';
 import { strikingText } from './without-secrets.ts';
@@ -239,7 +240,7 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
 /** The library's error carries the command with its arguments, which may be the password: only its text goes on, without it. */
 function toStoreError(thrown: unknown, strike: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
-  const said = strike(messageOf(thrown) || codeOf(thrown));
+  const said = strike(messageOf(thrown));
   if (/^(Unknown RESP|Protocol error)/.test(said)) return notUnderstood();
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
@@ -247,12 +248,8 @@ function toStoreError(thrown: unknown, strike: (text: string) => string): PaceSt
   if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a copy that cannot be written`);
   if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
-  return new PaceStoreError('away', said);
-}
-
-/** Where a host has several addresses, what was said of each is in no message. */
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : String(msg`no reason is given`);
+  const words = networkWords(thrown);
+  return new PaceStoreError('away', typeof words === 'string' ? strike(words) || msg`no reason is given` : words);
 }
 
 /** What no Redis says. */

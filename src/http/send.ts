@@ -7,6 +7,7 @@ import { urlToHttpOptions } from 'node:url';
 import { messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type NoAnswerReason } from './exchange.ts';
+import { networkWords } from './network-words.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
@@ -73,14 +74,14 @@ class Sending {
     try {
       this.#outgoing = open(this.#request);
     } catch (thrown) {
-      this.#fail('connect', messageOf(thrown), thrown);
+      this.#fail('connect', networkWords(thrown), thrown);
       return;
     }
     // What a server says before its answer (1xx) is passed over: RFC 9110, section 15.2.
     this.#outgoing
       .on('socket', (socket) => this.#connect(socket))
       .on('response', (incoming) => this.#read(incoming))
-      .on('error', (error) => this.#broke(textOf(error), error))
+      .on('error', (error) => this.#broke(networkWords(error), error))
       .on('close', () => this.#head ?? this.#broke(msg`the connection was lost`));
   }
 
@@ -145,7 +146,7 @@ class Sending {
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())
-      .on('error', (error) => this.#broke(messageOf(error), error));
+      .on('error', (error) => this.#broke(networkWords(error), error));
   }
 
   #take(chunk: Buffer): void {
@@ -214,9 +215,4 @@ function flatten(headers: IncomingMessage['headers']): Record<string, string> {
     if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
-}
-
-/** Where a host has several addresses, what each of them said is inside. */
-function textOf(error: Error): string {
-  return error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message;
 }

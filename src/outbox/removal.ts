@@ -18,9 +18,13 @@ export type Removal =
   /** Nothing was removed, since the service has this, or may have it. */
   | { readonly kind: 'kept'; readonly because: Entry };
 
-/** What a removal would take away; nothing is changed. */
-export function removable(outbox: ServiceOutbox, target: Target): readonly Entry[] {
-  return entriesOfTarget(outbox, target).filter((entry) => wasNeverSent(outbox, entry));
+/** What a removal would take away, and what stands against it; nothing is changed. */
+export function removable(
+  outbox: ServiceOutbox,
+  target: Target,
+): { readonly entries: readonly Entry[]; readonly because: Entry | undefined } {
+  const entries = entriesOfTarget(outbox, target);
+  return { entries, because: entries.find((entry) => !wasNeverSent(outbox, entry)) };
 }
 
 /** A number that may have arrived, or may yet, is queued all the same: it is simply sent again. */
@@ -31,8 +35,7 @@ function wasNeverSent(outbox: Outbox, entry: Entry): boolean {
 /** Takes a find's entries for one service away for good, all or none, and the find where no other service has it. */
 export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
   return outbox.change(() => {
-    const entries = entriesOfTarget(outbox, target);
-    const because = entries.find((entry) => !wasNeverSent(outbox, entry));
+    const { entries, because } = removable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
     for (const { id } of entries) {
       outbox.sql('delete from attempts where entry_id = ?').run(id);

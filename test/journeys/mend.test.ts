@@ -134,8 +134,8 @@ describe('removing', () => {
     await home.pas('push', '--limit', '2');
     const run = await home.pas('remove', 'K-1', 'K-2', 'K-3', '--yes');
     expect(run.code).toBe(3);
-    expect(run.stderr).toMatch(/K-1 was not removed\. The service has it as C-/);
-    expect(run.stderr).toMatch(/K-2 was not removed\. The service may have it\. Find out first: pas reconcile K-2/);
+    expect(run.stderr).toMatch(/K-1 cannot be removed\. It was sent, and the service has it as C-/);
+    expect(run.stderr).toMatch(/K-2 cannot be removed\. The service may have it\. Find out first: pas reconcile K-2/);
     expect(Object.keys(await states())).toEqual(['K-1', 'K-2']);
   });
 });

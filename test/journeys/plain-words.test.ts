@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
+import { addressFlags, expectDone, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
@@ -26,4 +26,55 @@ test('of a find in doubt one sentence is said, and its evidence where it is aske
   await home.pas('reconcile');
   const shown = await home.json<{ entries: { reason: string; evidence: unknown[] }[] }>('show', 'K-2');
   expect(shown.entries[0]).toMatchObject({ reason: expect.stringMatching(reason), evidence: [{ verdict: 'undecided' }] });
+});
+
+test.each([
+  ['http://127.0.0.1:9', /the connection was refused: nothing answers there/],
+  ['https://nowhere.invalid', /no host of this name is known|the name of the host cannot be looked up now/],
+])('that nothing answers at %s is said in words', async (address, words) => {
+  const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
+  const addresses = { base_url: address, oai_base: address, schema_base: address };
+  await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(addresses)));
+  for (const command of ['login', 'whoami']) {
+    const run = await home.pas(command);
+    expect(run).toMatchObject({ code: 5, stderr: expect.stringMatching(words) });
+  }
+});
+
+test('a refused sign-in says what to look at, and not to sign in', async () => {
+  const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
+  await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(mock.service)));
+  const run = await home.pas('login');
+  expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining('Check the user name and the password.') });
+  expect(run.stderr).not.toContain('pas login');
+});
+
+test('what was sent cannot be removed, and that is said before anything is asked', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const run = await home.pas('remove', 'K-1');
+  expect(run).toMatchObject({ code: 3, stderr: expect.stringMatching(/K-1 cannot be removed\. It was sent, .* as C-/) });
+  expect(run.stderr).not.toContain('--yes');
+});
+
+test('nobody is told to send what cannot be sent yet', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  expect((await home.pas('status')).stdout).toContain('Send what is queued:');
+  await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-before-save' });
+  await home.pas('push', '--only', 'import');
+  const { stdout } = await home.pas('status');
+  expect(stdout).toContain('1 number or photograph waits for its find');
+  expect(stdout).not.toContain('Send what is queued:');
+});
+
+test('a find is shown by the names of its fields, in the language of the reader and in local time', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  expect((await home.pas('show', 'K-1')).stdout).toMatch(/^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m);
+  const { stdout } = await home.with({ PAS_LANG: 'cs' }).pas('show', 'K-1');
+  expect(stdout).toMatch(/^ {2}Souřadnice +\d[\s\S]+^ {2}\d+\. \d+\. \d{4} \d+:\d\d {2}POST /m);
+  expect(stdout).not.toMatch(/geom_|poznamka|\d\dT\d\d:/);
 });

@@ -25,14 +25,21 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   const { places, terminal } = context;
   const outbox = await context.outbox();
   const doomed = planRemoval(outbox, names);
-  if (yes !== true) await confirm(context, doomed);
+  const [removable, kept] = [[] as Doomed[], [] as { readonly name: string; readonly because: Entry }[]];
+  for (const each of doomed) {
+    if (each.because === undefined) removable.push(each);
+    else kept.push({ name: each.name, because: each.because });
+  }
+  // Said before anything is asked.
+  for (const one of kept) sayKept(context, one);
+  if (yes !== true && removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
-  const kept: { readonly name: string; readonly because: Entry }[] = [];
-  for (const each of doomed) {
+  for (const each of removable) {
     const removal = removeFind(outbox, each, places.photosFolder);
     if (removal.kind === 'kept') {
       kept.push({ name: each.name, because: removal.because });
+      sayKept(context, { name: each.name, because: removal.because });
       continue;
     }
     removed.push(each.name);
@@ -43,15 +50,16 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
         : t`${find} is removed, with ${parts}.`,
     );
   }
-  for (const { name, because } of kept) {
-    const find = printable(name);
-    terminal.warn(`${t`${find} was not removed.`} ${whyKept(because, name)}`);
-  }
   terminal.value({
     removed,
     kept: kept.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
   });
   return kept.length > 0 ? 'dataRefused' : 'done';
+}
+
+function sayKept({ terminal }: Context, { name, because }: { readonly name: string; readonly because: Entry }): void {
+  const find = printable(name);
+  terminal.warn(`${t`${find} cannot be removed.`} ${whyKept(because, name)}`);
 }
 
 /** @throws UsageError when nobody can be asked, or the answer is no */
@@ -79,7 +87,7 @@ function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): 
   switch (state) {
     case 'accepted':
       return kind === 'import'
-        ? t`The service has it as ${ident}. What is still queued for it can be given up: ${cmd`pas resolve ${find} --drop`}`
+        ? t`It was sent, and the service has it as ${ident}. What is still queued for it can be given up: ${cmd`pas resolve ${find} --drop`}`
         : t`Something of it was accepted as part of ${ident}.`;
     case 'sending':
       return t`It is being sent: wait for the push to end. If none is running, ${cmd`pas doctor`} says what to do.`;

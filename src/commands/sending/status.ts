@@ -35,7 +35,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const { terminal } = context;
   const outbox = await (options.recount === true ? context.outbox() : context.outboxToRead());
   const profile = context.profile();
-  const { finds, entries, table, queued, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
+  const { finds, entries, table, sendable, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
     outbox,
     options.recount,
   );
@@ -59,7 +59,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printGivenUp(context, givenUp);
   printElsewhere(context, elsewhere);
   noteOtherAccounts(context, otherAccounts);
-  if (queued > 0) {
+  if (sendable > 0 && pause.text === undefined) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
     terminal.line(`  ${cmd`pas push`}`);
   }

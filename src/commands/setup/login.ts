@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
 import { writeConfigFile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
@@ -52,7 +51,13 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       context.secrets.set(owner, { password, token });
       if (profile.username === undefined) keepUsername(context, profile.name, username);
     },
-  );
+  ).catch((thrown: unknown) => {
+    if (!(thrown instanceof AuthError)) throw thrown;
+    throw new AuthError(thrown.says, {
+      cause: thrown,
+      hint: t`Check the user name and the password. A forgotten password, or an account that was closed, is a matter for the operator of the service.`,
+    });
+  });
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
   report(context, account, context.secrets.placeOf(owner));
@@ -113,7 +118,7 @@ async function askOrRefuse(
 ): Promise<string> {
   if (!context.terminal.interactive) {
     throw new AuthError(refusal, {
-      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or run \`${cmd`pas login`}\` on a terminal.`,
+      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or type them on a terminal.`,
     });
   }
   return ask(await context.prompt());

@@ -21,7 +21,8 @@ export function outboxStatus(outbox: ServiceOutbox, anew = false) {
     entries: counts,
     /** The same without the states that no entry is in. */
     table: { states, rows: ENTRY_KINDS.map((kind) => ({ kind, counts: states.map((state) => counts[kind][state]) })) },
-    queued: totals.queued,
+    /** What a push would send now. */
+    sendable: totals.queued - waiting.forImport - waiting.forGivenUp - waiting.forTime,
     waiting,
     /** Why most of those that were tried are still queued. */
     delayed: delays(outbox, MOST_DELAYS),

@@ -13,6 +13,8 @@ export type Doomed = {
   readonly target: Target;
   /** What would go with it. */
   readonly entries: readonly Entry[];
+  /** What the service has of it, or may have: it stays. */
+  readonly because: Entry | undefined;
 };
 
 /**
@@ -23,7 +25,7 @@ export function planRemoval(outbox: ServiceOutbox, names: readonly string[]): Do
   recoverAbandoned(outbox);
   return [...new Set(names)].map((name) => {
     const target = recordNamed(outbox, name);
-    return { name, target, entries: removable(outbox, target) };
+    return { name, target, ...removable(outbox, target) };
   });
 }
 
