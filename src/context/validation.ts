@@ -7,6 +7,8 @@ import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
 import type { AddingSources } from '../flows/interview/adding.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
+import type { LabelsOf } from '../tables/exported-find.ts';
+import { termByIdent } from '../vocabulary/terms.ts';
 import type { Context } from './context.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
@@ -25,6 +27,19 @@ export async function openValidationContext(context: Context) {
 /** What was harvested, for looking up what cells say, without the museum's own terms. */
 export async function openLookups(context: Context) {
   return (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
+}
+
+/** What entries of vocabularies are called, where these were harvested. Finds repeat them, so answers are kept. */
+export async function openLabels(context: Context): Promise<LabelsOf> {
+  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  const known = new Map<string, ReturnType<LabelsOf>>();
+  return (id) => {
+    if (!known.has(id)) {
+      const term = termByIdent(vocabulary, id);
+      known.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
+    }
+    return known.get(id);
+  };
 }
 
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {

@@ -14,6 +14,18 @@ const meanings = new Map<string, ColumnName>([
 /** Every column name that a table may have, the contract's names and their English aliases. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
+/** Columns of `pas export --labels`, which say a code once more. */
+export function labelColumnsOf(name: ElementName): readonly string[] {
+  return [`${name}_cs`, `${name}_en`];
+}
+
+const LABEL_COLUMNS = new Set(FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) => labelColumnsOf(name)));
+
+/** Whether a column only repeats what the code beside it says. */
+export function isLabelColumn(name: string): boolean {
+  return LABEL_COLUMNS.has(foldName(name));
+}
+
 /** The column that a name stands for, whatever its case, accents and language; undefined where none is called so. */
 export function meaningOfColumn(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));

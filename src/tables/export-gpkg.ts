@@ -1,6 +1,6 @@
 import { fieldOf, isElementName } from '../find/fields.ts';
 import type { Database } from '../store/database.ts';
-import { EXPORT_COLUMNS, type ExportedFind, type ExportValue, pointOf, valuesOf, wgs84Of } from './exported-find.ts';
+import { type ExportedFind, type ExportValue, exportColumns, pointOf, valuesOf, wgs84Of } from './exported-find.ts';
 import { GPKG_TABLES, SPATIAL_REFERENCES } from './gpkg-schema.ts';
 
 const LAYER = 'finds';
@@ -13,13 +13,17 @@ const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];
  *
  * @param nowIso when it was made, as ISO 8601 in UTC
  */
-export function exportGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string): void {
+export function exportGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string, labels = false): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
   database.exec(GPKG_TABLES);
   const addSystem = database.prepare('insert into gpkg_spatial_ref_sys values (?, ?, ?, ?, ?, ?)');
   for (const system of SPATIAL_REFERENCES) addSystem.run(...system);
-  const columns = [...EXPORT_COLUMNS.filter((name) => name !== 'geom_x' && name !== 'geom_y'), 'geom_wkt', 'geom_sjtsk_wkt'];
+  const columns = [
+    ...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'),
+    'geom_wkt',
+    'geom_sjtsk_wkt',
+  ];
   const definitions = columns.map((name) => `${name} ${typeOf(name)}`).join(', ');
   database.exec(`create table ${LAYER} (fid integer primary key autoincrement not null, geom point, ${definitions})`);
   const insert = database.prepare(

@@ -4,9 +4,9 @@ import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {
   coordinatesOf,
-  EXPORT_COLUMNS,
   type ExportedFind,
   type ExportValue,
+  exportColumns,
   pointOf,
   valuesOf,
   wgs84Of,
@@ -22,18 +22,28 @@ type Separator = keyof typeof SEPARATORS;
  * A table that Excel and LibreOffice open as it is meant: marked as UTF-8, CRLF, formulas as texts. With semicolons it has
  * decimal commas, as spreadsheets expect where they expect semicolons. Reading it again gives the same finds.
  */
-export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator): Generator<string> {
+export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, labels = false): Generator<string> {
   const delimiter = SEPARATORS[separator];
-  yield `${BYTE_ORDER_MARK}${EXPORT_COLUMNS.join(delimiter)}\r\n`;
+  const columns = exportColumns(labels);
+  yield `${BYTE_ORDER_MARK}${columns.join(delimiter)}\r\n`;
   for (const find of finds) {
     const values = valuesOf(find);
     const coordinates = coordinatesOf(find.elements);
-    const cells = EXPORT_COLUMNS.map((name) => {
+    const cells = columns.map((name) => {
       const coordinate = coordinates.get(name);
       if (coordinate !== undefined) return separator === 'semicolon' ? coordinate.replace('.', ',') : coordinate;
       return csvCell(wordOf(values.get(name)), delimiter);
     });
     yield `${cells.join(delimiter)}\r\n`;
+  }
+}
+
+/** Rows as they are said, for people. */
+export function* csvLines(rows: Iterable<readonly string[]>, separator: Separator): Generator<string> {
+  let mark = BYTE_ORDER_MARK;
+  for (const row of rows) {
+    yield `${mark}${row.map((cell) => csvCell(cell, SEPARATORS[separator])).join(SEPARATORS[separator])}\r\n`;
+    mark = '';
   }
 }
 

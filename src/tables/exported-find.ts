@@ -1,4 +1,4 @@
-import type { ColumnName } from '../find/column-names.ts';
+import { labelColumnsOf } from '../find/column-names.ts';
 import { FIELDS, type FindElements } from '../find/fields.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import { formatPoint, type PointInSystem, parsePoint } from '../place/geometry.ts';
@@ -15,18 +15,26 @@ export type ExportedFind = {
   readonly elements: FindElements;
   /** File names. */
   readonly photos: readonly string[];
+  /** Of its import. */
+  readonly state?: string | undefined;
+  readonly labelsOf?: LabelsOf;
 };
+
+/** What an entry of a harvested vocabulary is called; empty where it has no label. */
+export type LabelsOf = (id: string) => { readonly cs: string; readonly en: string } | undefined;
 
 export type ExportValue = string | number | boolean;
 
 /** The values of a find but for its point, by the names of the columns that `pas import` reads. What is absent is left out. */
-export function valuesOf({ localId, identCely, elements, photos }: ExportedFind): Map<ColumnName, ExportValue> {
-  const values = new Map<ColumnName, ExportValue>([['local_id', localId]]);
+export function valuesOf({ localId, identCely, elements, photos, labelsOf }: ExportedFind): Map<string, ExportValue> {
+  const values = new Map<string, ExportValue>([['local_id', localId]]);
   if (identCely !== undefined) values.set('ident_cely', identCely);
   for (const { name, kind } of FIELDS) {
     const value = elements[name];
     if (value === undefined || value === '' || kind === 'point') continue;
     values.set(name, typeof value === 'object' ? cellOfReference(value) : value);
+    const labels = kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
+    for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
   }
   if (photos.length > 0) values.set('photos', photos.join(';'));
   return values;
@@ -48,15 +56,17 @@ export function coordinatesOf(elements: FindElements): ReadonlyMap<string, strin
   ]);
 }
 
-/** The columns of a table of finds, in the order of the schema. */
-export const EXPORT_COLUMNS: readonly ColumnName[] = [
-  'local_id',
-  'ident_cely',
-  ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }): ColumnName[] =>
-    name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
-  ),
-  'photos',
-];
+/**
+ * The columns of a table of finds, in the order of the schema.
+ * @param labels with a column for each language beside those of codes
+ */
+export function exportColumns(labels: boolean): readonly string[] {
+  const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
+    if (name === 'geom_system') return [name, 'geom_x', 'geom_y'];
+    return labels && kind === 'term' ? [name, ...labelColumnsOf(name)] : [name];
+  });
+  return ['local_id', 'ident_cely', ...ofFields, 'photos'];
+}
 
 /** A centimetre. */
 const DEGREE_DIGITS = 7;

@@ -2,7 +2,7 @@ import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { wordOf } from './export-text.ts';
-import { coordinatesOf, EXPORT_COLUMNS, type ExportedFind, type ExportValue, valuesOf } from './exported-find.ts';
+import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
 
 export type { Cell };
 
@@ -42,20 +42,30 @@ function escaped(character: string): string {
 }
 
 /** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
-export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
-  const header = EXPORT_COLUMNS.map(headingCell);
+export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false): Promise<Buffer> {
+  const columns = exportColumns(labels);
+  const header = columns.map(headingCell);
   const rows: Cell[][] = [header];
   for (const find of finds) {
     const values = valuesOf(find);
     const coordinates = coordinatesOf(find.elements);
     rows.push(
-      EXPORT_COLUMNS.map((name) => {
+      columns.map((name) => {
         const coordinate = coordinates.get(name);
         return coordinate === undefined ? cellOf(name, values.get(name)) : coordinateCell(coordinate);
       }),
     );
   }
   return workbookBytes(rows, 'finds');
+}
+
+/** Rows as they are said, for people; the first is of headings. */
+export function exportRows(rows: Iterable<readonly string[]>): Promise<Buffer> {
+  const [header = [], ...others] = rows;
+  return workbookBytes(
+    [header.map(headingCell), ...others.map((row) => row.map((cell) => numberCell(cell) ?? textCell(cell)))],
+    'finds',
+  );
 }
 
 function cellOf(name: string, value: ExportValue | undefined): Cell {

@@ -3,21 +3,25 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf } from '../../context/own-schema.ts';
-import { EXPORT_FORMATS, EXPORT_STATES, exportFinds } from '../../flows/finds/export-finds.ts';
+import { openLabels } from '../../context/validation.ts';
+import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
+import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
+import { EXPORT_FORMATS, exportFinds } from '../../flows/finds/export-finds.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
 
 type Format = (typeof EXPORT_FORMATS)[number];
 
-type ExportOptions = GlobalOptions & {
-  readonly format?: Format;
-  readonly out?: string;
-  readonly state?: readonly (typeof EXPORT_STATES)[number][];
-  readonly project?: string;
-  readonly separator: 'semicolon' | 'comma' | 'tab';
-  readonly force?: boolean;
-};
+type ExportOptions = GlobalOptions &
+  Pick<FindChoice, 'state' | 'project'> & {
+    readonly format?: Format;
+    readonly out?: string;
+    readonly labels?: boolean;
+    readonly for?: 'people';
+    readonly separator: 'semicolon' | 'comma' | 'tab';
+    readonly force?: boolean;
+  };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -33,12 +37,16 @@ export function register(program: Command, run: Runner): void {
       new Option('--format <format>', t`format of the file (default: by the name of the file, else csv)`).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
-    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(EXPORT_STATES))
+    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
     .option('--project <id>', t`only finds of this project`)
     .addOption(
       new Option('--separator <name>', t`what stands between the cells of CSV`)
         .choices(['semicolon', 'comma', 'tab'])
         .default('semicolon'),
+    )
+    .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
+    .addOption(
+      new Option('--for <form>', t`CSV or XLSX to be read: labels in place of codes, columns with names`).choices(['people']),
     )
     .option('--force', t`replace a file that is there already`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
@@ -51,11 +59,24 @@ async function exportCommand(context: Context, names: readonly string[], options
     throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
   }
   const format = options.format ?? formatNamed(options.out);
+  const forPeople = options.for === 'people';
+  if (forPeople && format !== 'csv' && format !== 'xlsx')
+    throw new UsageError(t`What is for people is CSV or XLSX.`, { hint: t`Leave --for out, or give --format csv.` });
   const outbox = await context.outboxToRead();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
   const documents = documentProfileOf(context.profile());
-  const request = { ...options, format, documents, finds, nowMs: context.clock.now(), onProgress: progress.update };
+  const labelsOf = forPeople || options.labels === true ? await openLabels(context) : undefined;
+  const request = {
+    ...options,
+    labelsOf,
+    forPeople,
+    format,
+    documents,
+    finds,
+    nowMs: context.clock.now(),
+    onProgress: progress.update,
+  };
   const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
   const count = await exportFinds(outbox, request, destination).finally(progress.end);
   if (count === undefined) return 'done';

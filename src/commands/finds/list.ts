@@ -1,20 +1,27 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { standingText } from '../../flows/finds/at-service.ts';
-import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
+import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { listFinds } from '../../flows/queue/known-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type ListOptions = GlobalOptions & { readonly limit?: number };
+type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'list',
     summary: t`List the finds of the outbox with their states.`,
-    examples: ['pas list', 'pas list --limit 20 --json'],
+    examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
   })
+    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
+    .option('--project <id>', t`only finds of this project`)
+    .option('--since <date>', t`found then or later`, day)
+    .option('--until <date>', t`found then or earlier`, day)
+    .option('--text <text>', t`only finds that say this somewhere`)
     .option('--limit <n>', t`at most this many`, wholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }
@@ -24,10 +31,15 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+function day(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new InvalidArgumentError(t`Write it as YYYY-MM-DD.`);
+  return text;
+}
+
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const finds = listFinds(await context.outboxToRead(), options.limit);
+  const finds = listFinds(await context.outboxToRead(), options, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
-    find.localId,
+    shellWord(find.localId),
     entry === undefined ? t`not queued` : STATE_WORDS[entry.state],
     pulled === undefined ? '' : standingText(pulled),
     entry?.identCely ?? '',

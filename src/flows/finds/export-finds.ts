@@ -3,19 +3,18 @@ import type { FindElements } from '../../find/fields.ts';
 import type { DocumentProfile } from '../../find/find.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
-import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
-import type { ExportedFind } from '../../tables/exported-find.ts';
+import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
+import { type FindChoice, isChosen } from './chosen-finds.ts';
+import { peopleRows } from './people-rows.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
-/** Of the import, by which finds are chosen. */
-export const EXPORT_STATES = ENTRY_STATES;
-
-type ExportRequest = {
+type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly format: (typeof EXPORT_FORMATS)[number];
   /** Of CSV. */
   readonly separator: 'semicolon' | 'comma' | 'tab';
@@ -23,9 +22,10 @@ type ExportRequest = {
   readonly documents: DocumentProfile;
   /** Undefined for all of them. */
   readonly finds: readonly StoredFind[] | undefined;
-  /** A find that is not queued for the service has none. */
-  readonly state?: readonly (typeof EXPORT_STATES)[number][];
-  readonly project?: string;
+  /** Of codes of vocabularies, beside them. */
+  readonly labelsOf?: LabelsOf | undefined;
+  /** A line a find in the words of the reader, which no program reads. */
+  readonly forPeople?: boolean;
   readonly nowMs: number;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -54,33 +54,39 @@ export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest,
 
 async function render(
   finds: Iterable<ExportedFind>,
-  { format, separator, documents, nowMs }: ExportRequest,
+  { format, separator, documents, nowMs, labelsOf, forPeople }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
+  const labels = labelsOf !== undefined;
   switch (format) {
-    case 'csv':
-      return (await import('../../tables/export-text.ts')).exportCsv(finds, separator);
-    case 'xlsx':
-      return [await (await import('../../tables/write-workbook.ts')).exportXlsx(finds)];
+    case 'csv': {
+      const { csvLines, exportCsv } = await import('../../tables/export-text.ts');
+      return forPeople === true ? csvLines(peopleRows(finds), separator) : exportCsv(finds, separator, labels);
+    }
+    case 'xlsx': {
+      const { exportXlsx, exportRows } = await import('../../tables/write-workbook.ts');
+      return [await (forPeople === true ? exportRows(peopleRows(finds)) : exportXlsx(finds, labels))];
+    }
     case 'geojson':
       return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
     case 'gpkg': {
       const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
-      return [databaseImage((database) => exportGeoPackage(database, finds, new Date(nowMs).toISOString()))];
+      return [databaseImage((database) => exportGeoPackage(database, finds, new Date(nowMs).toISOString(), labels))];
     }
     case 'xml':
       return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
   }
 }
 
-function* exportedFinds(outbox: ServiceOutbox, { finds, state, project }: ExportRequest): Generator<ExportedFind> {
+function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, ...choice }: ExportRequest): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
     const elements = find.elements as FindElements;
-    if (state !== undefined && (sent === undefined || !state.includes(sent.state))) continue;
-    if (project !== undefined && elements.projekt?.id !== project) continue;
+    if (!isChosen(choice, find, sent)) continue;
     yield {
       localId: find.localId,
+      state: sent?.state,
+      ...(labelsOf === undefined ? {} : { labelsOf }),
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
       elements: withNumber(elements, latestNumber(entries)),
       photos: photosOf(entries),

@@ -35,7 +35,7 @@ export function elementText({ kind, unit }: Field, value: FindElements[ElementNa
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-function pointText(elements: FindElements): string | undefined {
+export function pointText(elements: FindElements): string | undefined {
   const { geom_system: system } = elements;
   const wkt = system === undefined ? undefined : elements[pointElement(system)];
   if (system === undefined || wkt === undefined) return undefined;

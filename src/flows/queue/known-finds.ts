@@ -7,21 +7,26 @@ import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { type Evidence, evidenceOf } from '../../outbox/evidence.ts';
 import { attemptsOf } from '../../outbox/journal.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { pulledRecord } from '../../outbox/pulled.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { allServices } from '../../outbox/services.ts';
 import { allFinds, findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { atService } from '../finds/at-service.ts';
+import { type FindChoice, isChosen } from '../finds/chosen-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
 import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 
 /** Finds with what stands for them at this service, and how the last pull met that; in the order in which they were entered. */
-export function listFinds(outbox: ServiceOutbox, limit: number | undefined) {
-  return [...allFinds(outbox, limit)].map((find) => {
+export function listFinds(outbox: ServiceOutbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
+  const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
+  for (const find of allFinds(outbox)) {
+    if (listed.length >= limit) break;
     const entry = importOfFind(outbox, find.id);
-    return { find, entry, pulled: entry?.identCely == null ? undefined : pulledRecord(outbox, entry.identCely) };
-  });
+    if (!isChosen(choice, find, entry)) continue;
+    listed.push({ find, entry, pulled: entry?.identCely == null ? undefined : pulledRecord(outbox, entry.identCely) });
+  }
+  return listed;
 }
 
 /** An entry, and all that was tried and found out. */

@@ -1,0 +1,38 @@
+import { spokenLanguage, t } from '../../base/language.ts';
+import { FIELDS, type Field } from '../../find/fields.ts';
+import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
+import type { ExportedFind } from '../../tables/exported-find.ts';
+import { STATE_WORDS } from './entry-words.ts';
+import { elementLabel, elementText, pointText } from './find-texts.ts';
+
+const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
+
+/** Finds in the words of whoever reads them: a line a find under a line of headings, labels in place of codes. */
+export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
+  yield [
+    t`Find`,
+    t`State of sending`,
+    t`Identifier`,
+    ...SHOWN.map((field) => elementLabel(field).replace(/ \(cm\)$/, '')),
+    t`Coordinates`,
+    t`Photographs`,
+  ];
+  for (const find of finds) {
+    const state = ENTRY_STATES.find((each: EntryState) => each === find.state);
+    yield [
+      find.localId,
+      state === undefined ? t`not queued` : String(STATE_WORDS[state]),
+      find.identCely ?? '',
+      ...SHOWN.map((field) => saidOf(find, field)),
+      pointText(find.elements) ?? '',
+      find.photos.join('; '),
+    ];
+  }
+}
+
+function saidOf({ elements, labelsOf }: ExportedFind, field: Field): string {
+  const value = elements[field.name];
+  const labels = field.kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
+  if (labels === undefined) return elementText(field, value) ?? '';
+  return (spokenLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
+}

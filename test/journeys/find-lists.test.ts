@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));
+  await expectDone(home.pas('push', 'K-2'));
+  await home.pas(
+    'add',
+    '--draft',
+    '--set',
+    'local_id=DR 1',
+    '--set',
+    'datum_nalezu=2023-05-01',
+    '--set',
+    'poznamka=Stříbrná spona',
+  );
+});
+
+const listed = async (...flags: string[]): Promise<string[]> =>
+  (await home.json<{ local_id: string }[]>('list', ...flags)).map(({ local_id }) => local_id);
+
+describe('of many finds the list shows', () => {
+  test.each([
+    [['--state', 'accepted'], ['K-2']],
+    [
+      ['--state', 'queued', 'draft'],
+      ['K-1', 'K-3', 'DR 1'],
+    ],
+    [
+      ['--project', 'C-202400101', '--limit', '2'],
+      ['K-1', 'K-2'],
+    ],
+    [['--until', '2023-12-31'], ['DR 1']],
+    [['--since', '2023-05-02', '--text', 'nalez 3'], ['K-3']],
+    [['--text', 'stribrna SPONA'], ['DR 1']],
+    [['--text', 'zlatá'], []],
+  ])('with %j those that are asked for', async (flags, finds) => {
+    expect(await listed(...flags)).toEqual(finds);
+  });
+
+  test('the name by which a find is shown, as a shell takes it', async () => {
+    expect((await home.pas('list', '--state', 'draft')).stdout).toMatch(/^'DR 1' /m);
+  });
+
+  test('nothing for a day that is none', async () => {
+    expect(await home.pas('list', '--since', 'May')).toMatchObject({ code: 2, stderr: expect.stringContaining('YYYY-MM-DD') });
+  });
+});
+
+describe('an export', () => {
+  beforeAll(async () => {
+    await expectDone(home.pas('harvest-vocab', 'heslo:obdobi', 'heslo:predmet_druh'));
+    // What was harvested since says what the codes are called.
+    await expectDone(home.pas('import', join(home.folder, 'season.csv')));
+  });
+  const exported = async (name: string, ...flags: string[]): Promise<string> => {
+    const path = join(home.folder, name);
+    await expectDone(home.pas('export', '--out', path, '--force', ...flags));
+    return readFileSync(path, 'utf8');
+  };
+
+  test('with labels has them in Czech and English beside the codes, and is imported again as it was', async () => {
+    const [header = '', first = ''] = (await exported('labels.csv', '--labels', 'K-1')).split('\r\n');
+    const cell = (column: string) => first.split(';')[header.replace('\ufeff', '').split(';').indexOf(column)];
+    expect(cell('obdobi')).toMatch(/^HES-\d+$/);
+    expect(cell('obdobi_cs')).toMatch(/^\p{L}/u);
+    expect(cell('obdobi_en')).toMatch(/^\p{L}/u);
+    expect(cell('obdobi_en')).not.toBe(cell('obdobi_cs'));
+    expect(cell('okolnosti_cs')).toBe('');
+    const again = await home.json<{ unchanged: number }>('import', join(home.folder, 'labels.csv'));
+    expect(again).toMatchObject({ unchanged: 1 });
+    for (const name of ['labels.xlsx', 'labels.gpkg', 'labels.geojson']) {
+      await exported(name, '--labels', 'K-1');
+      expect(await home.json('import', join(home.folder, name))).toMatchObject({ unchanged: 1 });
+    }
+  });
+
+  test('without them is as it was, for the programs that read it', async () => {
+    expect((await exported('plain.csv')).split('\r\n')[0]).not.toMatch(/_cs|_en/);
+  });
+
+  test('for people has names and labels in their language, a line a find', async () => {
+    const lines = (await exported('people.csv', '--for', 'people')).split('\r\n');
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toMatch(/^\ufeffFind;State of sending;Identifier;.*;Object;.*;Coordinates;Photographs$/);
+    expect(lines[2]).toMatch(/^K-2;accepted;C-202400101-N\d+;.*2 submitted/);
+    home = home.with({ PAS_LANG: 'cs' });
+    const [header = '', first = ''] = (await exported('lidem.csv', '--for', 'people')).split('\r\n');
+    expect(header).toMatch(/^\ufeffNález;Stav odeslání;.*;Období;/);
+    const period = first.split(';')[header.split(';').indexOf('Období')];
+    expect(period).toMatch(/^\p{L}/u);
+    expect(period).not.toMatch(/HES-/);
+    expect(await home.pas('export', '--for', 'people', '--format', 'xml')).toMatchObject({ code: 2 });
+    await expectDone(home.pas('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx')));
+  });
+});
