@@ -7,7 +7,7 @@ import { type Mapping, type MappingRow, mappingText, readMapping } from '../colu
 import { writePrivateFile } from '../store/files.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
-import { readInputFile } from '../tables/input-file.ts';
+import { readAtMost, readInputFile } from '../tables/input-file.ts';
 import { readTable, readTableBytes } from '../tables/read-table.ts';
 import type { Table } from '../tables/table.ts';
 import type { Context } from './context.ts';
@@ -56,9 +56,7 @@ export async function readTableOrInput(
 /** Any other file, or standard input, with what it is called in messages. */
 export async function readFileOrInput({ streams }: Context, file: string): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
-  const chunks: Buffer[] = [];
-  for await (const chunk of streams.stdin) chunks.push(Buffer.from(chunk as Buffer));
-  return [t`standard input`, Buffer.concat(chunks)];
+  return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
 }
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };

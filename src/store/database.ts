@@ -54,10 +54,10 @@ export function openDatabase(path: string, options: OpenOptions): Database {
 /**
  * Opens the bytes of a database file of somebody else's, in memory: nothing is locked, written or left beside the file. What was
  * not yet merged into the file from its journal is not there.
+ * @param image what says "write-ahead log" in it is changed, so that a large one need not be copied once more
  * @throws DatabaseError when the bytes are no database
  */
-export function openDatabaseImage(path: string, bytes: Buffer): Database {
-  const image = Buffer.from(bytes);
+export function openDatabaseImage(path: string, image: Buffer): Database {
   // Both say "write-ahead log" with 2, which SQLite cannot have in memory (file format, 1.3.3).
   if (image[18] === 2) image[18] = 1;
   if (image[19] === 2) image[19] = 1;

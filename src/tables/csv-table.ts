@@ -4,7 +4,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { characterFaults } from './row-faults.ts';
+import { cellFaults } from './row-faults.ts';
 import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
 
@@ -174,7 +174,7 @@ function brokenQuoteMessage(error: CsvError, line: number): Message {
 /** @param known the messages so far, by the number of cells: most bad rows of a table are wrong in the same way */
 function rowFaults({ cells }: TableRow, header: readonly string[], delimiter: string, known: Map<number, Message>): Issue[] {
   const found = cells.length;
-  if (found === header.length) return characterFaults(cells, header);
+  if (found === header.length) return cellFaults(cells, header);
   const message = known.get(found) ?? cellsMessage(found, header.length, delimiter);
   known.set(found, message);
   return [errorIssue('table-cells', message)];

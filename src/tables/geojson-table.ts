@@ -20,12 +20,17 @@ type Values = Readonly<Record<string, unknown>>;
  * @throws FileError where it is not GeoJSON, holds no features, or is in another coordinate system
  */
 export function readGeoJson(file: string, bytes: Buffer): Table {
-  refuseOdd(file, bytes);
+  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
   const { features, rest } = featureParts(file, text);
   const inList = text.length - rest.length;
   const listStart = features?.[0]?.start ?? text.length;
-  const document = rest.length > MAX_PART_BYTES ? {} : parseJson(file, text, rest, (at) => (at < listStart ? at : at + inList));
+  if (rest.length > MAX_PART_BYTES) {
+    throw new FileError(file, msg`${file} has more than ${MAX_PART_BYTES} bytes that are in no list of features.`, {
+      hint: msg`Save the finds as a layer of points, which is a FeatureCollection, without outlines and long texts.`,
+    });
+  }
+  const document = parseJson(file, text, rest, (at) => (at < listStart ? at : at + inList));
   const parts = document['type'] === 'Feature' ? [{ start: 0, end: text.length }] : features;
   if (parts === undefined || !['Feature', 'FeatureCollection'].includes(String(document['type']))) {
     throw new FileError(file, msg`${file} is JSON, but holds no features of GeoJSON.`, {
@@ -39,7 +44,7 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
       const row = index + 1;
       const read =
         end - start > MAX_PART_BYTES
-          ? unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. A find has a point and a few words.`)
+          ? unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Leave it a point and a few words.`)
           : readFeature(
               parseJson(file, text, text.subarray(start, end), (at) => start + at),
               system,
@@ -52,18 +57,8 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-const MAX_JSON_BYTES = 32 * 1024 * 1024;
 /** Of a feature, and of all that stands around the features: what is made of JSON takes many times its room. */
 const MAX_PART_BYTES = 1024 * 1024;
-
-function refuseOdd(file: string, bytes: Buffer): void {
-  if (bytes.length > MAX_JSON_BYTES) {
-    throw new FileError(file, msg`${file} has more than ${MAX_JSON_BYTES} bytes; no GeoJSON of so much is read.`, {
-      hint: msg`Save the layer as a GeoPackage, or split it.`,
-    });
-  }
-  if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
-}
 
 /** @param placeOf where in the whole something of the part stands */
 function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: number) => number): Values {

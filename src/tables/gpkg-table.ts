@@ -23,7 +23,8 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
 /**
  * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row and is called by its number in the layer, its attributes are
- * the columns, its point is the place in the layer's system.
+ * the columns, its point is the place in the layer's system. The database in memory lives as long as the table, whose rows are read
+ * from it each time.
  *
  * @param named the layer; otherwise the first of points that has a feature
  * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another coordinate system
@@ -32,11 +33,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   try {
     refuseEndless(file, bytes);
     const database = openDatabaseImage(file, bytes);
-    try {
-      return asDatabaseError(file, () => readLayer(file, database, chooseLayer(file, database, named)));
-    } finally {
-      database.close();
-    }
+    return asDatabaseError(file, () => readLayer(file, database, chooseLayer(file, database, named)));
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
@@ -113,28 +110,30 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
   }[];
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
-  const issues: Issue[] = [];
-  const records: (NamedValues | Issue)[] = [];
-  let counted = 0;
-  for (const feature of database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>) {
-    counted += 1;
-    refuseTooLarge(file, { rows: counted, columns: columns.length });
-    const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
-    const { [layer.geometryColumn]: geometry, ...attributes } = feature;
-    const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };
-    if (!isReadable(point)) {
-      records.push(errorIssue(point.rule, point.problem, { ...place, row }));
-      continue;
+  refuseTooLarge(file, { columns: columns.length });
+  const records = function* (): Generator<NamedValues | Issue> {
+    let counted = 0;
+    const features = database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>;
+    for (const feature of features) {
+      counted += 1;
+      const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
+      const { [layer.geometryColumn]: geometry, ...attributes } = feature;
+      const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };
+      if (!isReadable(point)) {
+        yield errorIssue(point.rule, point.problem, { ...place, row });
+        continue;
+      }
+      const values = new Map(
+        Object.entries(attributes)
+          .filter(([name]) => name !== keyColumn)
+          .map(([name, value]) => [name, textOf(value)] as const),
+      );
+      yield { row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) };
     }
-    const values = new Map(
-      Object.entries(attributes)
-        .filter(([name]) => name !== keyColumn)
-        .map(([name, value]) => [name, textOf(value)] as const),
-    );
-    records.push({ row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) });
-  }
-  if (counted === 0) issues.push(errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place));
-  return tableOfRecords(place, records, issues);
+  };
+  const isEmpty = database.prepare(`select 1 from ${quoted(layer.name)} limit 1`).get() === undefined;
+  const none = errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
+  return tableOfRecords(place, { [Symbol.iterator]: records }, isEmpty ? [none] : []);
 }
 
 /** A day with a time of midnight is a day. What is neither text nor number, such as a picture, is no part of a find. */

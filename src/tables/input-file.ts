@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { FileError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** Larger tables and documents are not read: no season, and no museum, has one. */
-export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
+/** Larger tables and documents are not read: a season has a few, and what is read of them takes some times the room. */
+export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
  * The whole of a file that the user named.
@@ -13,18 +13,38 @@ export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {
-    const { size } = await file.stat();
-    if (size > MAX_INPUT_BYTES) {
-      throw new FileError(path, msg`${path} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
-        hint: msg`Split the file.`,
-      });
-    }
+    const found = await file.stat();
+    if (!found.isFile()) return await readAtMost(path, file.createReadStream({ autoClose: false }));
+    if (found.size > MAX_INPUT_BYTES) throw tooLarge(path, found.size);
     return await file.readFile();
   } catch (error) {
     throw error instanceof FileError ? error : new FileError(path, cannotBeRead(path, messageOf(error)), { cause: error });
   } finally {
     await file.close();
   }
+}
+
+/**
+ * The whole of what a pipe brings.
+ *
+ * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
+ */
+export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of pipe) {
+    const bytes = Buffer.from(chunk as Buffer);
+    size += bytes.length;
+    if (size > MAX_INPUT_BYTES) throw tooLarge(name, size);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(name: string, size: number): FileError {
+  return new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
+    hint: msg`Split the table, or take away what is not part of it.`,
+  });
 }
 
 async function openInputFile(path: string): Promise<FileHandle> {

@@ -1,6 +1,6 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
-import { characterFaults } from './row-faults.ts';
+import { cellFaults } from './row-faults.ts';
 import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** A row of a format that names each value: a feature, a waypoint, a find. */
@@ -29,7 +29,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     if (!('values' in record)) issues.push(record);
     else {
       for (const name of record.values.keys()) columns.add(name);
-      const faults = characterFaults([...record.values.values()], [...record.values.keys()]);
+      const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
       for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, { ...record, cells: [] }) });
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;

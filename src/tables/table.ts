@@ -64,12 +64,12 @@ export function headerPlaceOf(table: Table): TablePlace & { readonly row?: numbe
   return { ...placeOf(table), ...(row === undefined ? {} : { row }) };
 }
 
-/** What no season and no museum has; a table of more is refused before its cells are made. */
-const MAX_ROWS = 300_000;
+/** A season has some ten thousand finds of fifty columns; a table of far more is refused before its cells are made. */
+const MAX_ROWS = 100_000;
 const MAX_COLUMNS = 1000;
-const MAX_CELLS = 20_000_000;
+const MAX_CELLS = 3_000_000;
 /** Of the form alone, before any cell is understood. */
-const MAX_FAULTS = 300_000;
+const MAX_FAULTS = 100_000;
 
 /** @throws FileError where a table has more than is read */
 export function refuseTooLarge(

@@ -4,7 +4,7 @@ import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.t
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
-import { characterFaults } from './row-faults.ts';
+import { cellFaults } from './row-faults.ts';
 import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
 import { extentOf, hasValues, readMarks, type SheetExtent, type SheetMarks } from './xlsx-marks.ts';
 import { type Sheet, sheetsOf } from './xlsx-workbook.ts';
@@ -56,7 +56,7 @@ export async function readXlsx(file: string, bytes: Buffer, named: string | unde
     if (row <= headerRow || (found.length === 0 && isBlank)) return;
     found.push(...widthFaults(place, cells, header, row));
     const own = header.map((_, column) => cells[column] ?? '');
-    found.push(...characterFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
+    found.push(...cellFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
     issues.push(...found);
     refuseTooLarge(file, { faults: issues.length });
     if (!hasErrors(found)) sound.push({ row, cells: own });

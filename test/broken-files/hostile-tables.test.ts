@@ -82,7 +82,7 @@ describe('a GeoPackage that would never end is one clear error:', () => {
 describe('a table of text that no season has is one clear error:', () => {
   test('a million rows, be they wrong', () => {
     const bytes = Buffer.from(`${HEADER.join(';')}\n${'A;B\n'.repeat(1_000_000)}`);
-    expect(() => parseTable('season.csv', bytes)).toThrow('more than 300000 rows');
+    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 rows');
   });
 
   test('a hundred thousand columns', () => {
@@ -90,12 +90,19 @@ describe('a table of text that no season has is one clear error:', () => {
   });
 
   test.each([
-    ['more features than any season has', '{"type":"Feature"}', 300_001, 'more than 300000 rows'],
-    ['features that are none', '[]', 3_000_000, 'more than 300000 rows'],
-    ['values without end', '1', 20_000_002, 'more than 33554432 bytes'],
+    ['more features than any season has', '{"type":"Feature"}', 100_001, 'more than 100000 rows'],
+    ['features that are none', '[]', 3_000_000, 'more than 100000 rows'],
+    ['values without end', '1', 20_000_002, 'more than 100000 rows'],
   ])('%s', async (_, feature, count, message) => {
     const bytes = Buffer.from(`{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`);
     expect(await refusal('season.geojson', bytes)).toContain(message);
+  });
+
+  test.each([
+    ['a feature in no list', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) }, geometry: null })],
+    ['an outline that is no feature', `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`],
+  ])('%s, of more than a find has', async (_, text) => {
+    expect(await refusal('season.geojson', Buffer.from(text))).toContain('bytes that are in no list of features');
   });
 
   test('features of which each names other properties', async () => {
@@ -115,8 +122,14 @@ describe('a table of text that no season has is one clear error:', () => {
     expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
   });
 
+  test('but a text that is longer than any cell of a spreadsheet is an error of its row, and the others are read', () => {
+    const { rows, issues } = parseTable('season.csv', Buffer.from(`${HEADER.join(';')}\nA;${'x'.repeat(32_768)};1\nB;${'x'.repeat(32_767)};1\n`));
+    expect([...rows].map(({ row }) => row)).toEqual([3]);
+    expect(issues).toMatchObject([{ rule: 'table-cell-length', row: 2, column: 'projekt' }]);
+  });
+
   test('a million cells with characters that no text needs', () => {
     const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
-    expect(() => parseTable('season.csv', bytes)).toThrow('more than 300000 errors in its form');
+    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 errors in its form');
   });
 });
