@@ -1,12 +1,12 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, joined, type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { readBoolean, readDate, readInteger, readTargetState } from '../find/read-cell.ts';
 import type { ResolveReference } from '../find/resolve-reference.ts';
-import type { ResolvePhoto } from '../photo/photo-path.ts';
+import { MISSING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { isReadable, type Reading } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
@@ -16,6 +16,8 @@ export type RowContext = {
   readonly resolveReference: ResolveReference;
   /** Usually `photoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
+  /** A find is taken without a photograph that is not there, and its row says so. */
+  readonly photosMayMiss?: boolean;
   /** What is known of a find that is kept already: a table that was exported names it. */
   readonly known?: (localId: string) => KnownFind | undefined;
   /** The other service from which alone an identifier is known. */
@@ -58,7 +60,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const photosCell = columns.cell(row.cells, 'photos');
   const identCely = columns.cell(row.cells, 'ident_cely');
   const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
-  const photos = readPhotos(photosCell, context.resolvePhoto, known?.photos ?? NO_PHOTOS, report);
+  const photos = readPhotos(photosCell, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
@@ -107,14 +109,23 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
 }
 
 /** @param kept names of photographs that are kept already, and so need not lie beside the table */
-function readPhotos(cell: string, resolvePhoto: ResolvePhoto, kept: readonly string[], report: Report): readonly string[] {
+function readPhotos(
+  cell: string,
+  localId: string,
+  { resolvePhoto, photosMayMiss = false }: RowContext,
+  kept: readonly string[],
+  report: Report,
+): readonly string[] {
   if (cell === '') return NO_PHOTOS;
   const photos = new Set<string>();
   for (const name of cell.split(';').map((part) => part.trim())) {
     if (name === '') continue;
     const path = resolvePhoto(name);
     if (!isReadable(path) && kept.includes(name)) continue;
-    if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
+    if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
+      const later = msg`The find is taken without it. Put it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
+      report('warning', path.rule, joined([path.problem, later], ' '), 'photos');
+    } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
     else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }

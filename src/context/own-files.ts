@@ -7,6 +7,7 @@ import { type Mapping, type MappingRow, mappingText, readMapping } from '../colu
 import { writePrivateFile } from '../store/files.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
+import { readHeaderRows } from '../tables/header-row.ts';
 import { readAtMost, readInputFile } from '../tables/input-file.ts';
 import { readTable, readTableBytes } from '../tables/read-table.ts';
 import type { Table } from '../tables/table.ts';
@@ -43,13 +44,25 @@ export function writeMappingTo(context: Context, to: OutputOptions, rows: readon
   return writeResult(context, to, [mappingText(rows)]);
 }
 
+/** How a table is read, where that is not left to what is found. */
+export type TableOptions = {
+  readonly sheet?: string;
+  readonly layer?: string;
+  readonly encoding?: string;
+  readonly headerRow?: string;
+};
+
 /** A table of a file, or of standard input where it is called `-`. */
 export async function readTableOrInput(
   context: Context,
   file: string,
-  { sheet, layer = sheet, encoding }: { readonly sheet?: string; readonly layer?: string; readonly encoding?: string } = {},
+  { sheet, layer = sheet, encoding, headerRow }: TableOptions = {},
 ): Promise<Table> {
-  const options = { ...(layer === undefined ? {} : { sheet: layer }), ...(encoding === undefined ? {} : { encoding }) };
+  const options = {
+    ...(layer === undefined ? {} : { sheet: layer }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(headerRow === undefined ? {} : { headerRows: readHeaderRows(headerRow) }),
+  };
   return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 

@@ -4,6 +4,9 @@ import { FileError, messageOf } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
+/** The rule of a name that no file has. */
+export const MISSING = 'photo-missing';
+
 /** A photograph's name in a table -> the file's absolute path, or why it is refused. */
 export type ResolvePhoto = (name: string) => Reading<string>;
 
@@ -27,7 +30,7 @@ export function photoResolver(root: string): ResolvePhoto {
       [relative, relative.normalize('NFC'), relative.normalize('NFD')].map((path) => join(realRoot, path)),
     );
     if (real === undefined) {
-      return unreadable('photo-missing', msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
+      return unreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
     }
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return unreadable(

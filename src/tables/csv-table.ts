@@ -1,9 +1,10 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
-import { errorIssue, type Issue } from '../base/issue.ts';
+import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
+import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
 import { cellFaults } from './row-faults.ts';
 import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
@@ -28,50 +29,54 @@ const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
  * formula is read without it.
  *
  * @param file only for messages
+ * @param named the rows that hold the names of the columns; otherwise they are found
  * @throws FileError where the bytes are empty or not UTF-8
  */
-export function parseTable(file: string, bytes: Buffer): Table {
+export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = requireUtf8(file, bytes);
   const declared = declaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
   const records = (): Iterable<TextRow | BrokenRow> => readRecords(body, delimiter, declared === undefined ? 1 : 2);
 
-  const issues: Issue[] = [];
+  const found = findHeader({ file }, firstRows(readable(records()), named), named);
+  const header = found?.names ?? [];
+  const headerRow = found?.last ?? 0;
+  refuseTooLarge(file, { columns: header.length });
+  const issues: Issue[] = [...(found?.issues ?? [])];
   const left = new Set<number>();
   const messages = new Map<number, Message>();
-  let header: TextRow | undefined;
   let rowCount = 0;
   for (const record of records()) {
     if ('broken' in record) issues.push(errorIssue('table-quote', record.broken, { file, row: record.row }));
-    else if (isBlank(record)) continue;
-    else if (header === undefined) {
-      header = record;
-      refuseTooLarge(file, { columns: header.cells.length });
-    } else {
-      refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.cells.length });
-      const faults = rowFaults(record, header.cells, delimiter, messages);
+    else if (record.row > headerRow && !isBlank(record)) {
+      refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.length });
+      const faults = rowFaults(record, header, delimiter, messages);
       if (faults.length === 0) rowCount += 1;
       else left.add(record.row);
       for (const fault of faults) issues.push({ ...fault, file, row: record.row });
       refuseTooLarge(file, { faults: issues.length });
     }
   }
-  if (header === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);
-  if (rowCount === 0 && issues.length === 0) {
+  if (found === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);
+  if (rowCount === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
   }
-  const headerRow = header?.row ?? 0;
   const rows = function* (): Generator<TableRow> {
     for (const record of records()) {
       if (!('broken' in record) && record.row > headerRow && !isBlank(record) && !left.has(record.row)) yield record;
     }
   };
-  return { file, header: header?.cells ?? [], rows: { [Symbol.iterator]: rows }, rowCount, issues };
+  const at = found === undefined ? {} : { headerRow };
+  return { file, header, ...at, rows: { [Symbol.iterator]: rows }, rowCount, issues };
 }
 
 type TextRow = TableRow & { readonly line: number };
 type BrokenRow = { readonly row: number; readonly broken: Message };
+
+function* readable(records: Iterable<TextRow | BrokenRow>): Generator<TextRow> {
+  for (const record of records) if (!('broken' in record)) yield record;
+}
 
 function isBlank({ cells }: TableRow): boolean {
   return cells.every((cell) => cell === '');
@@ -193,13 +198,20 @@ function declaredDelimiter(bytes: Buffer): string | undefined {
   return match?.[1];
 }
 
-/** The delimiter that stands most often outside quotes in the first line that is not blank. */
+/** Lines that are looked at to tell the delimiter: a title above the table has none, or others. */
+const LINES_LOOKED_AT = 30;
+
+/** The delimiter that stands most often, outside quotes, in the first line that has as many as the next; else in the first. */
 function detectDelimiter(bytes: Buffer): string {
   const start = bytes.findIndex((byte) => byte > 0x20);
-  const headerLine =
-    /^(?:"[^"]*"|[^"\r\n])*/.exec(bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES))?.[0] ?? '';
-  const unquoted = headerLine.replace(/"[^"]*"/g, '');
-  const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length);
+  const sample = bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES).replace(/"[^"]*"/g, '');
+  const lines = sample.split(/[\r\n]+/, LINES_LOOKED_AT).map((line) => DELIMITERS.map((mark) => line.split(mark).length));
+  const [first = []] = lines;
+  const line = lines.find((counts, index) => {
+    const most = Math.max(...counts);
+    return most > 1 && lines[index + 1]?.[counts.indexOf(most)] === most;
+  });
+  const counts = line ?? first;
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 

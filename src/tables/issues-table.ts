@@ -77,7 +77,9 @@ export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
 
 /** The same as a workbook. */
 export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
-  const { headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
-  const cells = Array.from(rows, (row) => row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? textCell(cell)))));
+  const { dateCell, headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
+  const cells = Array.from(rows, (row) =>
+    row.map((cell) => (cell === '' ? null : (numberCell(cell) ?? dateCell(cell) ?? textCell(cell)))),
+  );
   return workbookBytes([header.map(headingCell), ...cells], sheet);
 }

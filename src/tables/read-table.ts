@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { parseTable } from './csv-table.ts';
+import type { HeaderRows } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
 import { kindOfTable } from './table-kind.ts';
@@ -12,6 +13,8 @@ type ReadOptions = {
   readonly sheet?: string;
   /** What the text of a CSV table is written in; otherwise that is recognised. */
   readonly encoding?: string;
+  /** The rows that hold the names of the columns; otherwise they are found. */
+  readonly headerRows?: HeaderRows;
 };
 
 /**
@@ -40,7 +43,11 @@ function refuseUnmerged(path: string): void {
  *
  * @throws FileError where the bytes cannot be read as a table
  */
-export async function readTableBytes(file: string, bytes: Buffer, { sheet, encoding }: ReadOptions = {}): Promise<Table> {
+export async function readTableBytes(
+  file: string,
+  bytes: Buffer,
+  { sheet, encoding, headerRows }: ReadOptions = {},
+): Promise<Table> {
   const kind = kindOfTable(file, bytes);
   if (sheet !== undefined && kind !== 'xlsx' && kind !== 'gpkg') {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
@@ -50,14 +57,17 @@ export async function readTableBytes(file: string, bytes: Buffer, { sheet, encod
   if (encoding !== undefined && kind !== 'csv') {
     throw new FileError(file, msg`${file} says itself in what it is written.`, { hint: msg`Leave --encoding out.` });
   }
+  if (headerRows !== undefined && kind !== 'csv' && kind !== 'xlsx') {
+    throw new FileError(file, msg`${file} has no row of names.`, { hint: msg`Leave --header-row out.` });
+  }
   switch (kind) {
     case 'csv': {
       const { text, issues } = await inUtf8(file, bytes, encoding);
-      const table = parseTable(file, text);
+      const table = parseTable(file, text, headerRows);
       return { ...table, issues: [...issues, ...table.issues] };
     }
     case 'xlsx':
-      return (await import('./xlsx-table.ts')).readXlsx(file, bytes, sheet);
+      return (await import('./xlsx-table.ts')).readXlsx(file, bytes, sheet, headerRows);
     case 'geojson':
       return (await import('./geojson-table.ts')).readGeoJson(file, bytes);
     case 'gpkg':

@@ -6,9 +6,31 @@ import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valu
 
 export type { Cell };
 
+/** In characters: a column is as wide as its longest text, within these. */
+const NARROWEST = 8;
+const WIDEST = 50;
+
 /** A workbook of one sheet; the first row stays in sight. */
 export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
-  return write(rows, { sheet, stickyRowsCount: 1 }).toBuffer();
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? NARROWEST, widthOf(cell));
+  }
+  return write(rows, { sheet, stickyRowsCount: 1, columns: widths.map((width) => ({ width })) }).toBuffer();
+}
+
+function widthOf(cell: Cell): number {
+  const value = typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : undefined;
+  const lines = value instanceof Date ? ['0000-00-00'] : String(value ?? '').split('\n');
+  return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
+}
+
+/** Undefined for a text that is no day as `YYYY-MM-DD`, or one before the calendar of spreadsheets begins. */
+export function dateCell(text: string): Cell | undefined {
+  if (!/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(text)) return undefined;
+  const day = new Date(`${text}T00:00:00Z`);
+  const isReal = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  return isReal ? { value: day, type: Date, format: 'yyyy-mm-dd' } : undefined;
 }
 
 export function headingCell(text: string): Cell {
@@ -72,10 +94,7 @@ function cellOf(name: string, value: ExportValue | undefined): Cell {
   const word = wordOf(value);
   if (word === undefined) return null;
   if (typeof word === 'number') return { value: word, type: Number };
-  if (name === 'datum_nalezu' && /^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(word)) {
-    return { value: new Date(`${word}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
-  }
-  return textCell(word);
+  return (name === 'datum_nalezu' ? dateCell(word) : undefined) ?? textCell(word);
 }
 
 function coordinateCell(text: string): Cell {

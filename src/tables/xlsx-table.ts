@@ -4,6 +4,7 @@ import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.t
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
+import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
 import { cellFaults } from './row-faults.ts';
 import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
 import { extentOf, hasValues, readMarks, type SheetExtent, type SheetMarks } from './xlsx-marks.ts';
@@ -18,17 +19,19 @@ type Cells = readonly string[];
  * merged over several columns is an error of its rows. Hidden rows are read, hidden sheets only by name.
  *
  * @param named the sheet; otherwise the first visible one that holds something
+ * @param headerRows the rows that hold the names of the columns; otherwise they are found
  * @throws FileError where the file is no workbook, or has no such sheet
  */
-export async function readXlsx(file: string, bytes: Buffer, named: string | undefined): Promise<Table> {
+export async function readXlsx(file: string, bytes: Buffer, named?: string, headerRows?: HeaderRows): Promise<Table> {
   const sheet = chooseSheet(file, sheetsOf(file, await readZip(file, bytes)), named);
   const place = { file, sheet: sheet.name };
   const source = sheet.source();
   refuseOdd(place, extentOf(source));
   const marks = readMarks(source);
   const rows = await readCells(file, bytes, sheet.name);
-  const headerAt = rows.findIndex((cells) => cells.some((cell) => cell !== ''));
-  const header = withoutEmptyEnd(rows[headerAt] ?? []);
+  const numbered = rows.map((cells, index) => ({ row: index + 1, cells }));
+  const found = findHeader(place, firstRows(numbered, headerRows), headerRows);
+  const header = withoutEmptyEnd(found?.names ?? []);
   refuseTooLarge(file, { columns: header.length });
   if (header.length === 0) {
     return {
@@ -39,27 +42,27 @@ export async function readXlsx(file: string, bytes: Buffer, named: string | unde
       issues: [errorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place)],
     };
   }
-  const headerRow = headerAt + 1;
+  const headerRow = found?.last ?? 0;
   const faults = new Map<number, Issue[]>();
   const report = (row: number, issue: Issue): void => {
     faults.set(row, [...(faults.get(row) ?? []), issue]);
   };
   reportFaultyCells(place, marks, header, headerRow, report);
   const filled = fillMerged(place, rows, marks, { headerRow, width: header.length }, report);
-  const issues = [...hiddenWarning(place, marks, headerRow, filled.length)];
+  const issues = [...(found?.issues ?? []), ...hiddenWarning(place, marks, headerRow, filled.length)];
   const sound: TableRow[] = [];
   filled.forEach((cells, index) => {
     const row = index + 1;
-    const found = faults.get(row) ?? [];
+    const wrong = faults.get(row) ?? [];
     // What a merged cell fills in makes no row of a blank one.
     const isBlank = (rows[index] ?? []).every((cell) => cell === '');
-    if (row <= headerRow || (found.length === 0 && isBlank)) return;
-    found.push(...widthFaults(place, cells, header, row));
+    if (row <= headerRow || (wrong.length === 0 && isBlank)) return;
+    wrong.push(...widthFaults(place, cells, header, row));
     const own = header.map((_, column) => cells[column] ?? '');
-    found.push(...cellFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
-    issues.push(...found);
+    wrong.push(...cellFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
+    issues.push(...wrong);
     refuseTooLarge(file, { faults: issues.length });
-    if (!hasErrors(found)) sound.push({ row, cells: own });
+    if (!hasErrors(wrong)) sound.push({ row, cells: own });
   });
   if (sound.length === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));

@@ -1,15 +1,80 @@
 import { type Issue, placeText } from '../base/issue.ts';
+import { t } from '../base/language.ts';
 import { printable, type Terminal } from './terminal.ts';
 
-/** One paragraph an issue: where, which element, what is wrong and what to do. */
-export function printIssues(terminal: Terminal, issues: readonly Issue[], print: (text: string) => void = terminal.line): void {
-  const { color } = terminal;
-  for (const issue of issues) {
-    const mark = issue.severity === 'error' ? color.red('✗') : color.yellow('!');
-    const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
-    const element = issue.element === undefined ? '' : color.bold(`${issue.element}: `);
-    print(`${mark} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`);
+/** As many are read one by one; of more, those of one kind are told together. */
+const MOST_LISTED = 20;
+/** Of those, as many different ones are shown, and the rows of so many. */
+const EXAMPLES = 3;
+const ROWS_NAMED = 5;
+
+/**
+ * In the order of rows, one paragraph an issue: where, which element, what is wrong and what to do. Of many, each kind has a line that
+ * counts it, and a few of them below.
+ *
+ * @returns whether every one is shown
+ */
+export function printIssues(
+  terminal: Terminal,
+  issues: readonly Issue[],
+  print: (text: string) => void = terminal.line,
+): boolean {
+  const sorted = inOrderOfRows(issues);
+  const kinds = new Map<string, Issue[]>();
+  for (const issue of sorted) {
+    const kind = sorted.length <= MOST_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), issue]);
   }
+  let isAll = true;
+  for (const alike of kinds.values()) {
+    const isShown = alike.length <= EXAMPLES || sorted.length <= MOST_LISTED;
+    isAll &&= isShown;
+    if (!isShown) print(countOf(terminal, alike));
+    for (const issue of isShown ? alike : differentOnes(alike)) print(`${isShown ? '' : '    '}${paragraph(terminal, issue)}`);
+  }
+  return isAll;
+}
+
+function paragraph({ color }: Terminal, issue: Issue): string {
+  const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
+  const element = issue.element === undefined ? '' : color.bold(`${issue.element}: `);
+  return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`;
+}
+
+function markOf(color: Terminal['color'], { severity }: Issue): string {
+  return severity === 'error' ? color.red('✗') : color.yellow('!');
+}
+
+/** `✗ 356 × date (datum_nalezu): rows 4, 5, 9, 12, 13 …` */
+function countOf({ color }: Terminal, alike: readonly Issue[]): string {
+  const [first] = alike;
+  if (first === undefined) return '';
+  const about = first.element ?? first.column;
+  const kind = about === undefined ? first.rule : `${first.rule} (${printable(about)})`;
+  const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
+  const named = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
+  const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${named}` : named}`;
+  return `${markOf(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
+}
+
+/** The first of those that say different things. */
+function differentOnes(alike: readonly Issue[]): Issue[] {
+  const found = new Map<string, Issue>();
+  for (const issue of alike) {
+    if (found.size === EXAMPLES) break;
+    if (!found.has(issue.message)) found.set(issue.message, issue);
+  }
+  return [...found.values()];
+}
+
+function inOrderOfRows(issues: readonly Issue[]): readonly Issue[] {
+  const files = new Map<string | undefined, number>();
+  for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
+  const placeOf = ({ file, row }: Issue): readonly [file: number, row: number] => [files.get(file) ?? 0, row ?? 0];
+  return issues.toSorted((a, b) => {
+    const [one, other] = [placeOf(a), placeOf(b)];
+    return one[0] - other[0] || one[1] - other[1];
+  });
 }
 
 /** The issues as `--json` prints them. */

@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { readFileOrInput, readMappingFile, readTableOrInput } from '../../context/own-files.ts';
+import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
 import { openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
@@ -17,22 +17,21 @@ import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
 import { adviseSending, copyCommand, noteGap } from '../next-command.ts';
 
-export type ImportOptions = GlobalOptions & {
-  readonly dryRun?: boolean;
-  readonly link?: boolean;
-  readonly stripGps?: boolean;
-  readonly photos?: string;
-  readonly sheet?: string;
-  readonly layer?: string;
-  readonly set?: readonly string[];
-  readonly map?: string;
-  readonly wizard?: boolean;
-  readonly yes?: boolean;
-  readonly encoding?: string;
-  readonly issuesTo?: string;
-  readonly onlyBad?: boolean;
-  readonly force?: boolean;
-};
+export type ImportOptions = GlobalOptions &
+  TableOptions & {
+    readonly dryRun?: boolean;
+    readonly link?: boolean;
+    readonly stripGps?: boolean;
+    readonly photos?: string;
+    readonly set?: readonly string[];
+    readonly map?: string;
+    readonly wizard?: boolean;
+    readonly yes?: boolean;
+    readonly issuesTo?: string;
+    readonly onlyBad?: boolean;
+    readonly strict?: boolean;
+    readonly force?: boolean;
+  };
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
@@ -46,6 +45,7 @@ export async function importTables(context: Context, files: readonly string[], o
     copyCommand: copyCommand(context.profile()),
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
     set: options.set,
+    strict: options.strict,
     copy,
   };
   const issues: Issue[] = [...readMappingFile(context).issues];
@@ -75,7 +75,7 @@ export async function importTables(context: Context, files: readonly string[], o
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
-  printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun);
+  printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun, copy !== undefined);
   if (!request.dryRun) noteGap(context, request.outbox);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
@@ -142,9 +142,16 @@ function sayNewPeople({ terminal }: Context, people: ReadonlyMap<string, number>
   );
 }
 
-function printSummary(context: Context, { finds, rows, newPeople }: Imported, issues: readonly Issue[], dryRun: boolean): void {
+function printSummary(
+  context: Context,
+  { finds, rows, newPeople }: Imported,
+  issues: readonly Issue[],
+  dryRun: boolean,
+  isCopied: boolean,
+): void {
   const { terminal } = context;
-  printIssues(terminal, foldPlaces(issues));
+  const isAll = printIssues(terminal, foldPlaces(issues));
+  if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
   const drafts = finds.filter((find) => !find.ready).length;

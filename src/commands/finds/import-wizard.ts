@@ -43,6 +43,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const say = sayerOf(context);
   const look = await openLook(context, file, mapFile, options);
   const { proposed } = look;
+  for (const { severity, row, message } of look.table.issues) if (severity === 'warning' && row === undefined) say([message]);
   const [name, rows] = [basename(file), look.table.rowCount];
   say([
     ngettext(
@@ -67,15 +68,20 @@ export async function runWizard(context: Context, files: readonly string[], opti
   terminal.value(wizardValue(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   const [shownFile, shownMap] = [file, mapFile];
-  terminal.note(t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --dry-run`}`);
+  const { headerRow } = options;
+  terminal.note(
+    headerRow === undefined
+      ? t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --dry-run`}`
+      : t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --header-row ${headerRow} --dry-run`}`,
+  );
   return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
 }
 
 async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {
-  const { set = [], photos } = options;
+  const { set = [], photos, strict = false } = options;
   const table = await readTableOrInput(context, file, options);
   const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
-  return lookAtTable(table, { mapFile, set, photoFolder, known: await openValidationContext(context) });
+  return lookAtTable(table, { mapFile, set, photoFolder, strict, known: await openValidationContext(context) });
 }
 
 async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {

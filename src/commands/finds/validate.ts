@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile } from '../../context/own-files.ts';
 import { openLookups, openValidationContext } from '../../context/validation.ts';
@@ -31,7 +32,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
     onProgress: progress.update,
   });
   progress.end();
-  printIssues(terminal, issues);
+  if (!printIssues(terminal, issues)) terminal.note(t`${cmd`pas validate --json`} lists all of them.`);
   terminal.line(t`${valid} valid, ${invalid} not.`);
   terminal.value({ valid, invalid, issues: issueValues(issues) });
   return invalid > 0 ? 'dataRefused' : 'done';

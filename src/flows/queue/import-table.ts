@@ -24,6 +24,8 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly known: ValidationContext;
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
+  /** A photograph that a row names and that is not there leaves the row out. */
+  readonly strict?: boolean | undefined;
   /** What sends finds of other services to this one as well. */
   readonly copyCommand: Message;
   /** What the columns of a strange table are. */
@@ -55,6 +57,7 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
     resolvePhoto: photoResolver(photoFolder),
+    photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {
       const found = madeElsewhere(outbox, identCely);

@@ -39,15 +39,17 @@ type LookOptions = {
   /** `element=value`, said of every find. */
   readonly set: readonly string[];
   readonly photoFolder: string;
+  readonly strict: boolean;
   readonly known: RuleContext & Knowledge;
 };
 
 export type TableLook = ReturnType<typeof lookAtTable>;
 
 /** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
-export function lookAtTable(table: Table, { mapFile, set, photoFolder, known }: LookOptions) {
+export function lookAtTable(table: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
   const { lookupTerm } = known;
-  const context = { lookupTerm, resolvePhoto: photoResolver(photoFolder), check: (find: Find) => checkRules(find, known) };
+  const check = (find: Find) => checkRules(find, known);
+  const context = { lookupTerm, resolvePhoto: photoResolver(photoFolder), photosMayMiss: !strict, check };
   return {
     table,
     lookupTerm,

@@ -1,0 +1,124 @@
+import { FileError, UsageError } from '../base/errors.ts';
+import { type Issue, warningIssue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
+import { placeOf, type TablePlace, type TableRow } from './table.ts';
+
+/** Rows of the file that hold the names of the columns: `3`, or `2-3` where two lines do. */
+export type HeaderRows = { readonly first: number; readonly last: number };
+
+/** Where the names of the columns stand, and what they are. */
+type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
+
+/** @throws UsageError where the text is neither a number of a row nor two that follow one another */
+export function readHeaderRows(text: string): HeaderRows {
+  const [, first = '', last = first] = /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
+  const rows = { first: Number(first), last: Number(last) };
+  if (first !== '' && rows.last - rows.first >= 0 && rows.last - rows.first <= 1) return rows;
+  throw new UsageError(msg`"${text}" is no row of names. Write its number, such as 3, or 2-3 where the names take two lines.`);
+}
+
+/** A title, who made the table and when, a legend: more rows than these stand above no header. */
+const ROWS_LOOKED_AT = 30;
+
+/** The first rows that say something, as many as it takes to find the header, or to reach the one that is named. */
+export function firstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
+  const found: Row[] = [];
+  for (const row of rows) {
+    if (named !== undefined && row.row > named.last) break;
+    if (row.cells.every((cell) => cell === '')) continue;
+    found.push(row);
+    if (named === undefined && found.length === ROWS_LOOKED_AT) break;
+  }
+  return found;
+}
+
+/**
+ * The header among the first rows of a table: as a rule the first of all. A row that fills hardly any of the columns is a title; two
+ * rows of names that fill one another's gaps, or the second of which holds units, are one header. Undefined where there is no row.
+ *
+ * @throws FileError where the named row says nothing
+ */
+export function findHeader(place: TablePlace, rows: readonly TableRow[], named: HeaderRows | undefined): Header | undefined {
+  if (named !== undefined) return namedHeader(place, rows, named);
+  const [top] = rows;
+  if (top === undefined) return undefined;
+  const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
+  const found = rows[index] ?? top;
+  const [above, below] = [rows[index - 1], rows[index + 1]];
+  const pair =
+    above?.row === found.row - 1 && completes(found, above)
+      ? [above, found]
+      : below?.row === found.row + 1 && (completes(found, below) || holdsUnits(below))
+        ? [found, below]
+        : [found, found];
+  const [first = found, last = found] = pair;
+  const header = { first: first.row, last: last.row, names: namesOf(first, last) };
+  return { ...header, issues: last === top ? [] : [headerNote(place, header)] };
+}
+
+function namedHeader(place: TablePlace, rows: readonly TableRow[], { first, last }: HeaderRows): Header {
+  const [one, two] = [first, last].map((number) => rows.find(({ row }) => row === number));
+  if (one === undefined || two === undefined) {
+    const row = one === undefined ? first : last;
+    throw new FileError(place.file, msg`${place.file} has nothing in row ${row}, which --header-row names.`);
+  }
+  return { first, last, names: namesOf(one, two), issues: [] };
+}
+
+function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {
+  const shown = names
+    .filter((name) => name !== '')
+    .slice(0, 3)
+    .join(', ');
+  const says =
+    first === last
+      ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, say which row it is: --header-row.`
+      : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, say which row it is: --header-row.`;
+  return warningIssue('table-header-row', says, placeOf(place));
+}
+
+const filledOf = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
+
+/** Whether the first row fills at most half of the columns, and none of its cells is a name that is known. */
+function isTitle(rows: readonly TableRow[]): boolean {
+  const [top = { cells: [] }] = rows;
+  const widest = Math.max(...rows.map(filledOf));
+  return filledOf({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => meaningOfColumn(cell) === undefined);
+}
+
+function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
+  const widest = Math.max(...rows.map(filledOf));
+  return filledOf(row) > widest / 2 && row.cells.every(isName);
+}
+
+/** No name of a column has digits, but for those of the coordinate systems; all that is counted, measured and numbered has. */
+function isName(cell: string): boolean {
+  return !/\d/.test(cell.replace(/\b(?:wgs\W?84|4326|5514)\b/gi, '')) && cell.length <= 60;
+}
+
+/** Whether a row of names fills all that the one it belongs to leaves empty. */
+function completes({ cells }: TableRow, other: TableRow): boolean {
+  const end = other.cells.findLastIndex((cell) => cell !== '');
+  const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
+  return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
+}
+
+const UNIT = /^(?:[([].{1,12}[)\]]|[cdm]?m|ks|pcs|kg|g)\.?$/i;
+
+function holdsUnits({ cells }: TableRow): boolean {
+  const filled = cells.filter((cell) => cell !== '');
+  return filled.length > 0 && filled.every((cell) => UNIT.test(cell));
+}
+
+/** A name of its own stays as it is; a unit, and a name that stands twice, need the one above, which counts for all that follow it. */
+function namesOf(top: TableRow, bottom: TableRow): readonly string[] {
+  if (top === bottom) return top.cells;
+  let group = '';
+  return Array.from({ length: Math.max(top.cells.length, bottom.cells.length) }, (_, index) => {
+    const [above = '', below = ''] = [top.cells[index], bottom.cells[index]];
+    if (above !== '') group = above;
+    if (below === '') return above;
+    return UNIT.test(below) || bottom.cells.filter((cell) => cell === below).length > 1 ? `${group} ${below}`.trim() : below;
+  });
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseTable } from '../../../src/tables/csv-table.ts';
+import { readHeaderRows } from '../../../src/tables/header-row.ts';
+import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { makeWorkbook } from '../../support/make-workbook.ts';
+
+const read = (content: string, row?: string) => {
+  const table = parseTable('season.csv', Buffer.from(content), row === undefined ? undefined : readHeaderRows(row));
+  return { ...table, rows: [...table.rows].map(({ row, cells }) => [row, ...cells]) };
+};
+const rulesOf = (content: string) => read(content).issues.map(({ rule }) => rule);
+
+describe('the names of the columns', () => {
+  test('are found below a title, and the rows keep the numbers of the file', () => {
+    const table = read('Nálezy, sezóna 2024\n\nčíslo;nález;datum\n1;spona;1. 6. 2024\n2;jehla;2. 6. 2024\n');
+    expect(table).toMatchObject({ header: ['číslo', 'nález', 'datum'], headerRow: 3, rowCount: 2 });
+    expect(table.rows).toEqual([
+      [4, '1', 'spona', '1. 6. 2024'],
+      [5, '2', 'jehla', '2. 6. 2024'],
+    ]);
+    expect(table.issues).toMatchObject([
+      { rule: 'table-header-row', severity: 'warning', message: expect.stringContaining('Row 3 is read as the names') },
+    ]);
+  });
+
+  test('are put together where two lines fill the gaps of one another', () => {
+    const table = read('č.;Nález;;Poloha;\n;druh;datum;X;Y\n1;spona;1. 6. 2024;-700000;-1000000\n');
+    expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 2, rowCount: 1 });
+    expect(table.issues.map(({ message }) => message)).toEqual([expect.stringContaining('Rows 1 and 2 together')]);
+  });
+
+  test('take the name above where the one below stands twice, or is a unit', () => {
+    expect(read('č.;Nález;;Určení;\n;druh;datum;druh;kdo\n1;spona;1. 6.;fibula;E. D.\n').header).toEqual([
+      'č.',
+      'Nález druh',
+      'datum',
+      'Určení druh',
+      'kdo',
+    ]);
+    expect(read('č.;hloubka;datum\n;(cm);\n1;12;1. 6. 2024\n').header).toEqual(['č.', 'hloubka (cm)', 'datum']);
+  });
+
+  test.each([
+    ['a table of one column', 'local_id\nA\nB\n'],
+    ['rows that have more cells than the header', 'local_id\nA;kov\nB;sklo\n'],
+    ['a first row of words', 'číslo;nález;místo\njedna;spona;les\ndvě;jehla;pole\n'],
+    ['a column without a name', 'číslo;;místo\nA-1;spona;les\n'],
+    ['hardly any names', 'a;;;;\n1;2;3;4;5\n'],
+  ])('are the first row of %s', (_, content) => {
+    expect(read(content).headerRow).toBe(1);
+    expect(rulesOf(content)).not.toContain('table-header-row');
+  });
+
+  test('stand where a person says', () => {
+    const content = 'x;y;z\nčíslo;nález;datum\n1;spona;1. 6. 2024\n';
+    expect(read(content, '2')).toMatchObject({ header: ['číslo', 'nález', 'datum'], rowCount: 1, issues: [] });
+    expect(read(content).header).toEqual(['x', 'y', 'z']);
+    expect(read('a;;b\n;c;\n1;2;3\n', '1-2')).toMatchObject({ header: ['a', 'c', 'b'], rowCount: 1 });
+    expect(() => read(content, '9')).toThrow('nothing in row 9');
+    expect(() => readHeaderRows('1-4')).toThrow('no row of names');
+    expect(() => readHeaderRows('0')).toThrow('no row of names');
+  });
+
+  test('are found in a workbook with a merged title and merged groups', async () => {
+    const rows = [
+      ['Muzeum – nálezy 2024', null, null, null, null],
+      [],
+      ['č.', 'Nález', null, 'Poloha', null],
+      [null, 'druh', 'datum', 'X', 'Y'],
+      ['A-1', 'spona', { day: 45444 }, -700000, -1000000],
+      ['A-2', 'jehla', { day: 45445 }, -700001, -1000001],
+    ] as const;
+    const bytes = makeWorkbook([{ name: '2024', rows, merged: ['A1:E1', 'A3:A4', 'B3:C3', 'D3:E3'] }]);
+    const table = await readTableBytes('season.xlsx', bytes);
+    expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 4, rowCount: 2 });
+    expect([...table.rows][0]).toEqual({ row: 5, cells: ['A-1', 'spona', '2024-06-01', '-700000', '-1000000'] });
+    const named = await readTableBytes('season.xlsx', bytes, { headerRows: readHeaderRows('4') });
+    expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
+  });
+
+  test('are found in a table as a spreadsheet saved it', () => {
+    const file = join(import.meta.dirname, '../../fixtures/odd-tables/title-and-two-lines.csv');
+    const table = read(readFileSync(file, 'utf8'));
+    expect(table.header.slice(0, 4)).toEqual(['local_id', 'datum_nalezu', 'druh_nalezu', 'hloubka']);
+    expect(table.rows.map(([row]) => row)).toEqual([6, 7]);
+  });
+});
