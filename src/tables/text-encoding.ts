@@ -29,6 +29,10 @@ const FREQUENCY: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
+/** Letters that stand in no Czech word behind the one before: `ě` but for these, a long vowel behind another but for `linií`, `neúplný`. */
+const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;
+const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
+
 const SAMPLE_BYTES = 256 * 1024;
 const PIECE_BYTES = 4 * 1024 * 1024;
 const WORDS_SHOWN = 2;
@@ -93,7 +97,10 @@ function czechness(text: string): number {
     const isInWord = /\p{L}/u.test(text[index - 1] ?? '') && /\p{L}/u.test(text[index + 1] ?? '');
     const isLetter = /\p{L}/u.test(letter);
     // A capital letter behind a small one is as odd as a sign there.
-    const isOdd = isInWord && (!isLetter || (letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '')));
+    const isLoud = letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '');
+    const [before = '', small, after = ''] = [text[index - 1], letter, text[index + 1]].map((each) => each?.toLowerCase());
+    const isOddThere = ODD_BEHIND.test(`${before}${small}`) || ODD_BEFORE.test(`${small}${after}`);
+    const isOdd = (isInWord && (!isLetter || isLoud)) || isOddThere;
     if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
     else sum += isOdd ? -6 : Math.log(1 + frequency);
   }

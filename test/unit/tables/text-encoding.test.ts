@@ -36,6 +36,11 @@ describe('a table that is not written in UTF-8', () => {
     );
   });
 
+  test('is not read in an encoding whose letters no Czech word has beside one another', async () => {
+    const table = 'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
+    expect((await inUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(table);
+  });
+
   test.each([
     ['Windows-1250', Buffer.from([0x61, 0x0a, 0x9e, 0xef, 0xe1, 0x72]), 'a\nžďár'],
     ['ISO 8859-2', Buffer.from([0x61, 0x0a, 0xbe, 0xef, 0xe1, 0x72]), 'a\nžďár'],
