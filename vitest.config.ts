@@ -27,9 +27,19 @@ export default defineConfig({
           ...SIDE_BY_SIDE,
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/pace/**', 'test/endurance/**', 'test/chaos/**', 'test/stories/**', 'test/jitter/**', 'test/scale/**'],
+          exclude: [
+            'test/programs/**',
+            'test/pace/**',
+            'test/endurance/**',
+            'test/chaos/**',
+            'test/stories/**',
+            'test/jitter/**',
+            'test/scale/**',
+          ],
         },
       },
+      // With a browser, a terminal, shells, a Redis and other people's harvesters.
+      { test: { ...shared, ...SIDE_BY_SIDE, name: 'programs', include: ['test/programs/**/*.test.ts'] } },
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
       // Kills, cut lines, full disks and nonsense met by whole processes.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
