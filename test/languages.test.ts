@@ -174,3 +174,41 @@ test('nothing of several words, and no heading of a table, is said past the tran
   );
   expect(past).toEqual([]);
 });
+
+/** One Czech word for one thing. What stands here is said in another word. */
+const OTHER_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/školic/i, 'cvičná'],
+  [/produkčn/i, 'ostrá'],
+  [/harvest(ac|ov)/i, 'sklizeň, sklidit'],
+  [/heslář\S* \S*stažen|sad\S* \S*stažen|nebylo staženo/i, 'sklizeň, sklidit'],
+  [/mapován/i, 'předpis sloupců; přiřazení termínů'],
+  [/(?<!\p{L})volb(a|y|u|ou|ami|ách|ám)(?!\p{L})/iu, 'přepínač'],
+  [/(?<!\p{L})vzd(á|án|ejte|át|áte|áno|aný|ali)(?!\p{L})/iu, 'upustit od odeslání'],
+  [/nejist(á|é|ý|ých) dokud|je to nejisté/i, 'v neurčitém stavu'],
+  [/potřebuje (vás|člověka)/i, 'vyžaduje zásah'],
+  [/(?<!\p{L})u (této |téže )?služby/iu, 've službě'],
+  [/podívejte se po /i, 'ověřte'],
+  [/doopravdy/i, 'cvičná data'],
+  [/(je|je-li) (to )?myšleno/i, 'Je to tak správně?'],
+  [/podle všeho toto/i, 'tyto'],
+  [/bere nabídku/i, 'přijmout nabídnuté'],
+  [/datestamp|(?<!\p{L})index(?!\p{L})|dosažiteln|tato pošta/iu, 'datum změny, rejstřík, dostupná, fronta'],
+  [/(?<!\p{L})(ze|ve|ke) \$\{(count|all|finds|sent|queued|looked)\}/u, 'z, v, k: what stands before a number is made to fit it'],
+];
+
+test('one thing has one Czech name', () => {
+  const found = translations.flatMap(({ file, forms }) =>
+    forms.flatMap((form) =>
+      OTHER_WORDS.filter(([pattern]) => pattern.test(form)).map(([, instead]) => `${file}: ${form} (${instead})`),
+    ),
+  );
+  expect(found).toEqual([]);
+});
+
+/** Each command says what it does in the infinitive, which sounds like none else. */
+test('the summaries of commands are infinitives', () => {
+  const finite = /^(Opraví|Odstraní|Obnoví|Zařadí|Ukáže|Vypíše|Vytvoří|Zapíše|Načte|Odešle)(?!\p{L})/u;
+  expect(
+    translations.flatMap(({ file, forms }) => forms.filter((form) => finite.test(form)).map((form) => `${file}: ${form}`)),
+  ).toEqual([]);
+});

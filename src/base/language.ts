@@ -1,5 +1,6 @@
 import { LANGUAGES, type Language } from './languages.ts';
 import type { Forms } from './po-files.ts';
+import { withPrepositions } from './prepositions.ts';
 
 /**
  * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
@@ -42,7 +43,8 @@ export function inLanguage(text: string, values: readonly unknown[], counted?: C
   const forms = spoken?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
-  return filled(form ?? english, values.map(String));
+  const texts = values.map(String);
+  return filled(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 
 export function filled(text: string, values: readonly string[]): string {

@@ -87,3 +87,20 @@ test('what is no file and no find is refused in Czech, with what to do', async (
   expect(nobody.stderr).toContain('Nález K-9 tu není.');
   expect(nobody.stderr).toContain('NÁLEZ je místní označení');
 });
+
+test('every label is Czech: of the checks, of what would be sent, of what was validated and put back', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 7)));
+  const checks = (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
+  for (const label of ['složka', 'oprávnění', 'fronta', 'profil', 'hodiny', 'účet', 'zápis', 'schéma', 'sklizeň'])
+    expect(checks).toContain(label);
+  const english = (await home.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
+  expect(checks.filter((label) => english.includes(label))).toEqual(['node', 'disk']);
+  expect((await czech.pas('push', '--dry-run')).stdout).toBe(
+    'import: k odeslání 7\nevidenční číslo: k odeslání 0\nfotografie: k odeslání 0\n',
+  );
+  expect((await czech.pas('validate')).stdout).toContain('V pořádku 7, chybných 0.');
+  await expectDone(czech.pas('backup', `${czech.folder}/zaloha.sqlite`));
+  const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--replace');
+  expect(restored.stdout).toContain(', se 7 nálezy.');
+  expect(restored.stdout + restored.stderr).toContain('Ověřte je ve službě:');
+});

@@ -55,7 +55,7 @@ test('in Czech: everything is taken by Enter', async () => {
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Zapsáno: nalezy.map.toml');
-  expect(screen).toContain('ve známých katastrálních územích leží 2 z 2 ověřených bodů');
+  expect(screen).toContain('ve známých katastrálních územích leží 2 ze 2 ověřených bodů');
   const map = readFileSync(join(home.folder, 'nalezy.map.toml'), 'utf8');
   expect(map).toContain('"Y" = { element = "geom_x", sign = "minus" }');
   expect(map).toContain('pristupnost = ');

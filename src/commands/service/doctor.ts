@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../flows/checks/check-machine.ts';
 import { checkCounts, checkLease, checkPhotographs } from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { padded } from '../../text/width.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from './instance-words.ts';
@@ -216,19 +217,47 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   }
 }
 
+/** What people read for the names of checks. */
+const CHECK_WORDS: Readonly<Record<string, Message>> = {
+  home: msg`home`,
+  disk: msg`disk`,
+  permissions: msg`permissions`,
+  outbox: msg`outbox`,
+  'vocabulary-file': msg`vocabulary-file`,
+  profile: msg`profile`,
+  secrets: msg`secrets`,
+  counts: msg`counts`,
+  lease: msg`lease`,
+  photographs: msg`photographs`,
+  'vocabulary-age': msg`vocabulary-age`,
+  pace: msg`pace`,
+  pacing: msg`pacing`,
+  pause: msg`pause`,
+  service: msg`service`,
+  clock: msg`clock`,
+  account: msg`account`,
+  writing: msg`writing`,
+  schema: msg`schema`,
+  harvesting: msg`harvesting`,
+};
+
+function checkWord(name: string): string {
+  return String(CHECK_WORDS[name] ?? name);
+}
+
 /** What was left unchecked for one reason stands in one line. */
 function printChecks(context: Context, checks: readonly Check[]): void {
   const left = checks.filter(({ level }) => level === 'unchecked');
   for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
   const [first] = left;
   if (first === undefined) return;
-  const names = left.map(({ name }) => name).join(', ');
+  const names = left.map(({ name }) => checkWord(name)).join(', ');
   printCheck(context, { ...first, name: '', message: t`not checked, since ${first.message}: ${names}` });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
   const { color } = terminal;
   const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
-  terminal.line(`${mark} ${name.padEnd(16)} ${printable(message)}`);
+  terminal.line(`${mark} ${padded(checkWord(name), 16)} ${printable(message)}`);
   if (todo !== undefined) terminal.line(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { countsAreRight } from '../../outbox/counts.ts';
 import { leaseHolder, lifeOf } from '../../outbox/lease.ts';
@@ -23,7 +23,7 @@ export function checkLease(outbox: ServiceOutbox): Check {
   const held = leaseHolder(outbox);
   if (held === undefined) return ok('lease', t`no other pas holds the outbox`);
   const { pid, host } = held;
-  const since = new Date(held.takenAt).toISOString();
+  const since = momentText(held.takenAt);
   switch (lifeOf(held)) {
     case 'alive':
       return ok('lease', t`a push is running: process ${pid}, since ${since}`);
