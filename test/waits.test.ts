@@ -28,7 +28,7 @@ test('what another process does is waited for by the one helper, with its one de
 });
 
 test('what a page shows while it is used is looked at until it is there, not once', () => {
-  const pages = files.filter(({ name }) => /journeys\/mock-page/.test(name));
+  const pages = files.filter(({ name }) => /programs\/mock-page/.test(name));
   const once = /expect\(\s*await [^;]*\.(count|textContent|innerText|allInnerTexts|getAttribute|isVisible)\(/;
   expect(pages.length).toBeGreaterThan(2);
   expect(pages.filter(({ text }) => once.test(text)).map(({ name }) => name)).toEqual([]);
