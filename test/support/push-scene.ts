@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { noWalls } from '../../src/flows/push/left-out.ts';
 import { type PushResult, push } from '../../src/flows/push/push-due.ts';
@@ -86,6 +87,8 @@ export function scene(
 }
 
 function stopped(signal: AbortSignal | undefined): Promise<never> {
+  // All requests of a scene have the same one.
+  if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped while it was under way')));
   });
