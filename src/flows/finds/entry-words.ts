@@ -40,7 +40,7 @@ export const OUTCOME_WORDS: Readonly<Record<string, Message>> = {
   cut: msg`cut off`,
   'file-changed': msg`file changed`,
   asked: msg`only asked`,
-  lost: STATE_WORDS.uncertain,
+  lost: msg`lost`,
   uncertain: STATE_WORDS.uncertain,
 };
 

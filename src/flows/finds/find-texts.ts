@@ -43,9 +43,10 @@ export function pointText(elements: FindElements): string | undefined {
   return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
 }
 
-/** What people call an element. */
+/** What people call an element, without the unit, which stands with its value. */
 export function elementLabel({ gloss, ask, report }: Field): string {
-  return String(ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss));
+  const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
+  return String(label).replace(/ \(\w+\)$/, '');
 }
 
 /** Every element of a find under its name; a point in one line, a term with its identifier. */

@@ -13,7 +13,7 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
     t`Find`,
     t`State of sending`,
     t`Identifier`,
-    ...SHOWN.map((field) => elementLabel(field).replace(/ \(cm\)$/, '')),
+    ...SHOWN.map((field) => elementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
   ];

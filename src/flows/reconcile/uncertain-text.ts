@@ -31,6 +31,8 @@ export function uncertainTexts(
   const reasons = [entry?.reason, evidenceOf(outbox, entryId).at(-1)?.reason].flatMap((reason) =>
     reason == null ? [] : [String(reason)],
   );
+  // The service answered well, and gave the record to two finds: that alone tells what is in doubt.
+  if (attemptsOf(outbox, entryId).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
   return [plainText(outbox, entryId, WHAT[entry?.kind ?? 'import'], settleMs), ...new Set(reasons)];
 }
 
