@@ -46,7 +46,6 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'gettext-parser': /^src\/base\/po-files\.ts$/,
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/photo\/photo-exif\.ts$/,
-  'read-excel-file': /^src\/tables\/xlsx-table\.ts$/,
   'iconv-lite': /^src\/tables\/text-encoding\.ts$/,
   yauzl: /^src\/tables\/zip-entries\.ts$/,
   'write-excel-file': /^src\/tables\/write-workbook\.ts$/,

@@ -1,6 +1,6 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { attributeOf, childOf, childText, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
@@ -88,7 +88,10 @@ function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[]
     element === undefined ? [] : [...strayTextsIn(document, element)],
   );
   return strays.map((stray) =>
-    warningIssue('stray-text', strayTextMessage(stray), { element: stray.element.name, line: stray.line }),
+    warningIssue('stray-text', strayTextMessage(stray), {
+      element: stray.element.name,
+      line: lineAt(document.bytes, stray.start),
+    }),
   );
 }
 

@@ -4,7 +4,15 @@ import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts
 import { errorIssue, type Issue, issueOf } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { attributeOf, childrenOf, SCHEMA_NAMESPACE, XML_NAMESPACE, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import {
+  attributeOf,
+  childrenOf,
+  lineAt,
+  SCHEMA_NAMESPACE,
+  XML_NAMESPACE,
+  type XmlDocument,
+  type XmlElement,
+} from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsWithin } from '../xml/stray-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
@@ -133,7 +141,7 @@ function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
     if (told.has(issue.element)) return [];
     told.add(issue.element);
-    return of.map((stray) => issueOf({ ...issue, line: stray.line, says: strayTextMessage(stray) }));
+    return of.map((stray) => issueOf({ ...issue, line: lineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
   });
 }
 

@@ -1,7 +1,8 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { attributeOf, childrenOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
@@ -12,38 +13,39 @@ export function isGpx({ name, namespace }: XmlElement): boolean {
   return name === 'gpx' && GPX_NAMESPACES.includes(namespace);
 }
 
+/** Those of tracks and routes are only passed over, so that a long track is not held. */
+const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
+
 /**
  * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the day on which it was made
  * where this computer is, is the day of the find. Tracks, routes and heights are not read.
  *
- * @throws FileError where there are no waypoints
+ * @throws FileError where there are no waypoints; XmlSyntaxError
  */
-export function readGpx(file: string, document: XmlDocument): Table {
-  const waypoints = childrenOf(document.root, 'wpt');
-  if (waypoints.length === 0) {
-    throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
-      hint: msg`Mark each find as a waypoint, and export the waypoints.`,
-    });
-  }
+export function readGpx(file: string, document: XmlWalk): Table {
   const place = { file, unit: 'waypoint' } as const;
-  const lineOf = lineCounter(document);
-  const records: (NamedValues | Issue)[] = [];
-  waypoints.forEach((waypoint, index) => {
-    const where = { row: index + 1, line: lineOf(waypoint.start) };
-    const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
-    if (!isDecimal(lon) || !isDecimal(lat)) {
-      const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
-      records.push(errorIssue('geometry-form', message, { ...place, ...where }));
-      return;
+  const records = function* (): Generator<NamedValues | Issue> {
+    const lineOf = lineCounter(document);
+    let row = 0;
+    for (const { element: waypoint, around } of document.parts(POINTS)) {
+      if (waypoint.name !== 'wpt' || waypoint.namespace !== document.root.namespace || around.length !== 1) continue;
+      row += 1;
+      const where = { row, line: lineOf(waypoint.start) };
+      const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
+      const [stray] = strayTextsIn(document, waypoint);
+      if (!isDecimal(lon) || !isDecimal(lat)) {
+        const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
+        yield errorIssue('geometry-form', message, { ...place, ...where });
+      } else if (stray !== undefined) {
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
+      } else yield { ...where, values: valuesOf(waypoint), point: { system: '4326', x: lon, y: lat } };
     }
-    const [stray] = strayTextsIn(document, waypoint);
-    if (stray !== undefined) {
-      records.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
-      return;
-    }
-    records.push({ ...where, values: valuesOf(waypoint), point: { system: '4326', x: lon, y: lat } });
+  };
+  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  if (table.rowCount > 0 || table.issues.length > 0) return table;
+  throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
+    hint: msg`Mark each find as a waypoint, and export the waypoints.`,
   });
-  return tableOfRecords(place, records, []);
 }
 
 function valuesOf(waypoint: XmlElement): Map<string, string> {

@@ -3,7 +3,8 @@ import { msg } from '../base/message.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
-import { attributeOf, childOf, childText, lineCounter, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
@@ -12,47 +13,40 @@ import type { Table } from './table.ts';
 /** `{schema_base}/<x.y>/`; the base is each deployment's own. */
 const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
 
-type Met = { readonly find: XmlElement; readonly wrapper: XmlElement | undefined };
+const FINDS = new Set(['samostatny_nalez']);
 
 /**
  * Reads finds in the service's own form, wherever in a document they stand: an import document, a page of a harvest, a file of
  * harvested records, or what `pas export` wrote, which adds the local id and the photographs to each.
  *
  * @returns undefined where there are no finds of the service in the document
+ * @throws XmlSyntaxError
  */
-export function readFindRecords(file: string, document: XmlDocument): Table | undefined {
-  const finds = [...findsIn(document.root, undefined, undefined)];
-  if (finds.length === 0) return undefined;
+export function readFindRecords(file: string, document: XmlWalk): Table | undefined {
   const place = { file, unit: 'find' } as const;
-  const lineOf = lineCounter(document);
-  const records: (NamedValues | Issue)[] = [];
-  finds.forEach(({ find, wrapper }, index) => {
-    const where = { row: index + 1, line: lineOf(find.start) };
-    const guarded = childOf(find, 'chranene_udaje');
-    if (guarded?.text.trim() === FORBIDDEN_TEXT) {
-      const message = msg`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
-      records.push(errorIssue('place-withheld', message, { ...place, ...where }));
-      return;
+  const records = function* (): Generator<NamedValues | Issue> {
+    const lineOf = lineCounter(document);
+    let row = 0;
+    for (const { element: find, around } of document.parts(FINDS)) {
+      if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace) continue;
+      row += 1;
+      const where = { row, line: lineOf(find.start) };
+      const guarded = childOf(find, 'chranene_udaje');
+      const parts = [find, ...find.children, ...(guarded?.children ?? [])];
+      const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
+      if (guarded?.text.trim() === FORBIDDEN_TEXT) {
+        const message = msg`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
+        yield errorIssue('place-withheld', message, { ...place, ...where });
+      } else if (stray !== undefined) {
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
+      } else {
+        const wrapper = around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find');
+        yield { ...where, values: valuesOf(find, guarded, wrapper) };
+      }
     }
-    const parts = [find, ...find.children, ...(guarded?.children ?? [])];
-    const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
-    if (stray !== undefined) {
-      records.push(errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: stray.line }));
-      return;
-    }
-    records.push({ ...where, values: valuesOf(find, guarded, wrapper) });
-  });
-  return tableOfRecords(place, records, []);
-}
-
-function* findsIn(element: XmlElement, parent: XmlElement | undefined, wrapper: XmlElement | undefined): Generator<Met> {
-  const { name, namespace } = element;
-  if (name === 'samostatny_nalez' && SERVICE_NAMESPACE.test(namespace) && parent?.namespace === namespace) {
-    yield { find: element, wrapper };
-    return;
-  }
-  const inner = namespace === FINDS_NAMESPACE && name === 'find' ? element : wrapper;
-  for (const child of element.children) yield* findsIn(child, element, inner);
+  };
+  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
 }
 
 function valuesOf(find: XmlElement, guarded: XmlElement | undefined, wrapper: XmlElement | undefined): Map<string, string> {

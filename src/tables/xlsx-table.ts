@@ -1,13 +1,11 @@
-import { readSheet } from 'read-excel-file/universal';
-import { FileError, messageOf } from '../base/errors.ts';
+import { FileError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
-import { spreadsheetNumber } from '../text/plain-number.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
 import { cellFaults } from './row-faults.ts';
 import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
-import { extentOf, hasValues, readMarks, type SheetExtent, type SheetMarks } from './xlsx-marks.ts';
+import type { SheetContents } from './xlsx-sheet.ts';
 import { type Sheet, sheetsOf } from './xlsx-workbook.ts';
 import { readZip } from './zip-entries.ts';
 
@@ -25,12 +23,9 @@ type Cells = readonly string[];
 export async function readXlsx(file: string, bytes: Buffer, named?: string, headerRows?: HeaderRows): Promise<Table> {
   const sheet = chooseSheet(file, sheetsOf(file, await readZip(file, bytes)), named);
   const place = { file, sheet: sheet.name };
-  const source = sheet.source();
-  refuseOdd(place, extentOf(source));
-  const marks = readMarks(source);
-  const rows = await readCells(file, bytes, sheet.name);
-  const numbered = rows.map((cells, index) => ({ row: index + 1, cells }));
-  const found = findHeader(place, firstRows(numbered, headerRows), headerRows);
+  const contents = sheet.read();
+  const { rows } = contents;
+  const found = findHeader(place, firstRows(wholeRows(rows), headerRows), headerRows);
   const header = withoutEmptyEnd(found?.names ?? []);
   refuseTooLarge(file, { columns: header.length });
   if (header.length === 0) {
@@ -44,30 +39,44 @@ export async function readXlsx(file: string, bytes: Buffer, named?: string, head
   }
   const headerRow = found?.last ?? 0;
   const faults = new Map<number, Issue[]>();
+  let faultCount = 0;
   const report = (row: number, issue: Issue): void => {
-    faults.set(row, [...(faults.get(row) ?? []), issue]);
+    const before = faults.get(row);
+    if (before === undefined) faults.set(row, [issue]);
+    else before.push(issue);
+    refuseTooLarge(file, { faults: ++faultCount });
   };
-  reportFaultyCells(place, marks, header, headerRow, report);
-  const filled = fillMerged(place, rows, marks, { headerRow, width: header.length }, report);
-  const issues = [...(found?.issues ?? []), ...hiddenWarning(place, marks, headerRow, filled.length)];
-  const sound: TableRow[] = [];
+  reportFaultyCells(place, contents, header, headerRow, report);
+  const filled = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
+  const issues = [...(found?.issues ?? []), ...hiddenWarning(place, contents, headerRow, filled.length)];
+  const left = new Set<number>();
+  let rowCount = 0;
   filled.forEach((cells, index) => {
     const row = index + 1;
     const wrong = faults.get(row) ?? [];
     // What a merged cell fills in makes no row of a blank one.
     const isBlank = (rows[index] ?? []).every((cell) => cell === '');
-    if (row <= headerRow || (wrong.length === 0 && isBlank)) return;
+    if (row <= headerRow || (wrong.length === 0 && isBlank)) {
+      left.add(row);
+      return;
+    }
     wrong.push(...widthFaults(place, cells, header, row));
-    const own = header.map((_, column) => cells[column] ?? '');
-    wrong.push(...cellFaults(own, header).map((fault) => ({ ...fault, ...place, row })));
+    wrong.push(...cellFaults(cells.slice(0, header.length), header).map((fault) => ({ ...fault, ...place, row })));
     issues.push(...wrong);
     refuseTooLarge(file, { faults: issues.length });
-    if (!hasErrors(wrong)) sound.push({ row, cells: own });
+    if (hasErrors(wrong)) left.add(row);
+    else rowCount += 1;
   });
-  if (sound.length === 0 && !hasErrors(issues)) {
+  if (rowCount === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
   }
-  return { ...place, header, headerRow, rows: sound, rowCount: sound.length, issues };
+  const sound = function* (): Generator<TableRow> {
+    for (const [index, cells] of filled.entries()) {
+      const row = index + 1;
+      if (!left.has(row)) yield { row, cells: header.map((_, column) => cells[column] ?? '') };
+    }
+  };
+  return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
 }
 
 function chooseSheet(file: string, sheets: readonly Sheet[], named: string | undefined): Sheet {
@@ -79,46 +88,18 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
     return sheet;
   }
   const visible = sheets.filter(({ hidden }) => !hidden);
-  const sheet = visible.find(({ source }) => hasValues(source()));
+  const sheet = visible.find((each) => each.hasValues());
   if (sheet !== undefined) return sheet;
   const hint = names === '' ? {} : { hint: msg`Its sheets are: ${names}.` };
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
 }
 
-/** A row beyond those that a spreadsheet has, or one in another form, is not of a spreadsheet. */
-const LAST_ROW = 1_048_576;
-
-/** The library makes every cell up to the last, so what there is of them is looked at first. */
-function refuseOdd({ file, sheet = '' }: TablePlace, extent: SheetExtent | undefined): void {
-  if (extent === undefined || extent.lastRow > LAST_ROW) {
-    throw new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
-      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
-    });
+/** Each as wide as the widest. */
+function* wholeRows(rows: readonly Cells[]): Generator<TableRow> {
+  const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
+  for (const [index, cells] of rows.entries()) {
+    yield { row: index + 1, cells: Array.from({ length: width }, (_, column) => cells[column] ?? '') };
   }
-  refuseTooLarge(file, { rows: extent.rows, cells: extent.cells });
-}
-
-async function readCells(file: string, bytes: Buffer, sheet: string): Promise<Cells[]> {
-  const own = new Uint8Array(bytes);
-  try {
-    const rows = await readSheet<string>(own.buffer, sheet, { parseNumber: (text) => spreadsheetNumber(Number(text)) });
-    return rows.map((cells) => cells.map(textOf));
-  } catch (thrown) {
-    const reason = messageOf(thrown);
-    throw new FileError(file, msg`${file}, sheet ${sheet}, cannot be read: ${reason}.`, {
-      cause: thrown,
-      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
-    });
-  }
-}
-
-/** The library gives a date as midnight or a time of UTC, whatever the clock of this computer. */
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (!(value instanceof Date)) return String(value);
-  if (Number.isNaN(value.getTime())) return '';
-  const [day = '', time = ''] = value.toISOString().split('T');
-  return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
 }
 
 function withoutEmptyEnd(cells: Cells): Cells {
@@ -127,7 +108,7 @@ function withoutEmptyEnd(cells: Cells): Cells {
 
 type Report = (row: number, issue: Issue) => void;
 
-function reportFaultyCells(place: TablePlace, marks: SheetMarks, header: Cells, headerRow: number, report: Report): void {
+function reportFaultyCells(place: TablePlace, marks: SheetContents, header: Cells, headerRow: number, report: Report): void {
   for (const { row, column, fault } of marks.withoutValue) {
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
@@ -145,7 +126,7 @@ type Frame = { readonly headerRow: number; readonly width: number };
 function fillMerged(
   place: TablePlace,
   rows: readonly Cells[],
-  { merged }: SheetMarks,
+  { merged }: SheetContents,
   frame: Frame,
   report: Report,
 ): readonly Cells[] {
@@ -180,7 +161,7 @@ function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number
   return [errorIssue('table-cells', message, { ...place, row })];
 }
 
-function hiddenWarning(place: TablePlace, { hiddenRows }: SheetMarks, headerRow: number, lastRow: number): Issue[] {
+function hiddenWarning(place: TablePlace, { hiddenRows }: SheetContents, headerRow: number, lastRow: number): Issue[] {
   const hidden = hiddenRows.filter((row) => row > headerRow && row <= lastRow);
   const count = hidden.length;
   if (count === 0) return [];

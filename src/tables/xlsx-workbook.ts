@@ -1,14 +1,19 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
+import { refuseTooLarge } from './table.ts';
+import { readSheet, type SheetContents } from './xlsx-sheet.ts';
+import { type BookValues, dateStylesOf, richTextOf } from './xlsx-values.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 export type Sheet = {
   readonly name: string;
   readonly hidden: boolean;
-  /** The sheet's own part of the workbook, as text. */
-  source(): string;
+  /** Whether it has any value at all. */
+  hasValues(): boolean;
+  /** @throws FileError where there is more than is read, or in no form of a spreadsheet */
+  read(): SheetContents;
 };
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -22,26 +27,56 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
 export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const workbook = entries.get('xl/workbook.xml');
   if (workbook === undefined) throw noWorkbook(file, entries);
-  for (const entry of entries.values()) refuseDoctype(file, entry);
-  const { root } = parsePart(file, workbook);
+  for (const entry of entries.values()) if (entry.hasDoctype) throw withDoctype(file, entry);
+  const root = rootOf(file, workbook);
   const relations = entries.get('xl/_rels/workbook.xml.rels');
-  const targets = new Map(
-    relations === undefined
-      ? []
-      : childrenOf(parsePart(file, relations).root, 'Relationship').map((one) => [
-          attributeOf(one, 'Id'),
-          attributeOf(one, 'Target'),
-        ]),
-  );
+  const related = relations === undefined ? [] : childrenOf(rootOf(file, relations), 'Relationship');
+  const partOf = (isIt: (relation: XmlElement) => boolean): ZipEntry | undefined => {
+    const relation = related.find(isIt);
+    const target = relation && attributeOf(relation, 'Target');
+    return target === undefined ? undefined : entries.get(partName(target));
+  };
+  const partOfKind = (kind: string) => partOf((relation) => attributeOf(relation, 'Type')?.endsWith(`/${kind}`) === true);
+  const values = (): BookValues => {
+    const styles = partOfKind('styles');
+    const properties = childrenOf(root, 'workbookPr')[0];
+    return {
+      sharedTexts: sharedTextsOf(file, partOfKind('sharedStrings')),
+      dateStyles: styles === undefined ? [] : dateStylesOf(rootOf(file, styles)),
+      from1904: /^(?:1|true)$/.test((properties && attributeOf(properties, 'date1904')) ?? ''),
+    };
+  };
   return [...descendantsOf(root, 'sheet', root.namespace)].flatMap((sheet) => {
     const name = attributeOf(sheet, 'name');
-    const target = targets.get(attributeOf(sheet, 'id', RELATIONS) ?? attributeOf(sheet, 'id', STRICT_RELATIONS));
-    const part = target === undefined ? undefined : entries.get(partName(target));
+    const id = attributeOf(sheet, 'id', RELATIONS) ?? attributeOf(sheet, 'id', STRICT_RELATIONS);
+    const part = partOf((relation) => id !== undefined && attributeOf(relation, 'Id') === id);
     // A sheet may also be a chart, which is no part of this kind.
     if (name === undefined || part === undefined || !part.name.includes('/worksheets/')) return [];
     return [
-      { name, hidden: (attributeOf(sheet, 'state') ?? 'visible') !== 'visible', source: () => part.unpack().toString('utf8') },
+      {
+        name,
+        hidden: (attributeOf(sheet, 'state') ?? 'visible') !== 'visible',
+        hasValues: () => {
+          const bytes = part.unpack();
+          return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
+        },
+        read: () => readPart(file, part, (bytes) => readSheet({ file, sheet: name }, bytes, values())),
+      },
     ];
+  });
+}
+
+const SHARED_TEXTS = new Set(['si']);
+
+function sharedTextsOf(file: string, entry: ZipEntry | undefined): readonly string[] {
+  if (entry === undefined) return [];
+  return readPart(file, entry, (bytes) => {
+    const texts: string[] = [];
+    for (const { element } of walkXml(bytes, MOST_NODES).parts(SHARED_TEXTS)) {
+      texts.push(richTextOf(element));
+      refuseTooLarge(file, { cells: texts.length });
+    }
+    return texts;
   });
 }
 
@@ -49,12 +84,16 @@ function partName(target: string): string {
   return target.startsWith('/') ? target.slice(1) : `xl/${target}`;
 }
 
-/** Of the parts that say what there is; a workbook of a thousand sheets has a tenth. */
+/** Elements and attributes of the parts that say what there is; a workbook of a thousand sheets has a tenth. */
 const MOST_NODES = 100_000;
 
-function parsePart(file: string, entry: ZipEntry): { readonly root: XmlElement } {
+function rootOf(file: string, entry: ZipEntry): XmlElement {
+  return readPart(file, entry, (bytes) => parseXml(bytes, undefined, MOST_NODES).root);
+}
+
+function readPart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
   try {
-    return parseXml(entry.unpack(), undefined, MOST_NODES);
+    return read(entry.unpack());
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`, {
@@ -64,10 +103,8 @@ function parsePart(file: string, entry: ZipEntry): { readonly root: XmlElement }
   }
 }
 
-/** No spreadsheet writes one; it is how entities come in. */
-function refuseDoctype(file: string, entry: ZipEntry): void {
-  if (!/\.(xml|rels)$/.test(entry.name) || !entry.unpack().includes('<!DOCTYPE')) return;
-  throw new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
+function withDoctype(file: string, entry: ZipEntry): FileError {
+  return new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
 }
 
 function noWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): FileError {

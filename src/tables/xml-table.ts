@@ -1,13 +1,12 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import type { XmlDocument } from '../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+import { walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import { isGpx, readGpx } from './gpx-table.ts';
 import { readFindRecords } from './svc-table.ts';
 import type { Table } from './table.ts';
 
-/** Elements and attributes: a hundred thousand finds have as many. */
-const MOST_NODES = 5_000_000;
+/** Of a find or waypoint, and of all that is around them. */
+const MOST_NODES = 1_000_000;
 
 /**
  * Reads what is written in XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is fetched.
@@ -15,24 +14,19 @@ const MOST_NODES = 5_000_000;
  * @throws FileError where the document is not well-formed, or is of neither kind
  */
 export function readXmlTable(file: string, bytes: Buffer): Table {
-  const document = parse(file, bytes);
-  if (isGpx(document.root)) return readGpx(file, document);
-  const table = readFindRecords(file, document);
-  if (table !== undefined) return table;
-  const { name, namespace } = document.root;
-  const root = namespace === '' ? name : `${name} (${namespace})`;
-  throw new FileError(
-    file,
-    msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
-    {
-      hint: msg`Read are GPX, import documents, and find records as they are harvested in the native format.`,
-    },
-  );
-}
-
-function parse(file: string, bytes: Buffer): XmlDocument {
   try {
-    return parseXml(bytes, undefined, MOST_NODES);
+    const document = walkXml(bytes, MOST_NODES);
+    const table = isGpx(document.root) ? readGpx(file, document) : readFindRecords(file, document);
+    if (table !== undefined) return table;
+    const { name, namespace } = document.root;
+    const root = namespace === '' ? name : `${name} (${namespace})`;
+    throw new FileError(
+      file,
+      msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
+      {
+        hint: msg`Read are GPX, import documents, and find records as they are harvested in the native format.`,
+      },
+    );
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {

@@ -2,8 +2,9 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, fromBufferPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { MAX_INPUT_BYTES } from './input-file.ts';
 
-/** All parts of one archive together, unpacked. A workbook of a hundred thousand finds has about a fifth. */
+/** All parts of one archive together, unpacked; one of them no more than a table may have. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 /** Workbooks pack to a tenth or a fiftieth; what packs to far less was made to burst. A small one may. */
 const MAX_TIMES_PACKED = 200;
@@ -14,6 +15,8 @@ const [STORED, DEFLATED] = [0, 8];
 
 export type ZipEntry = {
   readonly name: string;
+  /** No spreadsheet writes a DTD; it is how entities come in. */
+  readonly hasDoctype: boolean;
   /** The part's bytes; checked when the archive was read. */
   unpack(): Buffer;
 };
@@ -35,11 +38,14 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
       if (entry.isEncrypted()) throw encrypted(file);
       total += entry.uncompressedSize;
       if (total > mostBytes) throw tooLarge(file, mostBytes);
+      if (entry.uncompressedSize > MAX_INPUT_BYTES) throw tooLarge(file, MAX_INPUT_BYTES);
       const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true });
       const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
       const content = unpack(packed, entry);
       if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw damaged(file);
-      entries.set(entry.fileName, { name: entry.fileName, unpack: () => unpack(packed, entry) });
+      const name = entry.fileName;
+      const hasDoctype = /\.(xml|rels)$/.test(name) && content.includes('<!DOCTYPE');
+      entries.set(name, { name, hasDoctype, unpack: () => unpack(packed, entry) });
     }
   } catch (thrown) {
     throw thrown instanceof FileError ? thrown : damaged(file, thrown);

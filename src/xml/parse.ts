@@ -1,13 +1,11 @@
-import { msg } from '../base/message.ts';
 import { decodeXml, EncodingError } from './decode.ts';
-import { lineAt, type XmlDocument, type XmlElement } from './element.ts';
+import { lineAt, type XmlDocument } from './element.ts';
 import { Fault, XmlSyntaxError } from './fault.ts';
-import { Names, partsOf, type RawName, splitName } from './name.ts';
-import { DEMANDS, decoded, fromBytes, refuseForbidden } from './references.ts';
-import { Scope } from './scope.ts';
-import { type ResolvedName, Tape, TapeElement } from './tape.ts';
+import { Parser, type XmlPart } from './parser.ts';
 
 export { XmlSyntaxError } from './fault.ts';
+
+type DecodedXml = ReturnType<typeof decodeXml>;
 
 /**
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, nothing but the five entities and
@@ -17,281 +15,57 @@ export { XmlSyntaxError } from './fault.ts';
  * @throws XmlSyntaxError
  */
 export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POSITIVE_INFINITY): XmlDocument {
-  let decoded: ReturnType<typeof decodeXml>;
+  const xml = decode(bytes, charset);
   try {
-    decoded = decodeXml(bytes, charset);
+    return { root: new Parser(xml.utf8, xml.utf8.toString('latin1'), mostNodes).parse(), bytes: xml.utf8 };
+  } catch (thrown) {
+    throw asSyntaxError(xml, thrown);
+  }
+}
+
+/** A document of which no more is held than its text and one of its parts; of the root only its start tag. */
+export type XmlWalk = XmlDocument & {
+  /**
+   * The elements of these names that are in no other of them, in document order. They may be walked more than once; the last walk to
+   * end has seen all of the document.
+   * @throws XmlSyntaxError on the way
+   */
+  parts(names: ReadonlySet<string>): Iterable<XmlPart>;
+};
+
+/**
+ * The same in parts.
+ * @param mostNodes elements and attributes of a part, and of what is around the parts
+ * @throws XmlSyntaxError where it does not even begin
+ */
+export function walkXml(bytes: Buffer, mostNodes: number): XmlWalk {
+  const xml = decode(bytes);
+  const source = xml.utf8.toString('latin1');
+  const parser = (): Parser => new Parser(xml.utf8, source, mostNodes);
+  const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
+    try {
+      yield* parser().parts(names);
+    } catch (thrown) {
+      throw asSyntaxError(xml, thrown);
+    }
+  };
+  try {
+    return { root: parser().root(), bytes: xml.utf8, parts };
+  } catch (thrown) {
+    throw asSyntaxError(xml, thrown);
+  }
+}
+
+function decode(bytes: Buffer, charset?: string): DecodedXml {
+  try {
+    return decodeXml(bytes, charset);
   } catch (thrown) {
     if (!(thrown instanceof EncodingError)) throw thrown;
     throw new XmlSyntaxError(thrown.says, thrown.byte, lineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
   }
-  try {
-    return { root: new Parser(decoded.utf8, mostNodes).parse(), bytes: decoded.utf8 };
-  } catch (thrown) {
-    if (!(thrown instanceof Fault)) throw thrown;
-    throw new XmlSyntaxError(thrown.says, decoded.byteOf(thrown.offset), lineAt(decoded.utf8, thrown.offset));
-  }
 }
 
-const MAX_DEPTH = 256;
-const MAX_TAG_CHARACTERS = 64 * 1024;
-
-const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
-const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
-const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
-
-type Level = { readonly element: number; readonly name: RawName; readonly declared: readonly string[] };
-
-const NONE = -1;
-const NOTHING_DECLARED: readonly string[] = [];
-
-class Parser {
-  readonly #bytes: Buffer;
-  /** A character for each byte: pieces of it cost less than pieces of the bytes. */
-  readonly #source: string;
-  #at = 0;
-  readonly #tape: Tape;
-  /** The element that is open; {@link NONE} outside of the root. */
-  #current = NONE;
-  #hasRoot = false;
-  readonly #levels: Level[] = [];
-  readonly #names: Names;
-  readonly #scope = new Scope();
-  /** Of the tag that is read; the lists are longer where another had more. */
-  #attributeCount = 0;
-  readonly #attributeNames: RawName[] = [];
-  readonly #attributeOffsets: number[] = [];
-  #valueStart = 0;
-  #valueEnd = 0;
-  readonly #mostNodes: number;
-  #nodes = 0;
-
-  constructor(bytes: Buffer, mostNodes: number) {
-    this.#mostNodes = mostNodes;
-    this.#bytes = bytes;
-    this.#source = bytes.toString('latin1');
-    this.#names = new Names(bytes);
-    this.#tape = new Tape(this.#source);
-  }
-
-  parse(): XmlElement {
-    const { length } = this.#bytes;
-    this.#skipDeclaration();
-    while (this.#at < length) {
-      if (this.#bytes[this.#at] === LESS) this.#takeMarkup();
-      else this.#takeText();
-    }
-    const open = this.#levels.at(-1);
-    if (open !== undefined) throw new Fault(msg`<${open.name.rawName}> is not closed`, length);
-    if (!this.#hasRoot) throw new Fault(msg`there is no element`, length);
-    return new TapeElement(this.#tape, 0);
-  }
-
-  #takeMarkup(): void {
-    const code = this.#bytes[this.#at + 1];
-    if (code === SLASH) this.#takeEndTag();
-    else if (code === QUESTION) this.#skipInstruction();
-    else if (code === EXCLAMATION) this.#takeDeclaration();
-    else this.#takeStartTag();
-  }
-
-  #skipDeclaration(): void {
-    const match = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(this.#source);
-    if (match === null) return;
-    const form =
-      /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
-    refuseForbidden(match[0], 0);
-    if (!form.test(match[0])) throw new Fault(msg`the XML declaration is not well-formed`, 0);
-    this.#at = match[0].length;
-  }
-
-  /** Looked at byte by byte, since nearly every text is a word or two: each search of V8's own would cost more. */
-  #takeText(): void {
-    const [bytes, start] = [this.#bytes, this.#at];
-    const { length } = bytes;
-    let at = start;
-    let demands = 0;
-    for (; at < length; at++) {
-      const code = bytes[at] ?? 0;
-      if (code === LESS) break;
-      demands |= DEMANDS[code] ?? 0;
-    }
-    this.#at = at;
-    if (this.#current === NONE) {
-      const stray = this.#source.slice(start, at).search(/[^ \t\r\n]/);
-      if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
-      return;
-    }
-    this.#tape.addText(this.#current, start, at, decoded(bytes, this.#source, start, at, demands));
-  }
-
-  #takeDeclaration(): void {
-    const { at, source } = { at: this.#at, source: this.#source };
-    if (source.startsWith('<!--', at)) {
-      const end = source.indexOf('--', at + 4);
-      if (end === -1) throw new Fault(msg`a comment is not closed`, at);
-      if (this.#bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
-      refuseForbidden(source.slice(at, end), at);
-      this.#at = end + 3;
-    } else if (source.startsWith('<![CDATA[', at)) {
-      const end = source.indexOf(']]>', at + 9);
-      if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
-      if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
-      const raw = source.slice(at + 9, end);
-      refuseForbidden(raw, at + 9);
-      this.#tape.addText(this.#current, at + 9, end, fromBytes(raw.replace(/\r\n?/g, '\n')));
-      this.#at = end + 3;
-    } else if (source.startsWith('<!DOCTYPE', at)) {
-      throw new Fault(msg`a DTD is refused`, at);
-    } else {
-      throw new Fault(msg`<! begins nothing that is known`, at);
-    }
-  }
-
-  #skipInstruction(): void {
-    const end = this.#source.indexOf('?>', this.#at + 2);
-    if (end === -1) throw new Fault(msg`a processing instruction is not closed`, this.#at);
-    refuseForbidden(this.#source.slice(this.#at, end), this.#at);
-    const target = /^[^\s?]*/.exec(this.#bytes.toString('utf8', this.#at + 2, Math.min(end, this.#at + 360)))?.[0] ?? '';
-    if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
-      throw new Fault(msg`a processing instruction may not be called "${target}"`, this.#at);
-    }
-    this.#at = end + 2;
-  }
-
-  #takeEndTag(): void {
-    const start = this.#at;
-    const level = this.#levels.pop();
-    if (level === undefined) throw new Fault(msg`an end tag without a start tag`, start);
-    const { name } = level;
-    this.#at += 2 + name.lengthBytes;
-    this.#skipSpace();
-    if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
-      const [found = ''] = this.#bytes
-        .toString('utf8', start + 2, start + 82)
-        .slice(0, 40)
-        .split('>', 1);
-      throw new Fault(msg`<${name.rawName}> must be closed before </${found}>`, start);
-    }
-    this.#at++;
-    this.#endElement(level);
-    this.#current = this.#levels.at(-1)?.element ?? NONE;
-  }
-
-  #takeStartTag(): void {
-    const start = this.#at;
-    this.#at++;
-    const name = this.#readName();
-    const { rawName } = name;
-    const element = this.#tape.beginElement(start);
-    const declared = this.#readAttributes(start, element);
-    const empty = this.#bytes[this.#at] === SLASH;
-    if (empty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
-    this.#at++;
-    this.#resolveNames(start, element, name);
-    if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
-    this.#hasRoot = true;
-    this.#nodes += 1 + this.#attributeCount;
-    const most = this.#mostNodes;
-    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
-    const level = { element, name, declared };
-    if (empty) {
-      this.#endElement(level);
-      return;
-    }
-    if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#levels.push(level);
-    this.#current = element;
-  }
-
-  #endElement({ element, declared }: Level): void {
-    this.#tape.endElement(element, this.#at);
-    if (declared !== NOTHING_DECLARED) this.#scope.leave(declared);
-  }
-
-  /** What a prefix means is known at the end of the tag. */
-  #resolveNames(start: number, element: number, name: RawName): void {
-    const { prefix } = partsOf(name, start + 1);
-    this.#tape.nameElement(element, resolved(this.#tape, name, this.#scope.resolve(prefix, start + 1)));
-    for (let position = 0; position < this.#attributeCount; position++) {
-      const [raw = name, offset = start] = [this.#attributeNames[position], this.#attributeOffsets[position]];
-      const { prefix } = partsOf(raw, offset);
-      const attribute = resolved(this.#tape, raw, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
-      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
-      attribute.lastTag = start;
-      this.#tape.nameAttribute(element, position, attribute);
-    }
-  }
-
-  #readName(): RawName {
-    const name = this.#names.read(this.#at);
-    this.#at += name.lengthBytes;
-    return name;
-  }
-
-  #skipSpace(): boolean {
-    const start = this.#at;
-    while (isSpace(this.#bytes[this.#at])) this.#at++;
-    return this.#at > start;
-  }
-
-  /** @returns the prefixes that are declared in the tag */
-  #readAttributes(start: number, element: number): readonly string[] {
-    let declared: string[] | undefined;
-    this.#attributeCount = 0;
-    for (;;) {
-      if (this.#at - start > MAX_TAG_CHARACTERS)
-        throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
-      const spaced = this.#skipSpace();
-      const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined) return declared ?? NOTHING_DECLARED;
-      if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
-      const offset = this.#at;
-      const name = this.#readName();
-      const decoded = this.#readValue(name.rawName);
-      const [valueStart, end] = [this.#valueStart, this.#valueEnd];
-      const prefix = name.declares;
-      if (prefix === undefined) {
-        this.#tape.addValue(element, valueStart, end, decoded);
-        this.#attributeNames[this.#attributeCount] = name;
-        this.#attributeOffsets[this.#attributeCount++] = offset;
-        continue;
-      }
-      this.#scope.declare(prefix, decoded ?? this.#source.slice(valueStart, end), this.#levels.length, offset);
-      declared ??= [];
-      declared.push(prefix);
-    }
-  }
-
-  /** Notes where the value stands. @returns it where it means something else than what stands there */
-  #readValue(rawName: string): string | undefined {
-    const bytes = this.#bytes;
-    this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
-    this.#at++;
-    this.#skipSpace();
-    const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(msg`the value of ${rawName} is not quoted`, this.#at);
-    const start = this.#at + 1;
-    let end = start;
-    let demands = 0;
-    for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
-      if (end >= bytes.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
-      demands |= DEMANDS[code] ?? 0;
-    }
-    this.#at = end + 1;
-    this.#valueStart = start;
-    this.#valueEnd = end;
-    return decoded(bytes, this.#source, start, end, demands, rawName);
-  }
-}
-
-/** A name means the same again and again. */
-function resolved(tape: Tape, name: RawName, namespace: string): ResolvedName {
-  if (name.resolved?.namespace !== namespace) name.resolved = tape.resolve(namespace, name.parts?.local ?? '');
-  return name.resolved;
-}
-
-function isSpace(code: number | undefined): boolean {
-  return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
+function asSyntaxError({ utf8, byteOf }: DecodedXml, thrown: unknown): unknown {
+  if (!(thrown instanceof Fault)) return thrown;
+  return new XmlSyntaxError(thrown.says, byteOf(thrown.offset), lineAt(utf8, thrown.offset));
 }

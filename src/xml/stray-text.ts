@@ -1,9 +1,9 @@
 import { type Message, msg } from '../base/message.ts';
 import { startTagOf } from './declarations.ts';
-import { lineAt, sourceOf, type XmlDocument, type XmlElement } from './element.ts';
+import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
 
 /** Text that stands between the children of an element, where nothing reads it. */
-type StrayText = { readonly element: XmlElement; readonly text: string; readonly line: number };
+type StrayText = { readonly element: XmlElement; readonly text: string; readonly start: number };
 
 /** Comments and instructions, which are no text, and what encloses a section, whose content is. */
 const MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[|\]\]>/g;
@@ -20,8 +20,8 @@ export function* strayTextsIn(document: XmlDocument, element: XmlElement): Gener
     const to = child?.start ?? bytes.lastIndexOf('</', element.end);
     const between = sourceOf(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
-    const line = lineAt(bytes, from) + lineAt(between, between.search(/[^ \t\r\n]/)) - 1;
-    if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, line };
+    const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));
+    if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
     from = child?.end ?? to;
   }
 }

@@ -83,6 +83,17 @@ export class Tape {
     this.#numbers[element + NEXT] = this.#length;
   }
 
+  get decodedTexts(): number {
+    return this.#decoded.length;
+  }
+
+  /** Forgets an element and all behind it. @param decodedTexts how many there were before it */
+  dropFrom(element: number, decodedTexts: number): void {
+    this.#numbers.fill(0, element, this.#length);
+    this.#length = element;
+    this.#decoded.length = decodedTexts;
+  }
+
   nameAt(at: number): ResolvedName {
     const name = this.#names[this.#at(at + NAME)];
     if (name === undefined) throw new RangeError(`there is no name at ${at}`);

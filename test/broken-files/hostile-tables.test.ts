@@ -1,12 +1,15 @@
-import { openSqlite } from '../../src/store/database.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { parseTable } from '../../src/tables/csv-table.ts';
+import { openSqlite } from '../../src/store/database.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
+import { homeWithoutNetwork } from '../support/run-pas.ts';
 
 const HEADER = ['local_id', 'projekt', 'stav'];
 
@@ -26,10 +29,10 @@ const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></r
 
 describe('a workbook that would fill the memory, or never end, is one clear error:', () => {
   test.each([
-    ['a cell at the last place of a sheet', rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'), 'cells'],
-    ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'cells'],
-    ['the same behind a sign of the tag’s end', rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'), 'no form'],
-    ['a cell with an address in numbers', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'no form'],
+    ['a cell at the last place of a sheet', rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'), 'columns'],
+    ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'columns'],
+    ['the same behind a sign of the tag’s end', rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'), 'columns'],
+    ['a cell with an address in references to characters', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'columns'],
     ['a row number beyond every sheet', rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'), 'no form'],
     ['a million row elements', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')), 'rows'],
     ['a million rows with a value', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`).join('')), 'rows'],
@@ -41,7 +44,7 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
 
   test('and tags that never end are looked at once', async () => {
     const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
-    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('no form');
+    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('damaged workbook: in xl/worksheets/sheet1.xml');
   });
 });
 
@@ -131,5 +134,46 @@ describe('a table of text that no season has is one clear error:', () => {
   test('a million cells with characters that no text needs', () => {
     const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 errors in its form');
+  });
+});
+
+/** Little more than pas takes for an ordinary table. */
+const LITTLE_ROOM = { NODE_OPTIONS: '--max-old-space-size=160' };
+const gpx = (inner: string): string => `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
+const waypoint = (note: string): string => `<wpt lat="49" lon="15"><name>A</name><desc>${note}</desc></wpt>`;
+
+describe('a table that would fill the memory is one clear error, in little room:', () => {
+  test.each<readonly [string, string, () => Buffer | string, RegExp]>([
+    ['a million waypoints', 'season.gpx', () => gpx('<wpt lat="49" lon="15"><name>A</name></wpt>'.repeat(1_000_000)), /more than 100000 rows/],
+    ['waypoints of long notes', 'season.gpx', () => gpx(waypoint('č'.repeat(1_000_000)).repeat(30)), /The cell has 1000000 characters/],
+    ['a workbook of three hundred thousand rows', 'season.xlsx', () => makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 300_000 }, (_, at) => [`A-${at}`, 'C-1', at])] }]), /more than 100000 rows/],
+    ['a table of two hundred million bytes', 'season.csv', () => Buffer.alloc(200_000_000, `${HEADER.join(';')}\nA;${'x'.repeat(1000)};1\n`), /has 200000000 bytes; at most 67108864 are read/],
+  ])('%s', async (_, name, content, message) => {
+    const home = (await homeWithoutNetwork()).with(LITTLE_ROOM);
+    const file = join(home.folder, name);
+    writeFileSync(file, content());
+    const run = await home.pas('import', file, '--dry-run');
+    expect(run.stdout + run.stderr).toMatch(message);
+    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
+    expect([2, 3]).toContain(run.code);
+  });
+});
+
+describe('a long document is walked with little of it held:', () => {
+  test('waypoints behind a track of a whole season', async () => {
+    const track = `<trk><trkseg>${'<trkpt lat="49" lon="15"><ele>1</ele></trkpt>'.repeat(400_000)}</trkseg></trk>`;
+    const table = await readTableBytes('season.gpx', Buffer.from(gpx(`${track}\n${waypoint('a')}<rte><wpt lat="1" lon="1"/></rte>`)));
+    expect([...table.rows]).toMatchObject([{ row: 1, line: 2 }]);
+    expect([...table.rows]).toHaveLength(1);
+  });
+
+  test('a document that breaks off behind its last waypoint', async () => {
+    expect(await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<')))).toMatch(/is not XML that can be read/);
+  });
+
+  test('text between the elements of every waypoint', async () => {
+    const table = await readTableBytes('season.gpx', Buffer.from(gpx('<wpt lat="49" lon="15"><name>A</name>\nx</wpt>\n'.repeat(50_000))));
+    expect(table.issues).toHaveLength(50_000);
+    expect(table.issues.at(-1)).toMatchObject({ row: 50_000, line: 100_000 });
   });
 });

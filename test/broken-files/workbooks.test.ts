@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
+import { readTableBytes } from '../../src/tables/read-table.ts';
 import { makeWorkbook, type WorkbookCell, type WorkbookSheet, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
@@ -94,6 +95,43 @@ describe('the cells of a workbook', () => {
       ['table-cells', 'error', 6],
       ['local-id-twice', 'error', 5],
     ]);
+  });
+});
+
+describe('what the cells of a workbook refer to', () => {
+  const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-405]d\\. mmmm yyyy;@"/><numFmt numFmtId="165" formatCode="0.00&quot; m&quot;"/></numFmts>
+<cellStyleXfs><xf numFmtId="0"/><xf numFmtId="15"/></cellStyleXfs>
+<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf xfId="1"/><xf numFmtId="22"/></cellXfs></styleSheet>`;
+  const SHARED = `<sst><si><t xml:space="preserve"> nález </t></si><si><r><rPr><b/></rPr><t>tup</t></r><r><t>ý</t></r><rPh sb="0" eb="1"><t>x</t></rPh></si><si><t>a_x000A_b</t></si></sst>`;
+  const noted = (properties: string, ...cells: readonly string[]) => {
+    const rows = [HEADER, ...cells.map((xml, index) => row(`A-${index}`, { poznamka: { xml } }))];
+    const parts = workbookParts([{ name: 'Nálezy', rows }]).map((part) => {
+      const content = String(part.content);
+      if (part.name.endsWith('styles.xml')) return { ...part, content: STYLES };
+      const relation = '<Relationship Id="rId98" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/sharedStrings" Target="/xl/texts.xml"/>';
+      if (part.name.endsWith('.rels')) return { ...part, content: content.replace('</Relationships>', `${relation}</Relationships>`) };
+      return { ...part, content: content.replace('<sheets>', `<workbookPr ${properties}/><sheets>`) };
+    });
+    return readTableBytes('season.xlsx', makeZip([...parts, { name: 'xl/texts.xml', content: SHARED }]));
+  };
+  const notes = async (properties: string, ...cells: readonly string[]) => [...(await noted(properties, ...cells)).rows].map((each) => each.cells[4]);
+
+  test('texts, be they in pieces, spoken or escaped', async () => {
+    const cells = [0, 1, 2].map((shared) => `<c r="@" t="s"><v>${shared}</v></c>`);
+    expect(await notes('', ...cells, '<c r="@" t="inlineStr"><is><r><t>a</t></r><r><t>b </t></r></is></c>', '<c r="@" t="b"><v>1</v></c>')).toEqual([
+      ...['nález', 'tupý', 'a\nb', 'ab', 'true'],
+    ]);
+  });
+
+  test('formats of dates, own ones and those of a named style among them', async () => {
+    const cells = [0, 1, 2, 3, 4].map((style) => `<c r="@" s="${style}"><v>45444.5</v></c>`);
+    expect(await notes('', ...cells)).toEqual(['45444.5', '2024-06-01 12:00', '45444.5', '2024-06-01 12:00', '2024-06-01 12:00']);
+    expect(await notes('date1904="1"', ...cells.slice(1, 2))).toEqual(['2028-06-02 12:00']);
+  });
+
+  test('and a text that is not there, a cell before the one in front of it, or of no known kind is no cell of a spreadsheet', async () => {
+    for (const cell of ['<c r="@" t="s"><v>7</v></c>', '<c r="A2"><v>1</v></c>', '<c r="@" t="x"><v>1</v></c>', '<c r="@"><v>x</v></c>'])
+      await expect(noted('', cell)).rejects.toThrow('in no form of a spreadsheet');
   });
 });
 

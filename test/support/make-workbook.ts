@@ -62,11 +62,17 @@ function sheetXml({ rows = [], merged = [], hiddenRows = [] }: WorkbookSheet): s
   return `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
 }
 
+/** Spreadsheets write such characters by their numbers. */
+const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
 function cellXml(cell: WorkbookCell, address: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return `<c r="${address}"><v>${cell}</v></c>`;
   if (typeof cell === 'string') {
-    const text = cell.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    const text = cell
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replace(NOT_IN_XML, (sign) => `_x${sign.charCodeAt(0).toString(16).padStart(4, '0')}_`);
     return `<c r="${address}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
   }
   return 'day' in cell ? `<c r="${address}" s="1"><v>${cell.day}</v></c>` : cell.xml.replaceAll('@', address);

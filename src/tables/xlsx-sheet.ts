@@ -1,0 +1,124 @@
+import { FileError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { attributeOf, type XmlElement } from '../xml/element.ts';
+import { walkXml } from '../xml/parse.ts';
+import { refuseTooLarge, type TablePlace } from './table.ts';
+import { type BookValues, cellValueOf } from './xlsx-values.ts';
+
+/** What a sheet says, each row of it read when its turn comes. */
+export type SheetContents = {
+  /** Cells by row and column, from 0: each row up to its last value, and those up to the last with one. */
+  readonly rows: readonly (readonly string[])[];
+  readonly merged: readonly CellRange[];
+  /** Numbers of the rows that are hidden. */
+  readonly hiddenRows: readonly number[];
+  /** Cells whose value is an error such as `#DIV/0!`, or a formula whose result was not saved. */
+  readonly withoutValue: readonly FaultyCell[];
+};
+
+/** Rows and columns from 1, both ends included. */
+type CellRange = {
+  /** Such as `B4:D4`. */
+  readonly name: string;
+  readonly firstRow: number;
+  readonly lastRow: number;
+  readonly firstColumn: number;
+  readonly lastColumn: number;
+};
+
+type FaultyCell = { readonly row: number; readonly column: number; readonly fault: string };
+
+/** A row beyond those that a spreadsheet has, or one in another form, is not of a spreadsheet. */
+const LAST_ROW = 1_048_576;
+/** Elements and attributes of a row. */
+const MOST_NODES = 100_000;
+const PARTS = new Set(['row', 'mergeCell']);
+const NO_CELLS: readonly string[] = [];
+
+/** @throws FileError where there is more than is read, or in another form; XmlSyntaxError */
+export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): SheetContents {
+  const { file } = place;
+  const rows: (readonly string[])[] = [];
+  const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
+  let [row, rowCount, cellCount] = [0, 0, 0];
+  for (const { element } of walkXml(bytes, MOST_NODES).parts(PARTS)) {
+    if (element.name === 'mergeCell') {
+      const range = rangeOf(element);
+      if (range !== undefined) merged.push(range);
+      refuseTooLarge(file, { cells: merged.length });
+      continue;
+    }
+    const next = rowNumber(element) ?? row + 1;
+    if (!(next > row && next <= LAST_ROW)) throw odd(place);
+    row = next;
+    refuseTooLarge(file, { rows: rowCount });
+    rowCount += 1;
+    if (/^(?:1|true)$/.test(attributeOf(element, 'hidden') ?? '')) hiddenRows.push(row);
+    const cells = cellsOf(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
+    cellCount += cells.length;
+    refuseTooLarge(file, { cells: cellCount + withoutValue.length });
+    if (cells.length === 0) continue;
+    while (rows.length < row - 1) rows.push(NO_CELLS);
+    rows.push(cells);
+  }
+  return { rows, merged, hiddenRows, withoutValue };
+}
+
+/** Cells need not say their places, and those without a value need not be there. */
+function cellsOf(
+  place: TablePlace,
+  row: XmlElement,
+  values: BookValues,
+  report: (column: number, fault: string) => void,
+): readonly string[] {
+  const cells: string[] = [];
+  let column = 0;
+  for (const cell of row.children) {
+    if (cell.name !== 'c') continue;
+    const address = attributeOf(cell, 'r');
+    const next = address === undefined ? column + 1 : columnNumber(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
+    const value = cellValueOf(cell, values);
+    if (next <= column || value === undefined) throw odd(place);
+    column = next;
+    if (value.fault !== undefined) report(column, value.fault);
+    if (value.text === '') continue;
+    refuseTooLarge(place.file, { columns: column });
+    while (cells.length < column - 1) cells.push('');
+    cells.push(value.text);
+  }
+  return cells;
+}
+
+/** As it says, or else as its first cell does. */
+function rowNumber(row: XmlElement): number | undefined {
+  const own = attributeOf(row, 'r');
+  const [first] = row.children;
+  const text = own ?? /\d+$/.exec((first && attributeOf(first, 'r')) ?? '')?.[0];
+  if (text === undefined) return undefined;
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function rangeOf(mergeCell: XmlElement): CellRange | undefined {
+  const [name, from = '', top, to = '', bottom] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(attributeOf(mergeCell, 'ref') ?? '') ?? [];
+  if (name === undefined) return undefined;
+  return {
+    name,
+    firstRow: Number(top),
+    lastRow: Number(bottom),
+    firstColumn: columnNumber(from),
+    lastColumn: columnNumber(to),
+  };
+}
+
+/** `A` is 1, `AA` is 27. */
+function columnNumber(letters: string): number {
+  let number = 0;
+  for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;
+  return number;
+}
+
+function odd({ file, sheet = '' }: TablePlace): FileError {
+  return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
+    hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
+  });
+}

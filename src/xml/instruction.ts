@@ -1,0 +1,28 @@
+import { msg } from '../base/message.ts';
+import { Fault } from './fault.ts';
+import { splitName } from './name.ts';
+import { refuseForbidden } from './references.ts';
+
+const FORM =
+  /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
+
+/** Where the document goes on behind its XML declaration; at its beginning where it has none. */
+export function endOfDeclaration(source: string): number {
+  const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
+  if (declaration === undefined) return 0;
+  refuseForbidden(declaration, 0);
+  if (!FORM.test(declaration)) throw new Fault(msg`the XML declaration is not well-formed`, 0);
+  return declaration.length;
+}
+
+/** Where the document goes on behind the processing instruction at `at`. */
+export function endOfInstruction(bytes: Buffer, source: string, at: number): number {
+  const end = source.indexOf('?>', at + 2);
+  if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);
+  refuseForbidden(source.slice(at, end), at);
+  const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
+  if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+    throw new Fault(msg`a processing instruction may not be called "${target}"`, at);
+  }
+  return end + 2;
+}

@@ -1,0 +1,292 @@
+import { msg } from '../base/message.ts';
+import type { XmlElement } from './element.ts';
+import { Fault } from './fault.ts';
+import { endOfDeclaration, endOfInstruction } from './instruction.ts';
+import { Names, partsOf, type RawName } from './name.ts';
+import { DEMANDS, decoded, fromBytes, refuseForbidden } from './references.ts';
+import { Scope } from './scope.ts';
+import { type ResolvedName, Tape, TapeElement } from './tape.ts';
+
+/** An element of a long document, and those around it, outermost first, of which only the start tags are there. */
+export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
+
+const MAX_DEPTH = 256;
+const MAX_TAG_CHARACTERS = 64 * 1024;
+
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
+const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
+const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
+
+type Level = {
+  readonly element: number;
+  readonly name: RawName;
+  readonly declared: readonly string[];
+  /** What there was before it. */
+  readonly nodes: number;
+  readonly decodedTexts: number;
+};
+
+const NONE = -1;
+const NOTHING_DECLARED: readonly string[] = [];
+
+export class Parser {
+  readonly #bytes: Buffer;
+  /** A character for each byte: pieces of it cost less than pieces of the bytes. */
+  readonly #source: string;
+  #at = 0;
+  readonly #tape: Tape;
+  /** The element that is open; {@link NONE} outside of the root. */
+  #current = NONE;
+  #hasRoot = false;
+  readonly #levels: Level[] = [];
+  #ended: Level | undefined;
+  readonly #names: Names;
+  readonly #scope = new Scope();
+  /** Of the tag that is read; the lists are longer where another had more. */
+  #attributeCount = 0;
+  readonly #attributeNames: RawName[] = [];
+  readonly #attributeOffsets: number[] = [];
+  #valueStart = 0;
+  #valueEnd = 0;
+  readonly #mostNodes: number;
+  #nodes = 0;
+
+  /** @param mostNodes elements and attributes that are held at a time */
+  constructor(bytes: Buffer, source: string, mostNodes: number) {
+    this.#mostNodes = mostNodes;
+    this.#bytes = bytes;
+    this.#source = source;
+    this.#names = new Names(bytes);
+    this.#tape = new Tape(source);
+  }
+
+  parse(): XmlElement {
+    this.parts().next();
+    return new TapeElement(this.#tape, 0);
+  }
+
+  /** The root alone, of which nothing but the start tag is read. */
+  root(): XmlElement {
+    this.#at = endOfDeclaration(this.#source);
+    while (!this.#hasRoot && this.#at < this.#bytes.length) this.#takeNext();
+    if (!this.#hasRoot) throw new Fault(msg`there is no element`, this.#at);
+    return new TapeElement(this.#tape, 0);
+  }
+
+  /** Reads to the end. What has one of the names, and stands in nothing that has, is given when it ends, and forgotten then. */
+  *parts(names?: ReadonlySet<string>): Generator<XmlPart> {
+    const { length } = this.#bytes;
+    const isNamed = ({ element }: Level): boolean => names?.has(this.#tape.nameAt(element).name) === true;
+    this.#at = endOfDeclaration(this.#source);
+    while (this.#at < length) {
+      this.#takeNext();
+      if (names === undefined || this.#ended === undefined) continue;
+      const ended = this.#ended;
+      this.#ended = undefined;
+      if (!isNamed(ended) || this.#levels.some(isNamed)) continue;
+      const [element, ...around] = [ended, ...this.#levels].map((level) => new TapeElement(this.#tape, level.element));
+      if (element !== undefined) yield { element, around };
+      this.#tape.dropFrom(ended.element, ended.decodedTexts);
+      this.#nodes = ended.nodes;
+    }
+    const open = this.#levels.at(-1);
+    if (open !== undefined) throw new Fault(msg`<${open.name.rawName}> is not closed`, length);
+    if (!this.#hasRoot) throw new Fault(msg`there is no element`, length);
+  }
+
+  #takeNext(): void {
+    if (this.#bytes[this.#at] === LESS) this.#takeMarkup();
+    else this.#takeText();
+  }
+
+  #takeMarkup(): void {
+    const code = this.#bytes[this.#at + 1];
+    if (code === SLASH) this.#takeEndTag();
+    else if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#source, this.#at);
+    else if (code === EXCLAMATION) this.#takeDeclaration();
+    else this.#takeStartTag();
+  }
+
+  /** Looked at byte by byte, since nearly every text is a word or two: each search of V8's own would cost more. */
+  #takeText(): void {
+    const [bytes, start] = [this.#bytes, this.#at];
+    const { length } = bytes;
+    let at = start;
+    let demands = 0;
+    for (; at < length; at++) {
+      const code = bytes[at] ?? 0;
+      if (code === LESS) break;
+      demands |= DEMANDS[code] ?? 0;
+    }
+    this.#at = at;
+    if (this.#current === NONE) {
+      const stray = this.#source.slice(start, at).search(/[^ \t\r\n]/);
+      if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
+      return;
+    }
+    this.#tape.addText(this.#current, start, at, decoded(bytes, this.#source, start, at, demands));
+  }
+
+  #takeDeclaration(): void {
+    const { at, source } = { at: this.#at, source: this.#source };
+    if (source.startsWith('<!--', at)) {
+      const end = source.indexOf('--', at + 4);
+      if (end === -1) throw new Fault(msg`a comment is not closed`, at);
+      if (this.#bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
+      refuseForbidden(source.slice(at, end), at);
+      this.#at = end + 3;
+    } else if (source.startsWith('<![CDATA[', at)) {
+      const end = source.indexOf(']]>', at + 9);
+      if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
+      if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
+      const raw = source.slice(at + 9, end);
+      refuseForbidden(raw, at + 9);
+      this.#tape.addText(this.#current, at + 9, end, fromBytes(raw.replace(/\r\n?/g, '\n')));
+      this.#at = end + 3;
+    } else if (source.startsWith('<!DOCTYPE', at)) {
+      throw new Fault(msg`a DTD is refused`, at);
+    } else {
+      throw new Fault(msg`<! begins nothing that is known`, at);
+    }
+  }
+
+  #takeEndTag(): void {
+    const start = this.#at;
+    const level = this.#levels.pop();
+    if (level === undefined) throw new Fault(msg`an end tag without a start tag`, start);
+    const { name } = level;
+    this.#at += 2 + name.lengthBytes;
+    this.#skipSpace();
+    if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
+      const [found = ''] = this.#bytes
+        .toString('utf8', start + 2, start + 82)
+        .slice(0, 40)
+        .split('>', 1);
+      throw new Fault(msg`<${name.rawName}> must be closed before </${found}>`, start);
+    }
+    this.#at++;
+    this.#endElement(level);
+    this.#current = this.#levels.at(-1)?.element ?? NONE;
+  }
+
+  #takeStartTag(): void {
+    const start = this.#at;
+    this.#at++;
+    const name = this.#readName();
+    const { rawName } = name;
+    const [nodes, { decodedTexts }] = [this.#nodes, this.#tape];
+    const element = this.#tape.beginElement(start);
+    const declared = this.#readAttributes(start, element);
+    const empty = this.#bytes[this.#at] === SLASH;
+    if (empty) this.#at++;
+    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
+    this.#at++;
+    this.#resolveNames(start, element, name);
+    if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
+    this.#hasRoot = true;
+    this.#nodes += 1 + this.#attributeCount;
+    const most = this.#mostNodes;
+    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
+    const level = { element, name, declared, nodes, decodedTexts };
+    if (empty) {
+      this.#endElement(level);
+      return;
+    }
+    if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
+    this.#levels.push(level);
+    this.#current = element;
+  }
+
+  #endElement(level: Level): void {
+    const { element, declared } = level;
+    this.#ended = level;
+    this.#tape.endElement(element, this.#at);
+    if (declared !== NOTHING_DECLARED) this.#scope.leave(declared);
+  }
+
+  /** What a prefix means is known at the end of the tag. */
+  #resolveNames(start: number, element: number, name: RawName): void {
+    const { prefix } = partsOf(name, start + 1);
+    this.#tape.nameElement(element, resolved(this.#tape, name, this.#scope.resolve(prefix, start + 1)));
+    for (let position = 0; position < this.#attributeCount; position++) {
+      const [raw = name, offset = start] = [this.#attributeNames[position], this.#attributeOffsets[position]];
+      const { prefix } = partsOf(raw, offset);
+      const attribute = resolved(this.#tape, raw, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
+      if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
+      attribute.lastTag = start;
+      this.#tape.nameAttribute(element, position, attribute);
+    }
+  }
+
+  #readName(): RawName {
+    const name = this.#names.read(this.#at);
+    this.#at += name.lengthBytes;
+    return name;
+  }
+
+  #skipSpace(): boolean {
+    const start = this.#at;
+    while (isSpace(this.#bytes[this.#at])) this.#at++;
+    return this.#at > start;
+  }
+
+  /** @returns the prefixes that are declared in the tag */
+  #readAttributes(start: number, element: number): readonly string[] {
+    let declared: string[] | undefined;
+    this.#attributeCount = 0;
+    for (;;) {
+      if (this.#at - start > MAX_TAG_CHARACTERS)
+        throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
+      const spaced = this.#skipSpace();
+      const code = this.#bytes[this.#at];
+      if (code === GREATER || code === SLASH || code === undefined) return declared ?? NOTHING_DECLARED;
+      if (!spaced) throw new Fault(msg`white space is missing between attributes`, this.#at);
+      const offset = this.#at;
+      const name = this.#readName();
+      const decoded = this.#readValue(name.rawName);
+      const [valueStart, end] = [this.#valueStart, this.#valueEnd];
+      const prefix = name.declares;
+      if (prefix === undefined) {
+        this.#tape.addValue(element, valueStart, end, decoded);
+        this.#attributeNames[this.#attributeCount] = name;
+        this.#attributeOffsets[this.#attributeCount++] = offset;
+        continue;
+      }
+      this.#scope.declare(prefix, decoded ?? this.#source.slice(valueStart, end), this.#levels.length, offset);
+      declared ??= [];
+      declared.push(prefix);
+    }
+  }
+
+  /** Notes where the value stands. @returns it where it means something else than what stands there */
+  #readValue(rawName: string): string | undefined {
+    const bytes = this.#bytes;
+    this.#skipSpace();
+    if (bytes[this.#at] !== EQUALS) throw new Fault(msg`the attribute ${rawName} has no value`, this.#at);
+    this.#at++;
+    this.#skipSpace();
+    const quote = bytes[this.#at];
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new Fault(msg`the value of ${rawName} is not quoted`, this.#at);
+    const start = this.#at + 1;
+    let end = start;
+    let demands = 0;
+    for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
+      if (end >= bytes.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
+      demands |= DEMANDS[code] ?? 0;
+    }
+    this.#at = end + 1;
+    this.#valueStart = start;
+    this.#valueEnd = end;
+    return decoded(bytes, this.#source, start, end, demands, rawName);
+  }
+}
+
+/** A name means the same again and again. */
+function resolved(tape: Tape, name: RawName, namespace: string): ResolvedName {
+  if (name.resolved?.namespace !== namespace) name.resolved = tape.resolve(namespace, name.parts?.local ?? '');
+  return name.resolved;
+}
+
+function isSpace(code: number | undefined): boolean {
+  return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
+}
