@@ -45,7 +45,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
     filled: filled[index] ?? 0,
     values: values[index] ?? new Map(),
     examples: [...(values[index]?.keys() ?? [])].slice(0, MOST_EXAMPLES),
-    unique: repeated[index] === false && (filled[index] ?? 0) > 1,
+    unique: repeated[index] === false,
     rowCount,
   }));
 }

@@ -1,4 +1,4 @@
-import { isRealDate } from '../find/read-cell.ts';
+import { isRealDate } from '../find/read-date.ts';
 
 /** `d.m.yyyy` and its like: the parts of a day with what stands between them. A day of a spreadsheet is a number. */
 export const DAY_NUMBER = 'day-number';

@@ -6,7 +6,7 @@ import { foldName } from '../text/names.ts';
 /** How museums call the columns that are no single element; those that are have it in their rows of {@link FIELDS}. */
 const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
   local_id:
-    'inventarni cislo, inv cislo, inv c, ic, i c, inv, cislo nalezu, c nalezu, cislo, c, poradove cislo, por c, ' +
+    'inventarni cislo, inv cislo, inv c, ic, i c, inv, cislo nalezu, c nalezu, nalez cislo, nalez c, cislo, c, poradove cislo, por c, ' +
     'prirustkove cislo, prir c, pr c, cislo sacku, c sacku, sacek, id, id nalezu, kod, oznaceni, signatura, ' +
     'inventory number, inv no, inventory no, catalogue number, catalog no, cat no, accession no, ' +
     'accession number, object id, object number, find id, find no, find number, bag no, number, no, nr',

@@ -25,6 +25,8 @@ export type TableProposal = {
   readonly fixed: readonly FixedProposal[];
   /** What every find needs, and nobody has said yet. */
   readonly undecided: readonly ColumnName[];
+  /** The file has places of its own for points, which say in what system they are. */
+  readonly hasPoints: boolean;
 };
 
 /** A find cannot do without these in any state. */
@@ -59,15 +61,14 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
     ...given.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
     ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
-  return { columns, fixed, undecided: undecidedOf(columns, fixed) };
+  const hasPoints = [...table.rows].some((row) => row.point !== undefined);
+  return { columns, fixed, undecided: undecidedOf({ columns, fixed, hasPoints }), hasPoints };
 }
 
 /** What every find needs, and neither a column nor a fixed value says. */
-export function undecidedOf(
-  columns: readonly Pick<ColumnProposal, 'rule'>[],
-  fixed: readonly Pick<FixedProposal, 'element'>[],
-): ColumnName[] {
+export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, 'undecided'>): ColumnName[] {
   const decided = new Set(fixed.map(({ element }) => element));
+  if (hasPoints) decided.add('geom_system');
   for (const { rule } of columns) if (rule.kind === 'read') decided.add(rule.element);
   return NEEDED.filter((element) => !decided.has(element));
 }
@@ -91,7 +92,11 @@ function assign(
 function likelyKey(free: readonly ColumnProfile[], chosen: ReadonlyMap<number, Candidate>): [number, Candidate] | undefined {
   const profile = free.find(
     ({ index, unique, filled, rowCount, values }) =>
-      unique && filled === rowCount && !chosen.has(index) && [...values.keys()].every((text) => /^(?=.*\d).{1,30}$/.test(text)),
+      unique &&
+      rowCount > 1 &&
+      filled === rowCount &&
+      !chosen.has(index) &&
+      [...values.keys()].every((text) => /^(?=.*\d).{1,30}$/.test(text)),
   );
   if (profile === undefined) return undefined;
   const reasons = [msg`every row has one, and no two are the same`];

@@ -10,6 +10,7 @@ import {
   parsePoint,
   readWrittenPoint,
 } from '../place/geometry.ts';
+import { readPlaceLink } from '../place/position-links.ts';
 import { readCoordinate } from '../place/read-degrees.ts';
 import { isSamePlace } from '../place/same-place.ts';
 import type { TableRow } from '../tables/table.ts';
@@ -88,7 +89,8 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   }
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
-  const system = source.system ?? stated?.value;
+  const isLink = source.columns[0] === 'wkt' && readPlaceLink(columns.cell(cells, 'wkt')) !== undefined;
+  const system = source.system ?? stated?.value ?? (isLink ? '4326' : undefined);
   if (system === undefined) {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return problem('coordinate-system', message, source);
@@ -120,7 +122,12 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
 
 function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
-  if (second === undefined) return readWrittenPoint(columns.cell(cells, first));
+  if (second === undefined) {
+    const text = columns.cell(cells, first);
+    const link = readPlaceLink(text);
+    if (link === undefined) return readWrittenPoint(text);
+    return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
+  }
   const missing = names.find((name) => columns.cell(cells, name) === '');
   if (missing !== undefined) {
     const both = together(names);

@@ -1,3 +1,4 @@
+import { readDate } from '../find/read-date.ts';
 import { readDecimal } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
 import { isReadable } from '../text/reading.ts';
@@ -33,7 +34,8 @@ export function dateShape(profile: ColumnProfile): DateShape | undefined {
   const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => readDateForm(text, form) !== undefined) }));
   const best = found.reduce((one, other) => (other.share > one.share ? other : one));
   const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
-  if (best.share + years < 0.6) return numbersOfDays(profile);
+  const isDay = (text: string): boolean => readDateForm(text, best.form) !== undefined || isReadable(readDate(text));
+  if (shareOf(profile, isDay) + years < 0.6) return numbersOfDays(profile);
   return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, ambiguous: rival?.share === best.share, years };
 }
 

@@ -52,7 +52,7 @@ const ROWS = [
     gloss: msg`find context`,
     called:
       'okolnosti, nalezove okolnosti, okolnosti nalezu, okol, nal okol, nal okolnosti, zpusob nalezu, ' +
-      'zp nalezu, zpusob ziskani, zpusob, context, circumstances, find circumstances, how found, method',
+      'zp nalezu, zpusob ziskani, zpusob, jak nalezeno, jak nalezen, jak, context, circumstances, find circumstances, how found, method',
     ask: { at: 90, title: msg`Context`, when: 'find', stays: 'carried' },
     report: { at: 70, label: msg`Circumstances` },
   },
@@ -129,7 +129,7 @@ const ROWS = [
     requiredFrom: 2,
     gloss: msg`finder`,
     called:
-      'nalezce, nal, nalezl, nasel, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
+      'nalezce, nal, nalezl, nasel, kdo, kdo nasel, who, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
       'collector, name of finder, detectorist',
     ask: { at: 30, title: msg`Finder`, when: 'frame', stays: 'carried', hint: msg`Surname, Given name` },
     report: { at: 60, label: msg`Finder` },
@@ -143,7 +143,7 @@ const ROWS = [
     gloss: msg`date of the find`,
     called:
       'datum nalezu, datum, dat nalezu, dat, dat nal, den nalezu, nalezeno, nalezeno dne, dne, rok nalezu, ' +
-      'rok, date found, found on, date, find date, date of find, date of discovery, year, year found',
+      'rok, kdy, kdy nalezeno, kdy nalezen, when, when found, date found, found on, date, find date, date of find, date of discovery, year, year found',
     ask: { at: 40, title: msg`Date of the find`, when: 'frame', stays: 'carried' },
     report: { at: 50, label: msg`Found on` },
   },
@@ -208,7 +208,7 @@ const ROWS = [
     parent: 'chranene_udaje',
     gloss: msg`description of the place`,
     called:
-      'lokalizace, lok, lokalita, poloha, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
+      'lokalizace, lok, lokalita, poloha, kde, kde nalezeno, where, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
       'nal misto, location, site, findspot, find spot, place, locality, provenance',
     ask: { at: 110, title: msg`Place in words`, when: 'find', stays: 'carried' },
     report: { at: 110, label: msg`Place`, shape: 'double' },

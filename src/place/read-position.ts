@@ -2,6 +2,7 @@ import { decimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
+import { readPlaceLink } from './position-links.ts';
 
 /** A position as somebody wrote it. */
 export type Position = {
@@ -18,7 +19,7 @@ const MOST_DIGITS = 7;
 
 /**
  * Degrees with a decimal point or comma, degrees with minutes, or with minutes and seconds, with or without their marks and with
- * the hemispheres in English or Czech; or S-JTSK in metres; or well-known text of a point. A pair that only makes sense with its
+ * the hemispheres in English or Czech; or S-JTSK in metres; or well-known text of a point; or a link of a map, or a plus code. A pair that only makes sense with its
  * axes swapped or its signs changed is read so, and `doubt` says it.
  */
 export function readPosition(text: string): Reading<Position> {
@@ -26,6 +27,8 @@ export function readPosition(text: string): Reading<Position> {
     const point = readWrittenPoint(text);
     return isReadable(point) ? placed(text, point.value.x, point.value.y) : point;
   }
+  const link = readPlaceLink(text);
+  if (link !== undefined) return isReadable(link) ? placed(text, link.value.lon, link.value.lat, true) : link;
   const tokens = tokensOf(text);
   const halves = tokens === undefined ? undefined : halvesOf(tokens);
   if (halves === undefined) return unreadable('coordinate', notAPosition(text));

@@ -90,3 +90,56 @@ test('the workbook of rows to mend keeps days as days, and its columns are as wi
   expect(widths[2]).toBeGreaterThan(9);
   expect(widths[4]).toBe(50);
 });
+
+test('days as people write them are read where they are one day, and explained where they are none', async () => {
+  const own = home.copy();
+  const run = await own.pas('import', odd('dates-of-people.csv'), '--json');
+  const report = JSON.parse(run.stdout) as Report;
+  expect([run.code, report.added]).toEqual([3, 5]);
+  const problems = report.issues.filter(({ rule }) => rule === 'date').map(({ row, message }) => [row, message]);
+  expect(problems).toEqual([
+    [7, expect.stringContaining('is a month, not a day')],
+    [8, expect.stringContaining('is more than one day')],
+    [9, expect.stringContaining('is a month')],
+    [10, expect.stringContaining('is a year')],
+    [11, expect.stringContaining("a spreadsheet's day number: 2024-06-01")],
+    [12, expect.stringContaining('can be two different days')],
+  ]);
+  const finds = await own.json<{ local_id: string; elements: Record<string, unknown> }[]>('list');
+  const day = (id: string) => finds.find(({ local_id }) => local_id === id)?.elements['datum_nalezu'];
+  expect(['D-1', 'D-2', 'D-3', 'D-4', 'D-5'].map(day)).toEqual([
+    '2024-06-01',
+    '2024-06-03',
+    '2024-06-03',
+    '2024-06-01',
+    '2024-06-01',
+  ]);
+});
+
+test('links of maps and full plus codes are points, in tables, in pas add and in pas edit', async () => {
+  const own = home.copy();
+  const run = await own.pas('import', odd('links-of-maps.csv'), '--json');
+  const report = JSON.parse(run.stdout) as Report;
+  expect([run.code, report.added, report.invalid]).toEqual([3, 3, 2]);
+  expect(report.issues.filter(({ severity }) => severity === 'error').map(({ row }) => row)).toEqual([5, 6]);
+  const points = async () =>
+    (await own.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(({ local_id, elements }) => [
+      local_id,
+      elements['geom_wkt'],
+    ]);
+  expect(Object.fromEntries(await points())).toMatchObject({
+    'L-1': 'POINT (14.4208 50.0871)',
+    'L-2': 'POINT (14.4208125 50.0870625)',
+    'L-3': 'POINT (14.4208 50.0871)',
+  });
+  const link = 'https://mapy.cz/zakladni?source=coor&id=15.5%2C49.5&x=15&y=49&z=17';
+  expect((await own.pas('edit', 'L-1', '--point', link)).code).toBe(0);
+  expect((await own.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code).toBe(3);
+  const given = ['--set', 'local_id=L-9', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000865'];
+  expect((await own.pas('add', ...given, '--point', 'geo:49.5,15.5')).code).toBe(0);
+  expect(Object.fromEntries(await points())).toMatchObject({
+    'L-1': 'POINT (15.5 49.5)',
+    'L-2': 'POINT (14.4208125 50.0870625)',
+    'L-9': 'POINT (15.5 49.5)',
+  });
+});

@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--set <element=value>', t`say an element, by the names that columns of tables have; may be repeated`, collect)
     .option('--same-as <find>', t`copy another find, but for its numbers, point, depth, count and note`)
-    .option('--point <position>', t`the point: degrees, degrees with minutes and seconds, or S-JTSK`)
+    .option('--point <position>', t`the point: degrees, S-JTSK, a link of a map or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
     .option('--link', t`keep a reference to the photographs instead of a copy`)

@@ -22,7 +22,12 @@ import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { copyFromOthers } from './copy-from-others.ts';
 
-type EditOptions = GlobalOptions & { readonly set?: readonly string[]; readonly ask?: boolean; readonly discard?: boolean };
+type EditOptions = GlobalOptions & {
+  readonly set?: readonly string[];
+  readonly point?: string;
+  readonly ask?: boolean;
+  readonly discard?: boolean;
+};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -31,6 +36,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option('--point <position>', t`as in ${cmd`pas add`}`)
     .option('--ask', t`ask the questions of ${cmd`pas add`}, with what the find says now as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
     .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
@@ -41,14 +47,15 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
   const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);
-  if (options.ask === true && options.set === undefined) {
+  const { set, point } = options;
+  if (options.ask === true && set === undefined && point === undefined) {
     const answered = await askForChanges(context, opened);
     // Nothing is copied or stored before the last answer.
     await copyPhotographsToo(context, outbox, stored);
     return finish(context, stored, opened.byAnswers(answered));
   }
   await copyPhotographsToo(context, outbox, stored);
-  if (options.set !== undefined) return finish(context, stored, opened.bySettings(options.set));
+  if (set !== undefined || point !== undefined) return finish(context, stored, opened.bySettings(set ?? [], point));
   return editInEditor(context, opened, stored, options.discard === true);
 }
 

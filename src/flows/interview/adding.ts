@@ -17,8 +17,8 @@ import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
-import { positionText, readPosition } from '../../place/read-position.ts';
-import { isReadable } from '../../text/reading.ts';
+import { type Position, positionText, readPosition } from '../../place/read-position.ts';
+import { isReadable, type Reading } from '../../text/reading.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import { foldUnchecked } from '../queue/fold-issues.ts';
 import type { PhotographKeeping } from '../queue/kept-photographs.ts';
@@ -125,12 +125,18 @@ async function startFind(
   const ofPoint = point === undefined ? undefined : readPosition(point);
   const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
   if (position === undefined) return { find, issues };
-  const where = { find: localId, element: 'geom_wkt' };
-  if (!isReadable(position)) return { find, issues: [...issues, errorIssue(position.rule, position.problem, where)] };
-  const { doubt } = position.value;
-  if (doubt === undefined) return { find: withPosition(find, position.value), issues };
-  const meant = positionText(position.value);
-  return { find, issues: [...issues, errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where)] };
+  const certain = certainPosition(position, localId);
+  return 'rule' in certain ? { find, issues: [...issues, certain] } : { find: withPosition(find, certain), issues };
+}
+
+/** A point that is given by a flag. What is odd about it has to be written otherwise, since nobody is asked. */
+export function certainPosition(reading: Reading<Position>, find: string): Position | Issue {
+  const where = { find, element: 'geom_wkt' };
+  if (!isReadable(reading)) return errorIssue(reading.rule, reading.problem, where);
+  const { doubt } = reading.value;
+  if (doubt === undefined) return reading.value;
+  const meant = positionText(reading.value);
+  return errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where);
 }
 
 /** What is given anew replaces what was copied, also where it is given as empty; a point is replaced as a whole. */

@@ -90,7 +90,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     say([t`"${theirs}" was ${element} before, and is left out now.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
-  return { ...proposal, columns, undecided: undecidedOf(columns, proposal.fixed) };
+  return { ...proposal, columns, undecided: undecidedOf({ ...proposal, columns }) };
 }
 
 /** Whether a column means what another one was chosen for, so that it must go. */

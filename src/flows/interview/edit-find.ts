@@ -23,10 +23,12 @@ import { addImport, importOfFind, replaceImport, wasGivenUp } from '../../outbox
 import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import { readPosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
 import { asFind, contentOf } from '../queue/enqueue-finds.ts';
-import { holding } from './adding.ts';
+import { certainPosition, holding } from './adding.ts';
+import { withPosition } from './answer.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
 import { type ReviewWorld, review } from './interview-review.ts';
 import type { Interviewed } from './interview-world.ts';
@@ -80,8 +82,14 @@ export function openEdit(context: EditContext, stored: StoredFind) {
       return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
     },
     /** @param texts `element=value`; without a value, the element is taken away */
-    bySettings: (texts: readonly string[]) =>
-      edit(withChanges(before, new Map(settingsOrRefusal(texts).map(({ name, value }) => [name, value])))),
+    bySettings: (texts: readonly string[], point?: string): Edited => {
+      const position = point === undefined ? undefined : certainPosition(readPosition(point), find.localId);
+      if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
+      const placed = position && withPosition({ ...find, elements: {} }, position).elements;
+      const ofPoint = placed === undefined ? [] : cellsOf(placed, known.lookupTerm);
+      const given = settingsOrRefusal(texts).map(({ name, value }) => [name, value] as const);
+      return edit(withChanges(before, new Map([...ofPoint, ...given])));
+    },
     byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
 }

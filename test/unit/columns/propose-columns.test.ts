@@ -4,6 +4,7 @@ import { strangeTerms } from '../../../src/columns/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
+import { readTableBytes } from '../../../src/tables/read-table.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
@@ -229,6 +230,42 @@ describe('museum tables with columns of their own:', () => {
     const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
     expect(rulesOf(proposal)).toEqual({ 'č.': 'local_id', stav: '–', uložení: '–', kresba: '–' });
   });
+});
+
+describe('the columns of a table as a person calls them', () => {
+  const lines = [
+    'nalez-cislo;Datum;Jak nalezeno;Kdo našel',
+    'N-1;1. 6. 2024 0:00;detektor kovů;Dvořáková, Eva',
+    'N-2;3. VI. 2024;sběr;Novák, Jan',
+  ];
+
+  test('are recognised by their names and values, with vocabularies and without', () => {
+    const rules = {
+      'nalez-cislo': 'local_id',
+      Datum: { datum_nalezu: { date: 'd.m.yyyy' } },
+      'Jak nalezeno': 'okolnosti',
+      'Kdo našel': expect.anything(),
+    };
+    expect(rulesOf(propose(lines))).toMatchObject(rules);
+    expect(rulesOf(propose(lines, NOTHING))).toMatchObject(rules);
+    expect(rulesOf(propose(['č.;Kdy', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
+      Kdy: { datum_nalezu: { date: 'd.m.yyyy' } },
+    });
+    expect(rulesOf(propose(['č.;sloupec', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
+      sloupec: { datum_nalezu: { date: 'd.m.yyyy' } },
+    });
+  });
+
+  test('of one row are not there twice', () => {
+    const [column] = propose(lines.slice(0, 2)).columns;
+    expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
+  });
+});
+
+test('the coordinate system of a file of points is decided', async () => {
+  const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="50.1" lon="14.5"><name>1</name></wpt></gpx>`;
+  const proposal = proposeColumns(await readTableBytes('walk.gpx', Buffer.from(gpx)), [], KNOWN);
+  expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
 });
 
 test('without vocabularies the names and the forms still tell most of it', () => {

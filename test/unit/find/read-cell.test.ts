@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRealDate, readBoolean, readDate, readGeomSystem, readInteger, readTargetState } from '../../../src/find/read-cell.ts';
+import { readBoolean, readGeomSystem, readInteger, readTargetState } from '../../../src/find/read-cell.ts';
+import { isRealDate, readDate } from '../../../src/find/read-date.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
@@ -12,6 +13,15 @@ describe('dates', () => {
     ['17.6.2024', '2024-06-17'],
     ['03.04.2024', '2024-04-03'],
     ['29. 2. 2024', '2024-02-29'],
+    ['1. 6. 2024 0:00', '2024-06-01'],
+    ['2024-06-17 00:00:00', '2024-06-17'],
+    ['3. VI. 2024', '2024-06-03'],
+    ['3.XII.2024', '2024-12-03'],
+    ['3. června 2024', '2024-06-03'],
+    ['14. července 2024', '2024-07-14'],
+    ['3. led. 2024', '2024-01-03'],
+    ['3 June 2024', '2024-06-03'],
+    ['Jun 3, 2024', '2024-06-03'],
   ])('%s is %s', (cell, value) => {
     expect(readDate(cell)).toEqual({ value });
   });
@@ -23,10 +33,20 @@ describe('dates', () => {
     ['31. 2. 2024', 'no calendar has'],
     ['2023-02-29', 'no calendar has'],
     ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
-    ['2024-06-17 00:00:00', 'only the day: 2024-06-17'],
+    ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
     ['17. 6. 24', 'two digits'],
-    ['45460', 'day number'],
-    ['červen 2024', 'Write YYYY-MM-DD'],
+    ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old one of a Mac"],
+    ['červen 2024', 'is a month, not a day. The service takes one whole day'],
+    ['VI/2024', 'is a month'],
+    ['6/2024', 'is a month'],
+    ['2024', 'is a year'],
+    ['1.–3. 6. 2024', 'is more than one day'],
+    ['30. 5. - 2. 6. 2024', 'is more than one day'],
+    ['1. 6. 2024 – 3. 6. 2024', 'is more than one day'],
+    ['3. čer. 2024', 'Write YYYY-MM-DD'],
+    ['3. brambor 2024', 'Write YYYY-MM-DD'],
+    ['31. června 2024', 'no calendar has'],
+    ['13/2024', 'Write YYYY-MM-DD'],
     ['2024-6-7', 'Write YYYY-MM-DD'],
   ])('%s is not read, and the message says what to write', (cell, advice) => {
     expect(problemOf(readDate(cell))).toContain(advice);

@@ -1,0 +1,127 @@
+import { type Message, msg } from '../base/message.ts';
+import { alternatives } from '../text/enumeration.ts';
+import { foldName } from '../text/names.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
+
+/** The months in Czech, as they are counted and as they are named of a day, and in English: folded, by their beginnings. */
+const MONTHS: readonly (readonly string[])[] = [
+  ['leden', 'ledna', 'january'],
+  ['unor', 'unora', 'february'],
+  ['brezen', 'brezna', 'march'],
+  ['duben', 'dubna', 'april'],
+  ['kveten', 'kvetna', 'may'],
+  ['cerven', 'cervna', 'june'],
+  ['cervenec', 'cervence', 'july'],
+  ['srpen', 'srpna', 'august'],
+  ['zari', 'september'],
+  ['rijen', 'rijna', 'october'],
+  ['listopad', 'listopadu', 'november'],
+  ['prosinec', 'prosince', 'december'],
+];
+const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+const NO_MONTH = '00';
+
+/** No time at all: what a spreadsheet writes behind a day. */
+const MIDNIGHT = /[T ]\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
+
+type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
+
+/** Forms that have one meaning only; a date with slashes has two. */
+const FORMS: readonly Form[] = [
+  [/^(\d{4})-(\d{2})-(\d{2})$/, ([, year = '', month = '', day = '']) => [year, month, day]],
+  [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
+  [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, monthOf(month), day]],
+  [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, monthOf(month), day]],
+];
+
+/**
+ * A day as YYYY-MM-DD. Read are that form, the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by its name,
+ * and each with a midnight behind it.
+ */
+export function readDate(cell: string): Reading<string> {
+  const day = cell.replace(MIDNIGHT, '').trim();
+  for (const [pattern, parts] of FORMS) {
+    const match = pattern.exec(day);
+    if (match === null) continue;
+    const [year, month, of] = parts(match);
+    if (month === NO_MONTH) break;
+    const text = isoText(year, month, of);
+    if (isRealDate(text)) return { value: text };
+    return unreadable('date', msg`"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
+  }
+  const why = whyNoDate(cell);
+  return unreadable('date', msg`"${cell}" ${why}`);
+}
+
+/** Whether a day of this name exists in the calendar. */
+export function isRealDate(isoDate: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
+  if (match === null) return false;
+  const [, year, month, day] = match.map(Number);
+  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= daysIn(year, month);
+}
+
+/** The month's number, in Roman numerals or by its name; `00` where there is none of that name, or several begin so. */
+function monthOf(word: string): string {
+  const folded = foldName(word);
+  const roman = ROMAN.indexOf(word) + 1;
+  if (roman > 0) return String(roman);
+  const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
+  const begun = MONTHS.filter((names) => folded.length > 2 && names.some((name) => name.startsWith(folded)));
+  const [only, another] = begun;
+  if (named > 0) return String(named);
+  return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
+}
+
+/** Why a text is no day, and what to write instead. */
+function whyNoDate(cell: string): Message {
+  const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
+  if (slashes !== null) {
+    const [, first = '', second = '', year = ''] = slashes;
+    const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
+    const days = alternatives([...readings]);
+    if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
+    if (readings.size === 1) return msg`is not in a form that is read. Write ${days}.`;
+  }
+  const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
+  const timed = withoutTime === '' ? undefined : readDate(withoutTime);
+  if (timed !== undefined && 'value' in timed) {
+    const day = timed.value;
+    return msg`has a time. Write only the day: ${day}.`;
+  }
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a year of two digits. Write the day as YYYY-MM-DD.`;
+  if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
+    const days = Number.parseInt(cell, 10);
+    const [since1900, since1904] = [dayAfter(DAY_ZERO_MS, days), dayAfter(DAY_ZERO_OF_MACS_MS, days)];
+    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old one of a Mac. Format the column as a date, or write the day.`;
+  }
+  if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
+  if (isMonth(cell)) return msg`is a month, not a day. ${ONE_DAY}`;
+  if (/^\d{1,2}\.?\s*(?:\d{1,2}\.?\s*|\p{L}+\.?\s*)?(?:\d{4}\s*)?[-–—]\s*\d{1,2}\./u.test(cell))
+    return msg`is more than one day. ${ONE_DAY}`;
+  return msg`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
+}
+
+const ONE_DAY = msg`The service takes one whole day: write it as YYYY-MM-DD. If nobody knows it, leave the cell empty and say in poznamka what is known.`;
+
+function isMonth(cell: string): boolean {
+  const [, month = ''] = /^(\p{L}+|\d{1,2})\.?\s*[/.\s-]\s*\d{4}$/u.exec(cell) ?? [];
+  const number = Number(/^\d/.test(month) ? month : monthOf(month));
+  return month !== '' && number >= 1 && number <= 12;
+}
+
+/** Spreadsheets count days from here; those of old Macs from 1904. */
+const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
+const DAY_ZERO_OF_MACS_MS = Date.UTC(1904, 0, 1);
+
+function dayAfter(zeroMs: number, days: number): string {
+  return new Date(zeroMs + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+function isoText(year: string, month: string, day: string): string {
+  return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
+}
+
+function daysIn(year: number, month: number): number {
+  return month >= 1 && month <= 12 ? new Date(Date.UTC(year, month, 0)).getUTCDate() : 0;
+}

@@ -1,0 +1,133 @@
+import { msg } from '../base/message.ts';
+import { type Reading, unreadable } from '../text/reading.ts';
+
+/** Degrees as they were written or made of a code. */
+type Degrees = { readonly lat: string; readonly lon: string };
+
+const NUMBER = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
+const PAIR = new RegExp(`^${NUMBER},${NUMBER}(?=$|[,;(])`);
+
+/** Undefined for a text that is neither a link nor a plus code. */
+export function readPlaceLink(text: string): Reading<Degrees> | undefined {
+  const trimmed = text.trim();
+  if (/^geo:/i.test(trimmed)) return readGeo(trimmed);
+  if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return readMapLink(trimmed);
+  return readPlusCode(trimmed);
+}
+
+/** RFC 5870: `geo:50.0871,14.4208`; telephones write the place behind `?q=`. */
+function readGeo(text: string): Reading<Degrees> {
+  const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/i.exec(text) ?? [];
+  const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
+  if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
+    return unreadable(
+      'coordinate',
+      msg`"${text}" is in the coordinate system ${crs}, which is not read. Write the place in WGS 84.`,
+    );
+  }
+  return pairOf(new URLSearchParams(query).get('q')) ?? pairOf(place) ?? withoutPlace(text);
+}
+
+/** Where a link of a map names its marked place: mapy.cz writes the longitude first. The middle of what is seen is no such place. */
+const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
+  ({ searchParams }) => (searchParams.get('source') === 'coor' ? swapped(pair(searchParams.get('id'))) : undefined),
+  ({ href }) =>
+    pair(
+      href
+        .match(/!3d-?[\d.]+!4d-?[\d.]+/g)
+        ?.at(-1)
+        ?.slice(3)
+        .replace('!4d', ','),
+    ),
+  ({ searchParams }) => pair(searchParams.get('q')) ?? pair(searchParams.get('query')),
+  ({ searchParams }) => pair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
+  ({ pathname }) =>
+    pathname
+      .split('/')
+      .map((part) => pair(decoded(part)))
+      .find((found) => found !== undefined),
+];
+
+function readMapLink(text: string): Reading<Degrees> {
+  const address = /^https?:/i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(address)) return withoutPlace(text);
+  const url = new URL(address);
+  for (const placeIn of MARKED) {
+    const found = placeIn(url);
+    if (found !== undefined) return { value: found };
+  }
+  if (/^(?:maps\.app\.)?goo\.gl$/.test(url.hostname) || url.pathname.startsWith('/s/')) {
+    return unreadable(
+      'coordinate',
+      msg`"${text}" is a short link, which does not say where it leads. Open it, and copy the coordinates of the place.`,
+    );
+  }
+  return withoutPlace(text);
+}
+
+/** As a query is decoded: what is no escape stays as it is. */
+function decoded(part: string): string | null {
+  return new URLSearchParams(`part=${part}`).get('part');
+}
+
+function pair(text: string | null | undefined): Degrees | undefined {
+  const [, lat, lon] = PAIR.exec(text ?? '') ?? [];
+  return lat === undefined || lon === undefined ? undefined : { lat, lon };
+}
+
+function swapped(degrees: Degrees | undefined): Degrees | undefined {
+  return degrees && { lat: degrees.lon, lon: degrees.lat };
+}
+
+function pairOf(text: string | null): Reading<Degrees> | undefined {
+  const value = pair(text);
+  return value && { value };
+}
+
+function withoutPlace(text: string): Reading<Degrees> {
+  return unreadable(
+    'coordinate',
+    msg`"${text}" is a link that marks no place; the middle of a map is none. Mark the place on the map and copy its link, or write its coordinates.`,
+  );
+}
+
+/** Open Location Code: twenty digits that cannot be mistaken for words. */
+const DIGITS = '23456789CFGHJMPQRVWX';
+const SEPARATOR_AT = 8;
+const PAIRED_DIGITS = 10;
+
+/** Five pairs narrow a place of 20° to one of some ten metres; each further digit is a cell in a grid of four by five. */
+function readPlusCode(text: string): Reading<Degrees> | undefined {
+  const [, before = '', after = ''] = /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
+  if (before === '' || before.length % 2 === 1) return undefined;
+  if (before.length < SEPARATOR_AT) {
+    return unreadable(
+      'coordinate',
+      msg`"${text}" is a short plus code, which means another place in each town. Write the full one, such as 9F2P3CPC+R8.`,
+    );
+  }
+  const code = (before + after).toUpperCase();
+  if (code.includes('0') || code.length < PAIRED_DIGITS) {
+    return unreadable(
+      'coordinate',
+      msg`"${text}" is a plus code of a whole area. Write one with two digits behind the plus, such as 9F2P3CPC+R8.`,
+    );
+  }
+  let [lat, lon, step] = [-90, -180, 20];
+  for (let at = 0; at < PAIRED_DIGITS; at += 2) {
+    lat += DIGITS.indexOf(code.charAt(at)) * step;
+    lon += DIGITS.indexOf(code.charAt(at + 1)) * step;
+    step /= 20;
+  }
+  let [height, width] = [step * 20, step * 20];
+  for (const digit of code.slice(PAIRED_DIGITS)) {
+    [height, width] = [height / 5, width / 4];
+    lat += Math.floor(DIGITS.indexOf(digit) / 4) * height;
+    lon += (DIGITS.indexOf(digit) % 4) * width;
+  }
+  return { value: { lat: inDegrees(lat + height / 2), lon: inDegrees(lon + width / 2) } };
+}
+
+function inDegrees(value: number): string {
+  return value.toFixed(7).replace(/\.?0+$/, '');
+}
