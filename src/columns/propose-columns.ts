@@ -3,9 +3,10 @@ import type { ColumnName } from '../find/column-names.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type Candidate, candidatesOf, type Knowledge } from './candidates.ts';
-import { type ColumnProfile, profileColumns } from './column-profile.ts';
+import { type ColumnProfile, profileColumns, shareOf } from './column-profile.ts';
 import type { ColumnMap, ColumnRule } from './column-rule.ts';
 import { type PointProposal, proposePoint } from './propose-points.ts';
+import { NUMBER_COLUMNS } from './read-numbers.ts';
 import type { Setting } from './settings.ts';
 
 /** What a column is taken for, and why. */
@@ -63,6 +64,40 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
   return { columns, fixed, undecided: undecidedOf({ columns, fixed, hasPoints }), hasPoints };
+}
+
+/** The same of a table of registration numbers, of which the other columns say nothing. */
+export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableProposal {
+  const profiles = profileColumns(table);
+  const chosen = assign(
+    profiles.map((profile) => ({
+      profile,
+      candidates: [...identCandidate(profile), ...candidatesOf(profile, knowledge)].filter(isOfNumber),
+    })),
+    new Set(),
+  );
+  const columns = profiles.map((profile): ColumnProposal => {
+    const {
+      rule = { kind: 'ignored' } as const,
+      reasons = [msg`not needed for a number`],
+      doubt,
+    } = chosen.get(profile.index) ?? {};
+    return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
+  });
+  const read = new Set([...chosen.values()].map(({ element }) => element));
+  const undecided: ColumnName[] = read.has('evidencni_cislo') ? [] : ['evidencni_cislo'];
+  if (!read.has('local_id') && !read.has('ident_cely')) undecided.push('local_id');
+  return { columns, fixed: [], undecided, hasPoints: false };
+}
+
+function isOfNumber({ element }: Candidate): boolean {
+  return NUMBER_COLUMNS.some((name) => name === element);
+}
+
+function identCandidate(profile: ColumnProfile): Candidate[] {
+  if (shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
+  const reasons = [msg`its values are identifiers of finds`];
+  return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
 }
 
 /** What every find needs, and neither a column nor a fixed value says. */

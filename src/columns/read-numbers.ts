@@ -29,6 +29,9 @@ const COLUMNS = {
 } as const;
 type Column = keyof typeof COLUMNS;
 
+/** What a column of such a table may be. */
+export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
+
 /** The numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are not read. */
 export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
   const places = placesOf(table);
@@ -62,7 +65,7 @@ function problemOf(find: string, value: string): Issue | undefined {
 }
 
 function placesOf(table: Table): Map<Column, number> {
-  const names = table.header.map(foldName);
+  const names = (table.names ?? table.header).map(foldName);
   return new Map(
     (Object.entries(COLUMNS) as [Column, readonly string[]][]).flatMap(([column, known]) => {
       const place = known.map((name) => names.indexOf(name)).find((index) => index !== -1);

@@ -143,3 +143,31 @@ test('links of maps and full plus codes are points, in tables, in pas add and in
     'L-9': 'POINT (15.5 49.5)',
   });
 });
+
+test('the numbers of a register are imported by a column map, which the wizard writes', async () => {
+  const own = home.copy();
+  own.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
+  await own.json<Report>('import', 'season.csv');
+  own.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
+  expect((await own.pas('number', 'import', 'register.csv', '--dry-run')).code).toBe(3);
+  const looked = await own.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--json');
+  expect([looked.code, JSON.parse(looked.stdout)]).toEqual([0, { map: 'register.map.toml', undecided: [] }]);
+  const map = readFileSync(join(own.folder, 'register.map.toml'), 'utf8');
+  for (const line of ['"č. sáčku" = "local_id"', '"evid. č. muzea" = "evidencni_cislo"', '"předmět" = "ignore"'])
+    expect(map).toContain(line);
+  expect((await own.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(2);
+  const done = await own.json<{ queued: number; numbers: unknown[] }>(
+    'number',
+    'import',
+    'register.csv',
+    '--map',
+    'register.map.toml',
+  );
+  expect(done).toMatchObject({
+    queued: 2,
+    numbers: [
+      { find: 'P-2', value: 'MM 12/2024' },
+      { find: 'P-3', value: 'MM 13/2024' },
+    ],
+  });
+});

@@ -95,7 +95,7 @@ function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: Im
 }
 
 /** @throws UsageError where the map cannot be used; all that is wrong with it is printed before */
-async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+export async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, given);
   const { map, issues } = readMap(file, bytes, lookupTerm);
   if (map !== undefined) return map;

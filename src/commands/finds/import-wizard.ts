@@ -10,7 +10,7 @@ import { readTableOrInput } from '../../context/own-files.ts';
 import { offerSources, openValidationContext, photoRootOf } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, strangeLines } from '../../flows/interview/table-texts.ts';
-import { lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts';
+import { lookAtNumbers, lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import { printable } from '../../text/printable.ts';
 import { wrapped } from '../../text/wrap.ts';
 import { issueValue } from '../../ui/issues.ts';
@@ -18,26 +18,11 @@ import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
  * Proposes what the columns of a table are, has a person decide where there is a terminal, and writes the column map.
- * @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file is there already
+ * @throws UsageError as {@link whatToLookAt} does
  */
 export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const [file, another] = files;
-  if (file === undefined || another !== undefined || file === '-') {
-    throw new UsageError(t`--wizard looks at one table, which is a file.`);
-  }
-  const asks = options.yes !== true && terminal.interactive && !terminal.json;
-  if (!asks && options.yes !== true) {
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Take the proposals as they are: --wizard --yes` });
-  }
-  const stem = file.slice(0, file.length - extname(file).length);
-  const mapFile = options.map ?? `${stem}.map.toml`;
-  if (mapFile === '-') throw new UsageError(t`--wizard writes the map to a file. Name it: --map FILE`);
-  if (existsSync(mapFile) && options.force !== true) {
-    throw new UsageError(t`There is a file ${mapFile} already.`, {
-      hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
-    });
-  }
+  const { file, stem, mapFile, asks } = whatToLookAt(context, files, options);
   const termsFile = `${stem}.terms.csv`;
   terminal.note(t`Looking at ${file} …`);
   const say = sayerOf(context);
@@ -75,6 +60,48 @@ export async function runWizard(context: Context, files: readonly string[], opti
       : t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --header-row ${headerRow} --dry-run`}`,
   );
   return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
+}
+
+type Asked = Pick<ImportOptions, 'map' | 'yes' | 'force'>;
+
+/** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file is there already */
+function whatToLookAt({ terminal }: Context, files: readonly string[], options: Asked) {
+  const [file, another] = files;
+  if (file === undefined || another !== undefined || file === '-') {
+    throw new UsageError(t`--wizard looks at one table, which is a file.`);
+  }
+  const asks = options.yes !== true && terminal.interactive && !terminal.json;
+  if (!asks && options.yes !== true) {
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Take the proposals as they are: --wizard --yes` });
+  }
+  const stem = file.slice(0, file.length - extname(file).length);
+  const mapFile = options.map ?? `${stem}.map.toml`;
+  if (mapFile === '-') throw new UsageError(t`--wizard writes the map to a file. Name it: --map FILE`);
+  if (existsSync(mapFile) && options.force !== true) {
+    throw new UsageError(t`There is a file ${mapFile} already.`, {
+      hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
+    });
+  }
+  return { file, stem, mapFile, asks };
+}
+
+/**
+ * The same for a table of registration numbers, of which three columns count.
+ * @throws UsageError as {@link runWizard} does
+ */
+export async function runNumberWizard(context: Context, given: string, options: ImportOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const { file, mapFile, asks } = whatToLookAt(context, [given], options);
+  const table = await readTableOrInput(context, file, options);
+  const { proposed, write } = lookAtNumbers(table, mapFile, await openValidationContext(context));
+  sayerOf(context)(overviewLines({ ...proposed, undecided: [] }));
+  if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
+  await write(options.force === true);
+  for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Say in ${mapFile} which one it is.`);
+  terminal.line(t`Written: ${mapFile}`);
+  terminal.value({ map: mapFile, undecided: proposed.undecided });
+  terminal.note(t`Next: ${cmd`pas number import ${file} --map ${mapFile} --dry-run`}`);
+  return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
 }
 
 async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {

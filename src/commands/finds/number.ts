@@ -6,14 +6,14 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
+import { openLookups } from '../../context/validation.ts';
 import { enqueueNumber } from '../../flows/queue/enqueue-change.ts';
 import { enqueueNumbers } from '../../flows/queue/enqueue-numbers.ts';
 import { targetForChange } from '../../flows/queue/issued-elsewhere.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount } from '../counted.ts';
-
-type ImportOptions = GlobalOptions & { readonly dryRun?: boolean; readonly sheet?: string; readonly encoding?: string };
+import type { ImportOptions } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
@@ -30,6 +30,11 @@ export function register(program: Command, run: Runner): void {
     .option('--dry-run', t`say what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
     .option('--encoding <name>', t`encoding of a CSV table (default: recognised)`)
+    .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
+    .option('--map <file>', t`as in ${cmd`pas import`}`)
+    .option('--wizard', t`as in ${cmd`pas import`}`)
+    .option('--yes', t`as in ${cmd`pas import`}`)
+    .option('--force', t`as in ${cmd`pas import`}`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importNumbers(context, file, options)));
 }
 
@@ -48,11 +53,18 @@ async function set(context: Context, find: string, value: string): Promise<ExitR
   return 'done';
 }
 
+async function readMapOf(context: Context, file: string) {
+  const { readColumnMap } = await import('./import-tables.ts');
+  return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
+}
+
 export async function importNumbers(context: Context, file: string, options: ImportOptions): Promise<ExitReason> {
+  if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.outbox();
   const dryRun = options.dryRun === true;
-  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options), { dryRun });
+  const map = options.map === undefined ? undefined : await readMapOf(context, options.map);
+  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options), { dryRun, map });
   const count = (...changes: readonly string[]): number => numbers.filter(({ change }) => changes.includes(change)).length;
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('kept', 'current')];
   if (queued + replaced > 0) announceInstance(context);

@@ -1,5 +1,7 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, joined, msg } from '../../base/message.ts';
+import { withColumnMap } from '../../columns/apply-column-map.ts';
+import type { ColumnMap } from '../../columns/column-rule.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
 import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../../outbox/entries.ts';
 import { lastNumber, numbersThatStand } from '../../outbox/latest-number.ts';
@@ -23,8 +25,12 @@ type Meant = { readonly row: NumberRow; readonly find: string; readonly target: 
  * Queues the numbers of a table, all in one transaction. What a find has already is left alone, so that the same table may be
  * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
  */
-export function enqueueNumbers(outbox: ServiceOutbox, table: Table, { dryRun }: { readonly dryRun: boolean }): NumbersReport {
-  const { rows, issues: unreadable } = readNumbers(table);
+export function enqueueNumbers(
+  outbox: ServiceOutbox,
+  table: Table,
+  { dryRun, map }: { readonly dryRun: boolean; readonly map?: ColumnMap | undefined },
+): NumbersReport {
+  const { rows, issues: unreadable } = readNumbers(map === undefined ? table : withColumnMap(table, map));
   const issues: Issue[] = [...unreadable];
   return outbox.change(() => {
     const meant = rows.flatMap((row): Meant[] => {

@@ -4,7 +4,7 @@ import type { Issue } from '../../base/issue.ts';
 import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { previewImport, type StrangeTerm, strangeTerms } from '../../columns/preview.ts';
-import { mapOfProposal, proposeColumns, type TableProposal } from '../../columns/propose-columns.ts';
+import { mapOfProposal, proposeColumns, proposeNumberColumns, type TableProposal } from '../../columns/propose-columns.ts';
 import { type ColumnMapReading, columnMapText, readColumnMap } from '../../columns/read-column-map.ts';
 import { readSettings } from '../../columns/settings.ts';
 import { readConstants } from '../../columns/with-constants.ts';
@@ -32,6 +32,18 @@ export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): Co
 export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
   return readSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto }).issues;
+}
+
+/** What the columns of a table of registration numbers seem to be, and the map that says it. */
+export function lookAtNumbers(table: Table, mapFile: string, known: Knowledge) {
+  const proposed = proposeNumberColumns(table, known);
+  return {
+    proposed,
+    async write(overwrite: boolean): Promise<void> {
+      const map = mapOfProposal(mapFile, proposed);
+      await writeOutputFile(mapFile, [mapText(table.file, map, { ...proposed, undecided: [] })], { overwrite });
+    },
+  };
 }
 
 type LookOptions = {
