@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import iconv from 'iconv-lite';
+import { expect } from 'vitest';
+import { expectDone, type Home } from './run-pas.ts';
+import { lines } from './whole-harvest.ts';
+
+/** One value in the ways in which the people of a season write it, the first as the service has it. */
+const TERMS = {
+  druh_nalezu: ['mince', 'přezka', 'hrot šípu', 'nůž'],
+  specifikace: ['stříbro', 'bronz', 'železo'],
+  obdobi: ['doba bronzová', 'vrcholný středověk'],
+  okolnosti: ['detektor kovů', 'sběr'],
+};
+const PEOPLE = [
+  ['Dvořáková, Eva', 'p. Eva Dvořáková', 'Dvořáková Eva', 'Mgr. Eva  Dvořáková, Ph.D.'],
+  ['Kolář, Jan', 'Jan Kolář', 'Kolář Jan'],
+];
+const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+const GENITIVE = 'ledna února března dubna května června července srpna září října listopadu prosince'.split(' ');
+const DATES: readonly ((day: number, month: number) => string)[] = [
+  (day, month) => `${day}. ${month}. 2023`,
+  (day, month) => `${day}.${month}.2023`,
+  (day, month) => `${day}. ${month}. 2023 0:00`,
+  (day, month) => `${day}. ${ROMAN[month - 1]}. 2023`,
+  (day, month) => `${day}. ${GENITIVE[month - 1]} 2023`,
+  (day, month) => `2023-${two(month)}-${two(day)}`,
+];
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+type Meant = Readonly<Record<string, string>>;
+
+const HEADER = 'č. nálezu;Předmět;Materiál;Období;Kdy;Nálezce;Jak nalezeno;Hloubka (cm);zem. délka;zem. šířka;Lokalita;Poznámka';
+
+/** Rows as people write them, and what each means: the same for the same seed. */
+function makeRows(count: number, seed: number): { readonly written: string; readonly meant: Meant }[] {
+  let state = seed;
+  const upTo = (limit: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return (state >> 8) % limit;
+  };
+  const oneOf = <T>(all: readonly T[]): T => all[upTo(all.length)] as T;
+  return Array.from({ length: count }, (_, index) => {
+    const [person, day, month] = [oneOf(PEOPLE), 1 + upTo(28), 1 + upTo(12)];
+    const [lon, lat] = [`15.1${two(upTo(90) + 5)}${1 + (index % 9)}`, `49.84${two(upTo(90) + 5)}1`];
+    const meant = {
+      druh_nalezu: oneOf(TERMS.druh_nalezu),
+      specifikace: oneOf(TERMS.specifikace),
+      obdobi: oneOf(TERMS.obdobi),
+      datum_nalezu: `2023-${two(month)}-${two(day)}`,
+      nalezce: person[0] ?? '',
+      okolnosti: oneOf(TERMS.okolnosti),
+      hloubka: String(upTo(60)),
+      geom_wkt: `POINT(${lon} ${lat})`,
+      lokalizace: `pole č. ${index + 1} „Za řekou“ – mez`,
+      poznamka: `řádek ${index + 2}: žluťoučký kůň`,
+    };
+    const cells = [
+      `Z-${index + 1}`,
+      meant.druh_nalezu,
+      meant.specifikace,
+      meant.obdobi,
+      oneOf(DATES)(day, month),
+      oneOf(person),
+      meant.okolnosti,
+      meant.hloubka,
+      lon.replace('.', ','),
+      lat.replace('.', ','),
+      meant.lokalizace,
+      meant.poznamka,
+    ];
+    return { written: cells.join(';'), meant };
+  });
+}
+
+/**
+ * A season with a title, in columns of its own and in Windows-1250, from the file to the service: the wizard's map, the import, the push.
+ * Then every cell is compared with what the service shows.
+ */
+export async function expectNothingChanged(home: Home, count: number, seed: number): Promise<void> {
+  const rows = makeRows(count, seed);
+  const text = ['Nálezy detektorem, sezóna 2023', '', HEADER, ...rows.map(({ written }) => written)].join('\r\n');
+  home.file('sezona.csv', iconv.encode(text, 'windows-1250'));
+  const given = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog', '--set', 'stav=2'];
+  await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...given));
+  const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
+  expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('harvest', 'samostatny_nalez', '--out', 'held.jsonl'));
+  const held = new Map(
+    lines(readFileSync(join(home.folder, 'held.jsonl'), 'utf8')).flatMap(({ metadata }) => {
+      const find = Object.fromEntries(leavesOf(metadata ?? {}).reverse());
+      return find['poznamka'] === undefined ? [] : [[find['poznamka'], find] as const];
+    }),
+  );
+  for (const { meant } of rows) {
+    const find = held.get(meant['poznamka'] ?? '');
+    const shown = Object.fromEntries(Object.keys(meant).map((name) => [name, find?.[name]?.replace('POINT (', 'POINT(')]));
+    expect(shown).toEqual(meant);
+  }
+}
+
+/** Texts by the names of their elements, however deep they stand; the history, which has notes too, comes last. */
+function leavesOf(json: Record<string, unknown>): [string, string][] {
+  return Object.entries(json).flatMap(([name, value]): [string, string][] => {
+    if (typeof value === 'string') return [[name, value]];
+    if (typeof value !== 'object' || value === null) return [];
+    const { '#text': text } = value as { '#text'?: unknown };
+    return typeof text === 'string' ? [[name, text]] : leavesOf(value as Record<string, unknown>);
+  });
+}
