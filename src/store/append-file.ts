@@ -62,7 +62,10 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
   let lengthBytes = committed.lengthBytes;
   /** Bytes of a write that failed may stand behind the rest. */
   let isRagged = false;
-  /** Some drives stamp a file later than it was written, so a time alone proves nothing: the file is read again in the end. */
+  /**
+   * Whether the file is read again in the end. A time alone proves nothing: some drives stamp a file later than it was written, and
+   * what another program changes just behind a write of ours, before its time is looked at, passes for ours.
+   */
   let isDoubtful = false;
   const refuseOthers = async (): Promise<void> => {
     const before = changedNs(known);
@@ -75,7 +78,7 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
     append: (bytes) =>
       asDiskError(path, async () => {
         await refuseOthers();
-        isRagged = true;
+        isRagged = isDoubtful = true;
         await writeAll(file, bytes, lengthBytes);
         await file.datasync();
         isRagged = false;

@@ -24,6 +24,11 @@ import { served } from '../support/whole-harvest.ts';
 hostRuns();
 
 const SET = 'heslo:obdobi';
+/** Ten pages of sets, Identify and three pages of records pass; then the service is busy, until the file has been changed. */
+const BUSY_AFTER_SOME_PAGES = [
+  { endpoint: 'oai', fault: 'slow', ms: 1, times: 14 },
+  { endpoint: 'oai', fault: '503', retry_after: 1 },
+];
 let mock: TestMock;
 let signed: Home;
 let home: Home;
@@ -176,9 +181,7 @@ describe('while a file of lines is written,', () => {
     ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
-    // Ten pages of sets, Identify and three pages of records; then the service is busy until the file has been changed.
-    const some = { endpoint: 'oai', fault: 'slow', ms: 1, times: 14 };
-    await mock.control('PUT', '/faults', [some, { endpoint: 'oai', fault: '503', retry_after: 1 }]);
+    await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
     await eventually(() => existsSync(at('out.jsonl')) && linesOf('out.jsonl').length).toBeGreaterThan(7);
     change(at('out.jsonl'));
@@ -297,9 +300,7 @@ describe('an SQLite file', () => {
   test('that is deleted while it is written is no success', async () => {
     rmSync(at('out.sqlite'));
     await mock.control('DELETE', '/journal');
-    // Slow enough that the first pages reach the disk; then the service is busy until the file has been changed.
-    const some = { endpoint: 'oai', fault: 'slow', ms: 200, times: 8 };
-    await mock.control('PUT', '/faults', [some, { endpoint: 'oai', fault: '503', retry_after: 1 }]);
+    await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.sqlite');
     await eventually(async () => (await pagesAsked()) > 2).toBe(true);
     rmSync(at('out.sqlite'));

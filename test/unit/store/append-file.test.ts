@@ -1,7 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { type Extent, openAppendFile, type Seal } from '../../../src/store/append-file.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -97,6 +98,21 @@ test('a byte that is another one, anywhere in a file, is noticed', async () => {
     }),
     { numRuns: 20 },
   );
+});
+
+test('what another program changes just behind a write is noticed, whatever time the disk gives it', async () => {
+  const path = join(tempFolder(), 'out');
+  const file = await openAppendFile(path, NOTHING, undefined);
+  const handles = await open(path, 'r');
+  const prototype = Object.getPrototypeOf(handles) as typeof handles;
+  await handles.close();
+  const flushed = vi.spyOn(prototype, 'datasync').mockImplementationOnce(async () => {
+    writeFileSync(path, 'Alpha\n', { flag: 'r+' });
+  });
+  await file.append(Buffer.from('alpha\n'));
+  flushed.mockRestore();
+  await file.append(Buffer.from('beta\n'));
+  await expect(file.close(file.extent(), '')).rejects.toThrow('what was harvested into it was changed');
 });
 
 test.each<readonly [string, RegExp, (path: string) => void]>([
