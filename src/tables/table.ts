@@ -68,20 +68,29 @@ export function headerPlaceOf(table: Table): TablePlace & { readonly row?: numbe
 const MAX_ROWS = 100_000;
 const MAX_COLUMNS = 1000;
 const MAX_CELLS = 3_000_000;
+const MAX_TEXTS = 750_000;
 /** Of the form alone, before any cell is understood. */
 const MAX_FAULTS = 100_000;
 
 /** @throws FileError where a table has more than is read */
 export function refuseTooLarge(
   file: string,
-  size: { readonly rows?: number; readonly columns?: number; readonly cells?: number; readonly faults?: number },
+  size: {
+    readonly rows?: number;
+    readonly columns?: number;
+    readonly cells?: number;
+    readonly texts?: number;
+    readonly faults?: number;
+  },
 ): void {
   const hint = msg`Split the table, or take away what is not part of it.`;
-  const { rows = 0, columns = 0, cells = rows * columns, faults = 0 } = size;
+  const { rows = 0, columns = 0, cells = rows * columns, texts = 0, faults = 0 } = size;
   if (rows > MAX_ROWS) throw new FileError(file, msg`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
   if (columns > MAX_COLUMNS)
     throw new FileError(file, msg`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
   if (cells > MAX_CELLS) throw new FileError(file, msg`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
+  if (texts > MAX_TEXTS)
+    throw new FileError(file, msg`${file} has more than ${MAX_TEXTS} different texts, which are not read.`, { hint });
   if (faults > MAX_FAULTS)
     throw new FileError(file, msg`${file} has more than ${MAX_FAULTS} errors in its form, and is taken for no table.`, { hint });
 }

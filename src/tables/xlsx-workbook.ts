@@ -74,7 +74,7 @@ function sharedTextsOf(file: string, entry: ZipEntry | undefined): readonly stri
     const texts: string[] = [];
     for (const { element } of walkXml(bytes, MOST_NODES).parts(SHARED_TEXTS)) {
       texts.push(richTextOf(element));
-      refuseTooLarge(file, { cells: texts.length });
+      refuseTooLarge(file, { texts: texts.length });
     }
     return texts;
   });
