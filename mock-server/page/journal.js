@@ -83,6 +83,8 @@ export class JournalTable {
   /** @param {JournalEntry} entry */
   #passes(entry) {
     switch (this.#filter.value) {
+      case 'work':
+        return !/^\/api\/(?:token-auth|uzivatel-info)\b/.test(entry.path);
       case 'writes':
         return entry.method !== 'GET' && entry.path.startsWith('/api/pas/');
       case 'trouble':

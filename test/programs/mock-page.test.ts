@@ -183,6 +183,13 @@ describe('the journal', () => {
     await eventually(() => rows().count()).toBe(1);
   });
 
+  test('shows the work without the requests that only sign in', async () => {
+    await suite.importFind();
+    await rows().filter({ hasText: 'token-auth' }).first().waitFor();
+    await suite.page().locator('#journal-filter').selectOption('work');
+    await eventually(() => rows().allInnerTexts()).toEqual([expect.stringContaining('import-xml')]);
+  });
+
   test('fills in the answer of a request that was still at work', async () => {
     const slow = request(`${suite.mock().url}/api/token-auth/`, {
       method: 'POST',
