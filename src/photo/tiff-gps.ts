@@ -67,16 +67,19 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
   const { bytes, u16, u32 } = tiff;
   let trace = NO_GPS;
   let count = entriesAt(tiff, at);
+  // In a damaged file the GPS directory may lie over this one, whose number is then cleared with it.
+  let said = u16(at);
   for (let index = 0; index < count; ) {
     const entry = at + 2 + index * ENTRY_BYTES;
     const [tag, value] = [u16(entry), u32(entry + 8)];
     if (tag === GPS_POINTER) {
       trace = together(trace, { found: true, tells: clearGpsDirectory(tiff, value) });
-      const end = Math.min(bytes.length, at + 2 + u16(at) * ENTRY_BYTES + 4);
+      const end = Math.min(bytes.length, at + 2 + said * ENTRY_BYTES + 4);
       bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
       bytes.fill(0, end - ENTRY_BYTES, end);
       count -= 1;
-      tiff.setU16(u16(at) - 1, at);
+      said -= 1;
+      tiff.setU16(said, at);
       continue;
     }
     if (tag === EXIF_POINTER) waiting.push(value);
@@ -85,7 +88,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
     index += 1;
   }
   const next = at + 2 + count * ENTRY_BYTES;
-  if (u16(at) === count && next + 4 <= bytes.length) waiting.push(u32(next));
+  if (said === count && next + 4 <= bytes.length) waiting.push(u32(next));
   return trace;
 }
 

@@ -100,6 +100,8 @@ describe.each(FORMATS)('a %s with its place in EXIF and XMP', (format) => {
         for (const [at, value] of harm) harmed[at] = value;
         expect(stripped(harmed, format).bytes.length).toBeGreaterThan(0);
       }),
+      // The GPS directory of a TIFF comes to lie over the one that points to it.
+      { examples: [[[[4, 224]]]] },
     );
   });
 });
