@@ -62,7 +62,7 @@ describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', 
     await terminal.press('Enter');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
-      'Do fronty zařazeno: 2 (souborů celkem 4), k 2 nálezům.',
+      'Do fronty zařazeno: 2 (souborů celkem 4), ke 2 nálezům.',
       'Údaje o místě (GPS) byly odstraněny z 1 fotografie.',
       'Zbývá 1 nejistá shoda',
     );
