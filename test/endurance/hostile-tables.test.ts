@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
-import { parseTable } from '../../src/tables/csv-table.ts';
 import { openSqlite } from '../../src/store/database.ts';
+import { parseTable } from '../../src/tables/csv-table.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
@@ -23,7 +23,8 @@ async function refusal(file: string, bytes: Buffer): Promise<string> {
   return 'it was read';
 }
 
-const workbook = (...cells: readonly WorkbookCell[]): Buffer => makeWorkbook([{ name: 'a', rows: [HEADER, ['A-1', 'C-1', 1, ...cells]] }]);
+const workbook = (...cells: readonly WorkbookCell[]): Buffer =>
+  makeWorkbook([{ name: 'a', rows: [HEADER, ['A-1', 'C-1', 1, ...cells]] }]);
 /** What stands between the rows of a sheet. */
 const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
 
@@ -35,16 +36,36 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
     ['a cell with an address in references to characters', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'columns'],
     ['a row number beyond every sheet', rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'), 'no form'],
     ['a million row elements', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')), 'rows'],
-    ['a million rows with a value', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`).join('')), 'rows'],
-    ['ranges that are merged again and again', makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 30_000 }, () => ['A', 'B', 'C'])], merged: Array.from({ length: 1000 }, () => 'A3:A30000') }]), 'cells'],
-    ['a part that packs to a thousandth', makeZip([{ name: 'xl/workbook.xml', content: Buffer.alloc(40_000_000, 0x20) }]), 'unpacks to more than'],
+    [
+      'a million rows with a value',
+      rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`).join('')),
+      'rows',
+    ],
+    [
+      'ranges that are merged again and again',
+      makeWorkbook([
+        {
+          name: 'a',
+          rows: [HEADER, ...Array.from({ length: 30_000 }, () => ['A', 'B', 'C'])],
+          merged: Array.from({ length: 1000 }, () => 'A3:A30000'),
+        },
+      ]),
+      'cells',
+    ],
+    [
+      'a part that packs to a thousandth',
+      makeZip([{ name: 'xl/workbook.xml', content: Buffer.alloc(40_000_000, 0x20) }]),
+      'unpacks to more than',
+    ],
   ])('%s', async (_, bytes, message) => {
     expect(await refusal('season.xlsx', bytes)).toContain(message);
   });
 
   test('and tags that never end are looked at once', async () => {
     const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
-    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain('damaged workbook: in xl/worksheets/sheet1.xml');
+    expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain(
+      'damaged workbook: in xl/worksheets/sheet1.xml',
+    );
   });
 });
 
@@ -59,17 +80,25 @@ describe('a GeoPackage that would never end is one clear error:', () => {
   };
   const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n)';
   test.each([
-    ['a view without end', `drop table nalezy; create view nalezy as ${endless} select i as fid, null as geom from n where i < 0`],
+    [
+      'a view without end',
+      `drop table nalezy; create view nalezy as ${endless} select i as fid, null as geom from n where i < 0`,
+    ],
     ['a view that loads a program', "drop table nalezy; create view nalezy as select 1 as fid, load_extension('x') as geom"],
     ['a view of zeros', 'drop table nalezy; create view nalezy as select 1 as fid, zeroblob(1000000000) as geom'],
     ['a computed column of zeros', 'alter table nalezy add column zeros as (zeroblob(900000000))'],
-    ['a list of layers that is a view', `alter table gpkg_contents rename to kept; create view gpkg_contents as ${endless} select 'x' as table_name, 'features' as data_type, i as srs_id from n where i < 0`],
+    [
+      'a list of layers that is a view',
+      `alter table gpkg_contents rename to kept; create view gpkg_contents as ${endless} select 'x' as table_name, 'features' as data_type, i as srs_id from n where i < 0`,
+    ],
   ])('%s', async (_, sql) => {
     expect(await refusal('season.gpkg', changed(sql))).toContain('is computed when it is read');
   });
 
   test('whatever bytes of it are changed', async () => {
-    const good = makeGeoPackage([{ name: 'nalezy', features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const) }]);
+    const good = makeGeoPackage([
+      { name: 'nalezy', features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const) },
+    ]);
     const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(damage, async (changes) => {
@@ -102,31 +131,47 @@ describe('a table of text that no season has is one clear error:', () => {
   });
 
   test.each([
-    ['a feature in no list', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) }, geometry: null })],
+    [
+      'a feature in no list',
+      JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) }, geometry: null }),
+    ],
     ['an outline that is no feature', `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`],
   ])('%s, of more than a find has', async (_, text) => {
     expect(await refusal('season.geojson', Buffer.from(text))).toContain('bytes that are in no list of features');
   });
 
   test('features of which each names other properties', async () => {
-    const features = Array.from({ length: 20_000 }, (_, at) => ({ type: 'Feature', geometry: null, properties: { [`p${at}`]: at } }));
+    const features = Array.from({ length: 20_000 }, (_, at) => ({
+      type: 'Feature',
+      geometry: null,
+      properties: { [`p${at}`]: at },
+    }));
     const bytes = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }));
     expect(await refusal('season.geojson', bytes)).toContain('columns');
   });
 
   test.each([
-    ['a feature of more names than any has', `{"type":"Feature","properties":{${Array.from({ length: 150_000 }, (_, at) => `"${at}":1`).join()}}}`],
+    [
+      'a feature of more names than any has',
+      `{"type":"Feature","properties":{${Array.from({ length: 150_000 }, (_, at) => `"${at}":1`).join()}}}`,
+    ],
     ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000)],
     ['a text that is longer than any note', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } })],
   ])('but %s is an error of its row, and the others are read', async (_, feature) => {
     const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
-    const table = await readTableBytes('season.geojson', Buffer.from(`{"features":[${sound},${feature} , ${sound}],"type":"FeatureCollection"}`));
+    const table = await readTableBytes(
+      'season.geojson',
+      Buffer.from(`{"features":[${sound},${feature} , ${sound}],"type":"FeatureCollection"}`),
+    );
     expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual([1, 3].map((row) => [row, 'A, ]} \\']));
     expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
   });
 
   test('but a text that is longer than any cell of a spreadsheet is an error of its row, and the others are read', () => {
-    const { rows, issues } = parseTable('season.csv', Buffer.from(`${HEADER.join(';')}\nA;${'x'.repeat(32_768)};1\nB;${'x'.repeat(32_767)};1\n`));
+    const { rows, issues } = parseTable(
+      'season.csv',
+      Buffer.from(`${HEADER.join(';')}\nA;${'x'.repeat(32_768)};1\nB;${'x'.repeat(32_767)};1\n`),
+    );
     expect([...rows].map(({ row }) => row)).toEqual([3]);
     expect(issues).toMatchObject([{ rule: 'table-cell-length', row: 2, column: 'projekt' }]);
   });
@@ -144,10 +189,30 @@ const waypoint = (note: string): string => `<wpt lat="49" lon="15"><name>A</name
 
 describe('a table that would fill the memory is one clear error, in little room:', () => {
   test.each<readonly [string, string, () => Buffer | string, RegExp]>([
-    ['a million waypoints', 'season.gpx', () => gpx('<wpt lat="49" lon="15"><name>A</name></wpt>'.repeat(1_000_000)), /more than 100000 rows/],
-    ['waypoints of long notes', 'season.gpx', () => gpx(waypoint('č'.repeat(1_000_000)).repeat(30)), /The cell has 1000000 characters/],
-    ['a workbook of three hundred thousand rows', 'season.xlsx', () => makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 300_000 }, (_, at) => [`A-${at}`, 'C-1', at])] }]), /more than 100000 rows/],
-    ['a table of two hundred million bytes', 'season.csv', () => Buffer.alloc(200_000_000, `${HEADER.join(';')}\nA;${'x'.repeat(1000)};1\n`), /has 200000000 bytes; at most 67108864 are read/],
+    [
+      'a million waypoints',
+      'season.gpx',
+      () => gpx('<wpt lat="49" lon="15"><name>A</name></wpt>'.repeat(1_000_000)),
+      /more than 100000 rows/,
+    ],
+    [
+      'waypoints of long notes',
+      'season.gpx',
+      () => gpx(waypoint('č'.repeat(1_000_000)).repeat(30)),
+      /The cell has 1000000 characters/,
+    ],
+    [
+      'a workbook of three hundred thousand rows',
+      'season.xlsx',
+      () => makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 300_000 }, (_, at) => [`A-${at}`, 'C-1', at])] }]),
+      /more than 100000 rows/,
+    ],
+    [
+      'a table of two hundred million bytes',
+      'season.csv',
+      () => Buffer.alloc(200_000_000, `${HEADER.join(';')}\nA;${'x'.repeat(1000)};1\n`),
+      /has 200000000 bytes; at most 67108864 are read/,
+    ],
   ])('%s', async (_, name, content, message) => {
     const home = (await homeWithoutNetwork()).with(LITTLE_ROOM);
     const file = join(home.folder, name);
@@ -162,17 +227,25 @@ describe('a table that would fill the memory is one clear error, in little room:
 describe('a long document is walked with little of it held:', () => {
   test('waypoints behind a track of a whole season', async () => {
     const track = `<trk><trkseg>${'<trkpt lat="49" lon="15"><ele>1</ele></trkpt>'.repeat(400_000)}</trkseg></trk>`;
-    const table = await readTableBytes('season.gpx', Buffer.from(gpx(`${track}\n${waypoint('a')}<rte><wpt lat="1" lon="1"/></rte>`)));
+    const table = await readTableBytes(
+      'season.gpx',
+      Buffer.from(gpx(`${track}\n${waypoint('a')}<rte><wpt lat="1" lon="1"/></rte>`)),
+    );
     expect([...table.rows]).toMatchObject([{ row: 1, line: 2 }]);
     expect([...table.rows]).toHaveLength(1);
   });
 
   test('a document that breaks off behind its last waypoint', async () => {
-    expect(await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<')))).toMatch(/is not XML that can be read/);
+    expect(await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<')))).toMatch(
+      /is not XML that can be read/,
+    );
   });
 
   test('text between the elements of every waypoint', async () => {
-    const table = await readTableBytes('season.gpx', Buffer.from(gpx('<wpt lat="49" lon="15"><name>A</name>\nx</wpt>\n'.repeat(50_000))));
+    const table = await readTableBytes(
+      'season.gpx',
+      Buffer.from(gpx('<wpt lat="49" lon="15"><name>A</name>\nx</wpt>\n'.repeat(50_000))),
+    );
     expect(table.issues).toHaveLength(50_000);
     expect(table.issues.at(-1)).toMatchObject({ row: 50_000, line: 100_000 });
   });

@@ -53,8 +53,8 @@ test.each([
 test('a 502 of a proxy to an import that was made is settled by the harvest, and the push ends well', async () => {
   await using proxy = await startPageProxy(mock.service, { ...PAGE, passOn: true });
   const home = await homeAt(proxy.service);
-  const run = await home.pas('push');
-  expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/K-1.*502/)]);
+  const run = await home.pas('push', '--why');
+  expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/K-1.*502/s)]);
   expect(Object.values(await findStates(home))).toEqual(Array(4).fill('accepted'));
   await expectDone(home.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 4 });
