@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { BodySample, Change } from './exchange.ts';
 
 /** One request as every handler sees it. */
 export type Incoming = {
@@ -16,6 +17,11 @@ export type Incoming = {
   readonly arrivedAtMs: number;
   /** The body, unread. */
   readonly message: IncomingMessage;
+  /** What whoever reads the body has seen of it. */
+  readonly sample: BodySample;
+  /** For the journal: the rules that were told to the client, and what was changed for it. */
+  readonly told: string[];
+  change?: Change;
 };
 
 /** One answer, complete; the server adds `Date` and `Content-Length`. */
@@ -52,6 +58,9 @@ export class ClientGone extends Error {
   }
 }
 
+/** What has a body to be read. */
+export type Body = Pick<Incoming, 'message' | 'sample'>;
+
 /**
  * Counts a body as it flows, without ever destroying the message: an answer must still be possible. What is too long flows
  * on into nothing.
@@ -59,10 +68,11 @@ export class ClientGone extends Error {
  * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
  * @throws ClientGone
  */
-function drainBody(message: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
+function drainBody({ message, sample }: Body, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let sizeBytes = 0;
     message.on('data', (chunk: Buffer) => {
+      sample.take(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) take(chunk);
       else resolve(false);
@@ -88,8 +98,8 @@ export function whenGone(message: IncomingMessage, tell: () => void): void {
 }
 
 /** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientGone */
-export async function readBody(message: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+export async function readBody(incoming: Body, limitBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
-  const fits = await drainBody(message, limitBytes, (chunk) => void parts.push(chunk));
+  const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));
   return fits ? Buffer.concat(parts) : undefined;
 }

@@ -1,3 +1,6 @@
+import { clauseOf } from './clauses.ts';
+import { type Change, type Exchange, messageView, sizeOf } from './exchange.ts';
+
 /** One request as the mock saw it; names as `GET /journal` shows them. */
 export type JournalEntry = {
   readonly id: number;
@@ -16,14 +19,22 @@ export type JournalEntry = {
   /** How long the answer took, in real milliseconds. */
   ms: number | null;
   fault: string | null;
+  /** The rules that refused it, as `clauses.ts` names them; of interface B the code of the protocol's error. */
+  rules: readonly string[];
+  change: Change | null;
 };
 
 const MOST_ENTRIES = 20_000;
+const MOST_EXCHANGE_BYTES = 32 * 1024 * 1024;
+const NO_RULES: readonly string[] = [];
 
 /** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
 export class Journal {
   #entries: JournalEntry[] = [];
   #nextId = 1;
+  /** Of the newest entries, in order of their ends. */
+  readonly #exchanges = new Map<number, Exchange>();
+  #exchangeBytes = 0;
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
@@ -42,12 +53,41 @@ export class Journal {
       address_gap_ms: null,
       ms: null,
       fault: null,
+      rules: NO_RULES,
+      change: null,
     };
     if (!recorded) return entry;
     this.#entries.push(entry);
     // Dropped in blocks, so that a full journal costs nothing per request.
     if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#entries = this.#entries.slice(-MOST_ENTRIES);
     return entry;
+  }
+
+  /** Ends an entry: what was said, and what it came to. */
+  close(entry: JournalEntry, outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>, exchange: () => Exchange): void {
+    Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
+    if (entry.id === 0) return;
+    const kept = exchange();
+    this.#exchanges.set(entry.id, kept);
+    this.#exchangeBytes += sizeOf(kept);
+    for (const [id, oldest] of this.#exchanges) {
+      if (this.#exchangeBytes <= MOST_EXCHANGE_BYTES) break;
+      this.#exchanges.delete(id);
+      this.#exchangeBytes -= sizeOf(oldest);
+    }
+  }
+
+  /** One entry with its headers and the beginning of its bodies, as long as they are kept. */
+  whole(id: number): unknown {
+    const entry = this.#entries.find((candidate) => candidate.id === id);
+    if (entry === undefined) return undefined;
+    const exchange = this.#exchanges.get(id);
+    return {
+      ...entry,
+      rules: entry.rules.map((rule) => ({ rule, clause: clauseOf(rule) })),
+      request: exchange === undefined ? null : messageView(exchange.request),
+      answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
+    };
   }
 
   /** Measures the gap since the address's last write request. */
@@ -80,6 +120,8 @@ export class Journal {
   /** Forgets the entries and the gaps; ids go on. */
   clear(): void {
     this.#entries = [];
+    this.#exchanges.clear();
+    this.#exchangeBytes = 0;
     this.#lastByAddress.clear();
     this.#lastByUser.clear();
   }

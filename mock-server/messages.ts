@@ -105,16 +105,21 @@ const MESSAGES = {
   'body-malformed': ['Tělo požadavku nelze přečíst.', 'The body of the request cannot be read.'],
 } as const satisfies Record<string, readonly [string, string]>;
 
+/** What stands in a record's history and refuses nothing. */
+const NOTES: ReadonlySet<string> = new Set<MessageKey>(['imported-note', 'number-label']);
+
 export type MessageKey = keyof typeof MESSAGES;
+type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
 /**
  * Czech unless the client prefers English. The wording differs between seed numbers, as the contract promises none.
- * @param acceptLanguage the header, if any
+ * @param request `told` gets the rule of each refusal that is put into words
  */
-export function sayIn(acceptLanguage: string | undefined, seedNumber: number): Say {
-  const language = prefersEnglish(acceptLanguage) ? 1 : 0;
+export function sayIn(request: Told, seedNumber: number): Say {
+  const language = prefersEnglish(request.headers['accept-language']) ? 1 : 0;
   return (key, ...values) => {
+    if (!NOTES.has(key)) request.told.push(key);
     const text = MESSAGES[key][language].replace(/\{(\d)\}/g, (_, index: string) => values[Number(index)] ?? '');
     return reworded(text, seedNumber);
   };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { ClientGone, whenGone } from './http-message.ts';
+import { type Body, ClientGone, whenGone } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -40,7 +40,8 @@ const LIMITS = { files: 100, fields: 1000 } as const;
  * @returns the parts, or why there are none; a failed reading leaves nothing on disk
  * @throws ClientGone
  */
-export async function readFileParts(message: IncomingMessage, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
+export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
+  const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
   if (Number(message.headers['content-length'] ?? 0) > options.maxBodyBytes) return 'too-large';
   const parser = parserOf(message);
@@ -60,7 +61,7 @@ export async function readFileParts(message: IncomingMessage, options: Multipart
     part.catch(() => {});
     pending.push(part);
   });
-  const outcome = await feed(message, parser, options.maxBodyBytes);
+  const outcome = await feed(incoming, parser, options.maxBodyBytes);
   if (outcome === 'complete') return Promise.all(pending);
   await Promise.allSettled(pending);
   await Promise.all(paths.map((path) => rm(path, { force: true })));
@@ -69,13 +70,13 @@ export async function readFileParts(message: IncomingMessage, options: Multipart
 }
 
 /** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientGone */
-export async function readFormFields(message: IncomingMessage, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
-  const parser = parserOf(message);
+export async function readFormFields(incoming: Body, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
+  const parser = parserOf(incoming.message);
   if (parser === undefined) return undefined;
   const fields = new Map<string, string>();
   parser.on('field', (name, value) => fields.set(name, value));
   parser.on('file', (_field, stream) => stream.resume().on('error', () => {}));
-  const outcome = await feed(message, parser, maxBodyBytes);
+  const outcome = await feed(incoming, parser, maxBodyBytes);
   if (outcome === 'gone') throw new ClientGone();
   return outcome === 'complete' ? fields : undefined;
 }
@@ -94,7 +95,7 @@ function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
 
 /** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
 function feed(
-  message: IncomingMessage,
+  { message, sample }: Body,
   parser: busboy.Busboy,
   maxBytes: number,
 ): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {
@@ -112,6 +113,7 @@ function feed(
       resolve(fault);
     };
     message.on('data', (chunk: Buffer) => {
+      sample.take(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) stop('too-large');
     });

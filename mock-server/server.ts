@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { clientAddress } from './access.ts';
 import { addressesOf, CONTROL_PATH } from './addresses.ts';
+import { BodySample, exchangeOf } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
@@ -96,8 +97,9 @@ async function serve(mock: Mock, message: IncomingMessage, response: ServerRespo
   const { method, path, address } = incoming;
   const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
+  let answer: SentAnswer | undefined;
   try {
-    const answer = await route(mock, incoming, entry).catch(answerOf);
+    answer = await route(mock, incoming, entry).catch(answerOf);
     entry.status = answer.status;
     send(mock, message, response, answer);
   } catch (thrown) {
@@ -111,10 +113,17 @@ async function serve(mock: Mock, message: IncomingMessage, response: ServerRespo
     } else {
       entry.status = 500;
       process.stderr.write(`mock server: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
-      send(mock, message, response, htmlPage(500, 'Server Error'));
+      answer = htmlPage(500, 'Server Error');
+      send(mock, message, response, answer);
     }
   }
-  entry.ms = performance.now() - startedMs;
+  const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
+  mock.journal.close(entry, outcome, () => exchangeOf(incoming, answer, isSecret(path)));
+}
+
+/** Passwords go in, and tokens come out. */
+function isSecret(path: string): boolean {
+  return path.startsWith('/api/token-auth');
 }
 
 /** An answer that came as an exception; anything else goes on. */
@@ -142,6 +151,8 @@ function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number): 
     ),
     arrivedAtMs,
     message,
+    sample: new BodySample(),
+    told: [],
   };
 }
 

@@ -8,7 +8,7 @@ import { check, flag, instant, integer, number, object, optional, type Reader, S
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
-import { journalView } from './journal-view.ts';
+import { journalView, wholeEntry } from './journal-view.ts';
 import { mapView } from './map-view.ts';
 import { moveFind } from './moves.ts';
 import { answerPageFile } from './page-files.ts';
@@ -43,6 +43,7 @@ const ROUTES: readonly Route[] = [
     path: /^\/journal$/,
     run: (mock, { incoming }) => journalView(mock, incoming.query),
   },
+  { method: 'GET', path: /^\/journal\/(\d+)$/, run: (mock, { segment }) => wholeEntry(mock, segment) },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
   { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
   { method: 'PUT', path: /^\/faults$/, run: setFaults },
@@ -109,7 +110,7 @@ function failure(status: number, reason: string): Answer {
 }
 
 async function readJson(incoming: Incoming): Promise<unknown> {
-  const body = await readBody(incoming.message, MAX_BODY_BYTES);
+  const body = await readBody(incoming, MAX_BODY_BYTES);
   if (body === undefined) throw new ShapeError('the body', `is longer than ${MAX_BODY_BYTES} bytes`);
   if (body.length === 0) return undefined;
   try {

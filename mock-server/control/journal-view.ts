@@ -1,13 +1,38 @@
+import { decodeSegment } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
 import { wholeNumber } from './query.ts';
+import { ControlRefusal } from './refusal.ts';
+
+const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * The requests as seen, oldest first: `?after=` an entry's id, `?limit=` to the newest so many.
+ * The requests as seen, oldest first: `?after=` an entry's id, `?find=`, `?status=` and `?rule=` to those that concern a find, were
+ * answered so, or were refused by a rule, `?limit=` to the newest so many.
  * @throws ShapeError
  */
 export function journalView(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
-  const entries = mock.journal.entries(wholeNumber(query, 'after', { default: 0, max: Number.MAX_SAFE_INTEGER }));
-  const limit = wholeNumber(query, 'limit', { default: entries.length, max: Number.MAX_SAFE_INTEGER });
+  const [find, rule] = [query.get('find'), query.get('rule')];
+  const status = query.has('status') ? wholeNumber(query, 'status', ANY) : undefined;
+  const entries = mock.journal
+    .entries(wholeNumber(query, 'after', ANY))
+    .filter(
+      (entry) =>
+        find === null ||
+        entry.change?.ident === find ||
+        decodeSegment(entry.path)
+          .split(/[/?&=]/)
+          .includes(find),
+    )
+    .filter((entry) => status === undefined || entry.status === status)
+    .filter((entry) => rule === null || entry.rules.includes(rule));
+  const limit = wholeNumber(query, 'limit', { ...ANY, default: entries.length });
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
+}
+
+/** One request with its answer. @throws ControlRefusal where it is not kept */
+export function wholeEntry(mock: Mock, id: string): unknown {
+  const entry = mock.journal.whole(Number(id));
+  if (entry === undefined) throw new ControlRefusal(404, `there is no entry ${id} in the journal`);
+  return entry;
 }

@@ -70,7 +70,7 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   if (incoming.method !== 'POST') return incoming.query;
   const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') throw new AnswerNow(htmlPage(415, 'Unsupported Media Type'));
-  const form = await readBody(incoming.message, MAX_FORM_BYTES);
+  const form = await readBody(incoming, MAX_FORM_BYTES);
   if (form === undefined) throw new AnswerNow(htmlPage(413, 'Content Too Large'));
   return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
 }
@@ -111,8 +111,9 @@ function answerRequest(
     if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
     return xmlAnswer(answerText(envelope, answerVerb(harvest, query)));
   } catch (thrown) {
-    if (thrown instanceof ProtocolError) return xmlAnswer(errorText(envelope, thrown));
-    throw thrown;
+    if (!(thrown instanceof ProtocolError)) throw thrown;
+    incoming.told.push(thrown.code);
+    return xmlAnswer(errorText(envelope, thrown));
   }
 }
 

@@ -9,7 +9,10 @@
  * @typedef {{ regions: Shape[], districts: Shape[], areas: Shape[] }} Outlines
  * @typedef {{ id: number, method: string, path: string, address: string, at_ms: number, user: string | null,
  *   status: number | null, user_gap_ms: number | null, address_gap_ms: number | null, ms: number | null,
- *   fault: string | null }} JournalEntry
+ *   fault: string | null, rules: string[] }} JournalEntry
+ * @typedef {{ headers: Record<string, string>, body: string | null, size_bytes: number, cut: boolean }} Message
+ * @typedef {{ rules: { rule: string, clause: string | null }[], fault: string | null, request: Message | null, answer: Message | null,
+ *   change: { kind: 'find-created' | 'number-changed' | 'photograph-added', ident: string, name?: string } | null }} Exchange
  * @typedef {{ id: number, endpoint: string, fault: string, when?: Record<string, number | string>, times?: number,
  *   retry_after?: number, ms?: number, status?: number, at?: string, active?: boolean, seen: number, struck: number }} FaultRule
  * @typedef {{ fault: string, meaning: string, endpoints: string[], options: string[] }} Fault

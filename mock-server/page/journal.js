@@ -1,4 +1,5 @@
 import { element, follow, part } from './element.js';
+import { exchangeView } from './exchange.js';
 
 /** @import { JournalEntry, Settings } from './control.js' */
 
@@ -13,6 +14,8 @@ export class JournalTable {
   #none = part('journal-none', HTMLElement);
   /** @type {Map<number, JournalEntry>} */
   #entries = new Map();
+  /** @type {Set<number>} */
+  #open = new Set();
   #oldestEntry = 0;
   #intervals = { user_ms: 0, ip_ms: 0 };
 
@@ -37,6 +40,7 @@ export class JournalTable {
 
   forget() {
     this.#entries.clear();
+    this.#open.clear();
   }
 
   /**
@@ -65,9 +69,9 @@ export class JournalTable {
     const shown = all.filter((entry) => this.#passes(entry));
     follow(
       this.#rows,
-      shown,
-      (entry) => `${entry.id} ${entry.status} ${entry.ms} ${this.#tooSoon(entry)}`,
-      (entry) => this.#row(entry),
+      shown.flatMap((entry) => (this.#open.has(entry.id) ? [{ entry }, { entry, whole: true }] : [{ entry }])),
+      ({ entry, whole }) => `${entry.id} ${entry.status} ${entry.ms} ${whole ?? this.#tooSoon(entry)}`,
+      ({ entry, whole }) => (whole ? this.#wholeRow(entry) : this.#row(entry)),
     );
     this.#none.hidden = all.length > 0;
     const early = all.filter((entry) => this.#tooSoon(entry)).length;
@@ -110,7 +114,7 @@ export class JournalTable {
     const cells = [
       element('td', { class: 'time' }, new Date(entry.at_ms).toISOString().slice(11, 23)),
       element('td', { class: 'method' }, entry.method),
-      element('td', { class: 'path' }, entry.path),
+      element('td', { class: 'path' }, this.#opener(entry)),
       element('td', { class: 'user', title: entry.address }, entry.user ?? '–'),
       element(
         'td',
@@ -128,6 +132,22 @@ export class JournalTable {
       element('td', { class: 'number took' }, inMs(entry.ms)),
     ];
     return element('tr', { class: tooSoon ? 'too-soon' : undefined }, ...cells);
+  }
+
+  /** @param {JournalEntry} entry */
+  #opener({ id, path }) {
+    const button = element('button', { type: 'button', class: 'opener', 'aria-expanded': String(this.#open.has(id)) }, path);
+    button.addEventListener('click', () => {
+      if (!this.#open.delete(id)) this.#open.add(id);
+      button.setAttribute('aria-expanded', String(this.#open.has(id)));
+      this.#draw();
+    });
+    return button;
+  }
+
+  /** @param {JournalEntry} entry */
+  #wholeRow(entry) {
+    return element('tr', { class: 'whole' }, element('td', { colspan: 7 }, exchangeView(entry)));
   }
 }
 

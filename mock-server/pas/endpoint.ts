@@ -29,7 +29,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 /** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
+  const say = sayIn(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
   if (endpoint === undefined) return detail(404, say('not-found'));
   const segment = endpoint.path.exec(incoming.path)?.[1];

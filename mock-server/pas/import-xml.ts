@@ -40,6 +40,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   const pause = hooks.beforeSave();
   if (pause !== undefined) await pause;
   const saved = saveFind(mock, planned, say);
+  incoming.change = { kind: 'find-created', ident: saved.ident };
   hooks.afterSave();
   await nextTurn();
   return findAnswer(mock, 201, saved);
@@ -48,7 +49,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
 /** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name. */
 async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
   const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
-  const parts = await readFileParts(incoming.message, { maxBodyBytes });
+  const parts = await readFileParts(incoming, { maxBodyBytes });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
   if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large'));
@@ -59,13 +60,15 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
 }
 
 /** Steps 5 and 6: every violation is reported, with its line. */
-async function checkSchema(mock: Mock, { say }: WriteRequest, document: XmlDocument): Promise<void> {
+async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument): Promise<void> {
   if (!mock.settings.schema_reachable) {
     const message = say('schema-unreachable', xsdAddressOf(mock.addresses, NEWEST_VERSION));
     throw new AnswerNow(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
   }
   const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION);
-  if (errors.length > 0) throw new AnswerNow(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
+  if (errors.length === 0) return;
+  incoming.told.push('schema');
+  throw new AnswerNow(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
 }
 
 /** Steps 14 and 15. */

@@ -43,7 +43,7 @@ export async function attachPhotograph(mock: Mock, request: WriteRequest, ident:
 }
 
 async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart[]> {
-  const parts = await readFileParts(incoming.message, {
+  const parts = await readFileParts(incoming, {
     maxBodyBytes: mock.settings.body_max_bytes,
     folder: mock.photographs.incomingFolder(),
   });
@@ -131,6 +131,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
     sha512: sha512.toString('hex'),
     user: account.user,
   });
+  request.incoming.change = { kind: 'photograph-added', ident, name };
   hooks.afterSave();
   await nextTurn();
   return findAnswer(mock, 201, saved);

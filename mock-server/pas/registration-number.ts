@@ -32,6 +32,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
     await hooks.beforeSave();
     if (!isXmlText(value)) throw refusal(500, say('storage-failed'));
     const saved = save(mock, request, ident, value);
+    request.incoming.change = { kind: 'number-changed', ident };
     hooks.afterSave();
     return findAnswer(mock, 200, saved);
   } finally {

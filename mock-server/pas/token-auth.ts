@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 64 * 1024;
  * A deactivated account gets a token too; using it is what fails.
  */
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
+  const say = sayIn(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
   const rule = mock.faults.take('token');
@@ -40,10 +40,10 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
 async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string, string> | Answer> {
   const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
   if (contentType.startsWith('multipart/form-data')) {
-    const fields = await readFormFields(incoming.message, MAX_BODY_BYTES);
+    const fields = await readFormFields(incoming, MAX_BODY_BYTES);
     return fields ?? detail(400, say('multipart-malformed'));
   }
-  const body = await readBody(incoming.message, MAX_BODY_BYTES);
+  const body = await readBody(incoming, MAX_BODY_BYTES);
   if (body === undefined) return htmlPage(413, 'Request Entity Too Large');
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     return new Map(new URLSearchParams(body.toString('utf8')));

@@ -10,7 +10,7 @@ import type { SentAnswer } from '../trouble.ts';
 
 /** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (facts 1.4). Not throttled; offers XML only, errors are JSON. */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming.headers['accept-language'], mock.seedNumber);
+  const say = sayIn(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
   const account = authenticate(mock, { incoming, say });

@@ -91,12 +91,23 @@ export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow):
   return { ident, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1 };
 }
 
+/** Member by member: an object that is spread into another takes as long as all of the body. */
 export function toRecord(row: ArchiveRow): ArchiveRecord {
   const { ident, entity, stav, pristupnost, creator, organisation, project } = row;
   if (!isEntity(entity)) throw new Error(`the archive holds an unknown entity ${entity}`);
-  const [deleted, body] = [row.deleted === 1, JSON.parse(row.body) as Body];
-  const read = { ident, entity, setSpec: row.set_spec, datestampMs: row.datestamp_ms, deleted };
-  return { ...read, stav, pristupnost, creator, organisation, project, body };
+  return {
+    ident,
+    entity,
+    setSpec: row.set_spec,
+    datestampMs: row.datestamp_ms,
+    deleted: row.deleted === 1,
+    stav,
+    pristupnost,
+    creator,
+    organisation,
+    project,
+    body: JSON.parse(row.body) as Body,
+  };
 }
 
 export function toRow({ setSpec, datestampMs, deleted, body, ...same }: ArchiveRecord): ArchiveRow {

@@ -1,0 +1,74 @@
+import { ask, Refusal } from './control.js';
+import { element } from './element.js';
+
+/** @import { Exchange, JournalEntry, Message } from './control.js' */
+
+/**
+ * What a row of the journal opens to: the request, its answer, and why it was refused.
+ * @param {JournalEntry} entry
+ */
+export function exchangeView(entry) {
+  const view = element('div', { class: 'exchange' }, 'asking …');
+  void fill(view, entry);
+  return view;
+}
+
+/**
+ * @param {HTMLElement} view
+ * @param {JournalEntry} entry
+ */
+async function fill(view, entry) {
+  try {
+    /** @type {Exchange} */
+    const exchange = await ask('GET', `/journal/${entry.id}`);
+    view.replaceChildren(...outcomeOf(exchange), message('Request', exchange.request), message('Answer', exchange.answer));
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    view.replaceChildren(element('p', { class: 'muted' }, thrown.message));
+  }
+}
+
+/** @param {Exchange} exchange */
+function outcomeOf({ rules, change, fault }) {
+  const said = rules.map(({ rule, clause }) =>
+    element('li', {}, 'Refused by ', element('strong', {}, rule), clause === null ? '' : ` (contract: ${clause})`),
+  );
+  if (fault !== null) said.push(element('li', {}, 'The fault ', element('strong', {}, fault), ' was set for it.'));
+  if (change !== null) said.push(element('li', {}, changeText(change)));
+  return said.length === 0 ? [] : [element('ul', { class: 'outcome' }, ...said)];
+}
+
+/** @param {NonNullable<Exchange['change']>} change */
+function changeText({ kind, ident, name }) {
+  const words = {
+    'find-created': `Made the find ${ident}.`,
+    'number-changed': `Changed the registration number of ${ident}.`,
+    'photograph-added': `Added the photograph ${name} to ${ident}.`,
+  };
+  return words[kind];
+}
+
+/**
+ * @param {string} title
+ * @param {Message | null} shown
+ */
+function message(title, shown) {
+  const part = element('section', {}, element('h3', {}, title));
+  if (shown === null) {
+    part.append(
+      element('p', { class: 'muted' }, title === 'Request' ? 'No longer kept.' : 'None was sent, or it is no longer kept.'),
+    );
+    return part;
+  }
+  const headers = Object.entries(shown.headers).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
+  part.append(element('dl', {}, ...headers));
+  if (shown.size_bytes === 0) return part;
+  const size = `${shown.size_bytes.toLocaleString('en')} bytes`;
+  if (shown.body === null) part.append(element('p', { class: 'muted' }, `${size}, not kept: they hold a password or a token.`));
+  else
+    part.append(
+      element('p', { class: 'muted' }, shown.cut ? `${size}; the beginning:` : size),
+      element('pre', { tabindex: 0 }, shown.body),
+    );
+  return part;
+}

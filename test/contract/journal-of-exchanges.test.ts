@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { BodySample, exchangeOf } from '../../mock-server/exchange.ts';
+import { Journal } from '../../mock-server/journal.ts';
+import { smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { setNumber } from '../support/contract-requests.ts';
+
+const { mock, control, send, token } = useMock();
+
+type Message = { headers: Record<string, string>; body: string | null; size_bytes: number; cut: boolean };
+type Whole = { rules: { rule: string; clause: string | null }[]; change: unknown; request: Message; answer: Message | null };
+
+async function entries(query = ''): Promise<{ id: number; path: string; status: number; rules: string[] }[]> {
+  return (await control('GET', `/journal${query}`)).value as { id: number; path: string; status: number; rules: string[] }[];
+}
+
+async function newest(): Promise<Whole> {
+  const { id = 0 } = (await entries()).at(-1) ?? {};
+  return (await control('GET', `/journal/${id}`)).value as Whole;
+}
+
+describe('An entry of the journal, asked for by its id', () => {
+  test('shows the document that was sent, the answer, and that the find was made', async () => {
+    const answer = await send(smallestFind());
+    const { request, answer: shown, change, rules } = await newest();
+    expect(request.body).toContain('samostatny_nalez');
+    expect(request).toMatchObject({ cut: false, headers: { 'content-type': expect.stringContaining('multipart/form-data') } });
+    expect(shown?.body).toContain(answer.headers.get('x-record-id'));
+    expect([change, rules]).toEqual([{ kind: 'find-created', ident: answer.headers.get('x-record-id') }, []]);
+  });
+
+  test('names the rule that refused a request, and the clause of the contract', async () => {
+    await setNumber(mock(), 'M-202400202-N00003', '', token());
+    expect((await newest()).rules).toEqual([{ rule: 'number-missing', clause: 'Endpoints, PATCH evidencni-cislo, 2' }]);
+    await send('<nonsense/>');
+    expect((await newest()).rules).toEqual([{ rule: 'schema', clause: 'Endpoints, POST import-xml, 1' }]);
+  });
+
+  test('says what was changed also where the client was told of a failure', async () => {
+    await control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save' }]);
+    await send(smallestFind());
+    expect(await newest()).toMatchObject({ status: 500, fault: '500-after-save', change: { kind: 'find-created' } });
+    await control('DELETE', '/faults');
+  });
+
+  test('holds no password and no token', async () => {
+    const credentials = { username: 'archaeologist', password: 'archaeologist' };
+    const address = `${mock().server.base_url}/api/token-auth/`;
+    const headers = { 'content-type': 'application/json', cookie: 'sessionid=secret' };
+    await fetch(address, { method: 'POST', headers, body: JSON.stringify(credentials) });
+    const signIn = await newest();
+    expect([signIn.request.body, signIn.answer?.body, signIn.request.headers['cookie']]).toEqual([null, null, '•••']);
+    await setNumber(mock(), 'X', '', token());
+    const { request } = await newest();
+    expect(request.headers['authorization']).toBe('Bearer •••');
+    expect(JSON.stringify(await newest())).not.toContain(token());
+  });
+
+  test('shows the beginning of a harvested page as text, however it was compressed', async () => {
+    const address = `${mock().server.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_dc`;
+    await (await fetch(address, { headers: { 'accept-encoding': 'gzip' } })).text();
+    const { answer } = await newest();
+    expect(answer?.headers['content-encoding']).toBe('gzip');
+    expect(answer?.body).toMatch(/^<\?xml/);
+    expect(answer).toMatchObject({ cut: true });
+    await (await fetch(`${mock().server.oai_base}/2.2/oai?verb=Nothing`)).text();
+    expect((await newest()).rules).toEqual([{ rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6' }]);
+  });
+
+  test('shows a body as it came that only says that it is compressed', async () => {
+    const address = `${mock().server.base_url}/api/pas/import-xml`;
+    const headers = {
+      authorization: `Bearer ${token()}`,
+      'content-type': 'multipart/form-data; boundary=b',
+      'content-encoding': 'gzip',
+    };
+    await fetch(address, { method: 'POST', headers, body: 'no gzip' });
+    expect((await newest()).request.body).toBe('no gzip');
+  });
+
+  test('is refused by name where there is none', async () => {
+    expect(await control('GET', '/journal/999999')).toMatchObject({
+      status: 404,
+      value: { error: expect.stringContaining('999999') },
+    });
+  });
+});
+
+describe('The journal, filtered', () => {
+  test('lists what concerns a find, was answered with a status, or was refused by a rule', async () => {
+    await control('DELETE', '/journal');
+    const ident = (await send(smallestFind())).headers.get('x-record-id') ?? '';
+    await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
+    await setNumber(mock(), 'M-202400202-N00003', '', token());
+    const statuses = async (query: string) => (await entries(query)).map(({ status }) => status);
+    expect(await statuses(`?find=${ident}`)).toEqual([201, 200]);
+    expect(await statuses('?status=400')).toEqual([400]);
+    expect(await statuses('?rule=number-missing')).toEqual([400]);
+    expect(await statuses('?rule=number-long')).toEqual([]);
+    expect((await control('GET', '/journal?status=many')).status).toBe(400);
+  });
+
+  test('bodies take a bounded part of the memory: the oldest are let go of', () => {
+    const journal = new Journal();
+    const body = Buffer.alloc(64 * 1024, 'x');
+    const ids = Array.from({ length: 3000 }, () => {
+      const entry = journal.open({ method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 }, true);
+      const sample = new BodySample();
+      sample.take(body);
+      journal.close(entry, { rules: [], change: null, ms: 1 }, () => exchangeOf({ headers: {}, sample }, undefined, false));
+      return entry.id;
+    });
+    const isKept = (id: number | undefined) => (journal.whole(id ?? 0) as { request: unknown }).request !== null;
+    expect([isKept(ids[0]), isKept(ids.at(-1))]).toEqual([false, true]);
+    const kept = ids.filter(isKept).length * 16 * 1024;
+    expect(kept).toBeLessThanOrEqual(32 * 1024 * 1024);
+    expect(kept).toBeGreaterThan(24 * 1024 * 1024);
+  });
+});
