@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { striking } from '../http/without-secrets.ts';
-import { MalformedAnswerError } from '../oai/malformed.ts';
+import { MalformedAnswerError, MOST_KEPT_BYTES } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
 import { passwordOf } from './open-service.ts';
 
 const MOST_KEPT = 20;
-const MOST_MEBIBYTES = 16;
+const MOST_MEBIBYTES = MOST_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
@@ -21,7 +21,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, profile } = context;
   if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
-    const beginning = thrown.body.subarray(0, MOST_MEBIBYTES * 1024 * 1024);
+    const beginning = thrown.body.subarray(0, MOST_KEPT_BYTES);
     try {
       const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
       writePrivateFile(
@@ -30,7 +30,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
       );
       removeOldest(places.home);
       terminal.warn(
-        beginning.length === thrown.body.length
+        beginning.length === thrown.lengthBytes
           ? t`The answer as it came is kept in ${path}.`
           : t`The first ${MOST_MEBIBYTES} MiB of the answer as it came are kept in ${path}.`,
       );

@@ -12,6 +12,8 @@ import { networkWords } from './network-words.ts';
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** An answer that grows beyond it gets all the room it may need: each move to a larger one leaves the smaller one behind. */
+const LARGE_BYTES = 8 * 1024 * 1024;
 /** A body of which the network takes nothing for this long is given up. */
 const STALLED_BODY_MS = 60_000;
 /** A long answer may take longer, as over a slow network; one that only drips is over with its time. */
@@ -157,7 +159,8 @@ class Sending {
       return;
     }
     if (sizeBytes > this.#answer.length) {
-      const roomier = Buffer.allocUnsafe(Math.min(Math.max(sizeBytes, 2 * this.#sizeBytes), mostBytes));
+      const grownBytes = sizeBytes > LARGE_BYTES ? mostBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
+      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, mostBytes));
       this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
       this.#answer = roomier;
     }

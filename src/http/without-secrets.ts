@@ -22,6 +22,7 @@ export function discreet(secrets: readonly string[], send: Exchange, words: read
 /** Strikes secrets out of one answer, however they are written there, as long as they can be read. */
 export function striking(secrets: readonly string[]): (response: HttpResponse) => HttpResponse {
   const strike = strikingBytes(secrets);
+  if (strike === undefined) return (response) => response;
   return ({ status, headers, body }) => {
     const text = body.toString('latin1');
     const struck = strike(text);
@@ -34,11 +35,11 @@ export function striking(secrets: readonly string[]): (response: HttpResponse) =
 }
 
 /** The same for a text of bytes as characters, so that what is not struck out stays as it is in any encoding. Node gives headers so, too. */
-function strikingBytes(secrets: readonly string[]): (text: string) => string {
+function strikingBytes(secrets: readonly string[]): ((text: string) => string) | undefined {
   const told = secrets
     .filter(({ length }) => length >= LEAST_CHARACTERS)
     .flatMap((secret) => [secret.normalize('NFC'), secret.normalize('NFD')]);
-  if (told.length === 0) return (text) => text;
+  if (told.length === 0) return undefined;
   const spelt = new RegExp([...new Set(told)].map(patternOf).join('|'), 'g');
   return (text) => text.replace(spelt, MASK);
 }
@@ -46,6 +47,7 @@ function strikingBytes(secrets: readonly string[]): (text: string) => string {
 /** The same for a text. */
 export function strikingText(secrets: readonly string[]): (text: string) => string {
   const strike = strikingBytes(secrets);
+  if (strike === undefined) return (text) => text;
   return (text) => Buffer.from(strike(Buffer.from(text).toString('latin1')), 'latin1').toString();
 }
 

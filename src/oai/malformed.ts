@@ -1,9 +1,14 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 
+/** Of an answer that cannot be read. */
+export const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+
 /** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
 export class MalformedAnswerError extends OaiError {
-  readonly body: Buffer;
+  /** The whole answer, or what {@link MalformedAnswerError.shorten} left of it. */
+  body: Buffer;
+  readonly lengthBytes: number;
   /** Where reading stopped, from 0. */
   readonly byte: number | undefined;
   /** Identifier of the record in which it stopped, where one could be made out. */
@@ -19,8 +24,14 @@ export class MalformedAnswerError extends OaiError {
       hint: t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
     });
     this.body = body;
+    this.lengthBytes = body.length;
     this.byte = place.byte;
     this.record = place.record;
+  }
+
+  /** Leaves of the answer no more than is ever kept, while it is asked for again. */
+  shorten(): void {
+    if (this.body.length > MOST_KEPT_BYTES) this.body = Buffer.from(this.body.subarray(0, MOST_KEPT_BYTES));
   }
 }
 

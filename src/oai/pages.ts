@@ -104,6 +104,7 @@ async function fetchPatiently<Item>(
         if (page === undefined) throw failure;
         return page;
       }
+      malformed?.shorten();
       // A wait that is interrupted rejects with the signal's own reason; the fetch after it says it better.
       await clock.sleep(waitMs, signal).catch(() => {});
     }

@@ -1,5 +1,6 @@
 import { JsonBytes } from '../text/json-bytes.ts';
-import type { XmlAttribute, XmlElement } from '../xml/element.ts';
+import type { XmlElement } from '../xml/element.ts';
+import { placeOf, type Tape } from '../xml/tape.ts';
 import { OAI_DC_NAMESPACE } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
 import type { RepeatedElements } from './repeated-elements.ts';
@@ -33,13 +34,13 @@ export function recordJson(record: OaiRecord, repeated: RepeatedElements): JsonO
  * children; an empty element is null.
  */
 export function elementJson(element: XmlElement): Json {
-  return parsed((json) => writeElement(json, element, NOTHING));
+  return parsed((json) => writeAny(json, element));
 }
 
 function parsed(write: (json: JsonBytes) => void): Json {
   const json = new JsonBytes();
   write(json);
-  return JSON.parse(json.take().toString()) as Json;
+  return JSON.parse(Buffer.concat(json.take()).toString()) as Json;
 }
 
 /** Writes what {@link headerJson} gives. */
@@ -74,7 +75,7 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
     for (const one of about) {
       json.open('{');
       json.name(one.name);
-      writeElement(json, one, NOTHING);
+      writeAny(json, one);
       json.close('}');
     }
     json.close(']');
@@ -97,19 +98,21 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
 export function metadataText(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
   if (record.metadata === undefined || record.refused) return null;
   writeMetadata(json, record, repeated);
-  return json.take().toString();
+  return Buffer.concat(json.take()).toString();
 }
 
 function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeated: RepeatedElements): void {
   if (metadata === undefined || refused) {
     json.literal('null');
   } else if (metadata.namespace !== OAI_DC_NAMESPACE) {
-    writeContent(json, metadata, repeated);
+    const { tape, at } = placeOf(metadata);
+    writeContent(json, tape, at, repeated);
   } else {
-    const { children } = innermost(metadata);
+    const { tape, at } = placeOf(innermost(metadata));
     json.open('{');
     // Every field of Dublin Core may repeat, so every one is a list.
-    writeChildren(json, children, NOTHING, new Set(children.map(({ name }) => name)));
+    const fields = new Set(tape.childrenByName(at).map((child) => tape.nameAt(child).name));
+    writeChildren(json, tape, at, NOTHING, fields);
     json.close('}');
   }
 }
@@ -123,70 +126,84 @@ function innermost(dc: XmlElement): XmlElement {
 const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-function writeElement(json: JsonBytes, element: XmlElement, repeated: RepeatedElements): void {
-  // Each of these is made when it is asked for.
-  const { children, attributes } = element;
-  const text = element.text.trim();
-  if (children.length === 0 && text === REFUSAL) {
+function writeAny(json: JsonBytes, element: XmlElement): void {
+  const { tape, at } = placeOf(element);
+  writeElement(json, tape, at, NOTHING);
+}
+
+function writeElement(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements): void {
+  const hasChildren = tape.hasChildren(at);
+  if (!hasChildren && isRefusal(tape, at)) {
     // So that nobody takes the refusal for data.
     json.open('{');
     json.name('masked');
     json.literal('true');
     json.close('}');
-  } else if (children.length > 0 || attributes.length > 0) {
-    writeContent(json, { name: element.name, attributes, children, text }, repeated);
-  } else if (text === '') {
-    json.literal('null');
+  } else if (hasChildren || tape.attributeCount(at) > 0) {
+    writeContent(json, tape, at, repeated);
+  } else if (hasText(tape, at)) {
+    writeText(json, tape, at);
   } else {
-    json.string(text);
+    json.literal('null');
   }
 }
 
-type Content = Pick<XmlElement, 'name' | 'attributes' | 'children' | 'text'>;
+function isRefusal(tape: Tape, at: number): boolean {
+  const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
+  return mayBe && tape.textOf(at).trim() === REFUSAL;
+}
 
-function writeContent(json: JsonBytes, { name, attributes, children, text }: Content, repeated: RepeatedElements): void {
+function hasText(tape: Tape, at: number): boolean {
+  return tape.findText(at) ? tape.from < tape.to : tape.textOf(at).trim() !== '';
+}
+
+function writeText(json: JsonBytes, tape: Tape, at: number): void {
+  if (tape.findText(at)) json.bytes(tape.bytes, tape.from, tape.to);
+  else json.string(tape.textOf(at).trim());
+}
+
+function writeContent(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements): void {
   json.open('{');
-  attributes.forEach((attribute, index) => {
-    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
-    if (attribute.namespace === SCHEMA_INSTANCE || isNamedLater(attributes, attribute, index)) return;
-    json.name(attribute.name, '@');
-    json.string(attribute.value);
-  });
-  if (children.length > 0) writeChildren(json, children, repeated, repeated.get(name) ?? NO_NAMES);
-  const trimmed = text.trim();
-  if (trimmed !== '') {
+  writeAttributes(json, tape, at);
+  if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.nameAt(at).name) ?? NO_NAMES);
+  if (hasText(tape, at)) {
     json.name('text', '#');
-    json.string(trimmed);
+    writeText(json, tape, at);
   }
   json.close('}');
 }
 
-function isNamedLater(attributes: readonly XmlAttribute[], { name }: XmlAttribute, index: number): boolean {
-  for (let later = index + 1; later < attributes.length; later++) {
-    const other = attributes[later];
-    if (other?.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
+function writeAttributes(json: JsonBytes, tape: Tape, element: number): void {
+  const count = tape.attributeCount(element);
+  for (let position = 0; position < count; position++) {
+    const at = tape.attributeAt(element, position);
+    const { name, namespace } = tape.nameAt(at);
+    // Two may differ by their namespace alone, and only one of a name can stand in JSON.
+    if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
+    json.name(name, '@');
+    if (tape.findValue(at)) json.bytes(tape.bytes, tape.from, tape.to);
+    else json.string(tape.valueOf(at));
+  }
+}
+
+function isNamedLater(tape: Tape, element: number, name: string, position: number): boolean {
+  for (let later = position + 1; later < tape.attributeCount(element); later++) {
+    const other = tape.nameAt(tape.attributeAt(element, later));
+    if (other.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
   }
   return false;
 }
 
 /** @param lists names of what is a list even where there is one */
-function writeChildren(
-  json: JsonBytes,
-  children: readonly XmlElement[],
-  repeated: RepeatedElements,
-  lists: ReadonlySet<string>,
-): void {
-  const byName = new Map<string, XmlElement[]>();
-  for (const child of children) {
-    const same = byName.get(child.name);
-    if (same === undefined) byName.set(child.name, [child]);
-    else same.push(child);
-  }
-  for (const [name, same] of byName) {
-    const isList = same.length > 1 || lists.has(name);
+function writeChildren(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements, lists: ReadonlySet<string>): void {
+  const children = tape.childrenByName(at);
+  for (let first = 0, next = 0; first < children.length; first = next) {
+    const name = tape.nameAt(children[first] ?? 0).name;
+    while (next < children.length && tape.nameAt(children[next] ?? 0).name === name) next++;
+    const isList = next > first + 1 || lists.has(name);
     json.name(name);
     if (isList) json.open('[');
-    for (const child of same) writeElement(json, child, repeated);
+    for (let index = first; index < next; index++) writeElement(json, tape, children[index] ?? 0, repeated);
     if (isList) json.close(']');
   }
 }

@@ -51,7 +51,18 @@ function excerptOf(text: string): string {
   return visible.length > EXCERPT_CHARACTERS ? `${visible.slice(0, EXCERPT_CHARACTERS)}…` : visible;
 }
 
-function parseJson(text: string): unknown {
+/** What the service says in JSON is flat. */
+const DEEPEST = 100;
+
+/** Undefined where it is no JSON, or is nested without end, which takes many times its length to find out. */
+export function parseJson(text: string): unknown {
+  let depth = 0;
+  for (let at = 0; at < text.length && depth <= DEEPEST; at++) {
+    const letter = text[at];
+    if (letter === '[' || letter === '{') depth += 1;
+    else if (letter === ']' || letter === '}') depth -= 1;
+  }
+  if (depth > DEEPEST) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -2,7 +2,7 @@ import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { discreet, striking } from '../http/without-secrets.ts';
-import { readErrorBody } from './error-body.ts';
+import { parseJson, readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
 /** Where the token is kept between runs. */
@@ -88,14 +88,10 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
 }
 
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
-  try {
-    const answer: unknown = JSON.parse(response.body.toString('utf8'));
-    // A token goes into a header line, so it must be one word of visible characters.
-    if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
-      return String(answer.token);
-    }
-  } catch {
-    // Reported below, like any other answer without a token.
+  const answer = parseJson(response.body.toString('utf8'));
+  // A token goes into a header line, so it must be one word of visible characters.
+  if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
+    return String(answer.token);
   }
   throw notTheService(baseUrl, striking([password])(response));
 }

@@ -1,6 +1,13 @@
 const [LINE_FEED, SPACE, QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, OPEN_BRACE] = [10, 32, 34, 44, 58, 91, 92, 123];
 /** A character in JSON has no more: `\u001f`. */
 const MOST_BYTES = 6;
+/** A longer text is written piece by piece. */
+const PIECE_CHARACTERS = 64 * 1024;
+/** What has grown so large stays where it is: to move it would take its room twice. */
+const BLOCK_BYTES = 1024 * 1024;
+const [MOST_NAMES, LONG_NAME] = [1000, 100];
+
+type Mark = '' | '@' | '#';
 
 /**
  * JSON that grows as UTF-8, for what is only written down: to make objects first, a text of those and bytes of that takes
@@ -9,12 +16,21 @@ const MOST_BYTES = 6;
 export class JsonBytes {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
+  /** Blocks that are full. */
+  #full: Buffer[] = [];
+  readonly #names: Readonly<Record<Mark, Map<string, Buffer>>> = { '': new Map(), '@': new Map(), '#': new Map() };
 
-  /** What has grown; what comes next begins anew. */
-  take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
+  /** What has grown, in its order; what comes next begins anew. */
+  take(): Buffer[] {
+    const taken = [...this.#full, Buffer.from(this.#bytes.subarray(0, this.#length))];
+    this.#full = [];
     this.#length = 0;
     return taken;
+  }
+
+  /** Whether there is so much that it should be taken soon. */
+  get isLarge(): boolean {
+    return this.#full.length > 0;
   }
 
   /** An object or a list. What comes next stands in it, behind a comma where that is missing. */
@@ -34,13 +50,43 @@ export class JsonBytes {
   }
 
   /** Of what comes next. @param mark stands before it */
-  name(name: string, mark: '' | '@' | '#' = ''): void {
-    this.#quoted(name, mark);
-    this.#bytes[this.#length++] = COLON;
+  name(name: string, mark: Mark = ''): void {
+    const known = this.#names[mark].get(name) ?? this.#learn(name, mark);
+    this.#begin(known.length);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let index = 0; index < known.length; index++) bytes[at++] = known[index] ?? 0;
+    this.#length = at;
   }
 
-  string(text: string): void {
-    this.#quoted(text, '');
+  /** The same few names come again and again. */
+  #learn(name: string, mark: Mark): Buffer {
+    const names = this.#names[mark];
+    const written = Buffer.from(`${JSON.stringify(mark + name)}:`);
+    if (names.size < MOST_NAMES && name.length < LONG_NAME) names.set(name, written);
+    return written;
+  }
+
+  /** A text that is at hand as UTF-8. */
+  bytes(source: Buffer, from: number, to: number): void {
+    if (to - from > PIECE_CHARACTERS) {
+      this.#quotedLong(source.toString('utf8', from, to));
+      return;
+    }
+    this.#begin(MOST_BYTES * (to - from) + 4);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    bytes[at++] = QUOTE;
+    for (let index = from; index < to; index++) {
+      const code = source[index] ?? 0;
+      if (code < SPACE || code === QUOTE || code === BACKSLASH) {
+        this.#length += bytes.write(JSON.stringify(source.toString('utf8', from, to)), this.#length);
+        return;
+      }
+      bytes[at++] = code;
+    }
+    bytes[at++] = QUOTE;
+    this.#length = at;
   }
 
   literal(word: 'null' | 'true'): void {
@@ -48,17 +94,20 @@ export class JsonBytes {
     this.#put(word);
   }
 
-  #quoted(text: string, mark: string): void {
+  string(text: string): void {
+    if (text.length > PIECE_CHARACTERS) {
+      this.#quotedLong(text);
+      return;
+    }
     this.#begin(MOST_BYTES * text.length + 4);
     const bytes = this.#bytes;
     const start = this.#length;
     let at = start;
     bytes[at++] = QUOTE;
-    if (mark !== '') bytes[at++] = mark.charCodeAt(0);
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index);
       if (code < SPACE || code === QUOTE || code === BACKSLASH || code > 0x7ff) {
-        this.#length = start + bytes.write(JSON.stringify(mark + text), start);
+        this.#length = start + bytes.write(JSON.stringify(text), start);
         return;
       }
       if (code > 0x7f) bytes[at++] = 0xc0 | (code >> 6);
@@ -68,10 +117,24 @@ export class JsonBytes {
     this.#length = at;
   }
 
+  #quotedLong(text: string): void {
+    this.#begin(1);
+    this.#put('"');
+    for (let at = 0; at < text.length; ) {
+      const last = text.charCodeAt(at + PIECE_CHARACTERS - 1);
+      const piece = text.slice(at, at + PIECE_CHARACTERS - (last >= 0xd800 && last < 0xdc00 ? 1 : 0));
+      this.#reserve(MOST_BYTES * PIECE_CHARACTERS);
+      this.#length += this.#bytes.write(JSON.stringify(piece).slice(1, -1), this.#length);
+      at += piece.length;
+    }
+    this.#reserve(2);
+    this.#put('"');
+  }
+
   /** @param lengthBytes that follow at most */
   #begin(lengthBytes: number): void {
     this.#reserve(lengthBytes + 1);
-    const last = this.#length === 0 ? LINE_FEED : this.#bytes[this.#length - 1];
+    const last = this.#length === 0 ? (this.#full.at(-1)?.at(-1) ?? LINE_FEED) : this.#bytes[this.#length - 1];
     const isFirst = last === OPEN_BRACE || last === OPEN_BRACKET || last === COLON || last === LINE_FEED;
     if (!isFirst) this.#bytes[this.#length++] = COMMA;
   }
@@ -84,6 +147,12 @@ export class JsonBytes {
   #reserve(lengthBytes: number): void {
     const needed = this.#length + lengthBytes;
     if (needed <= this.#bytes.length) return;
+    if (this.#length >= BLOCK_BYTES) {
+      this.#full.push(this.#bytes.subarray(0, this.#length));
+      this.#bytes = Buffer.allocUnsafe(Math.max(lengthBytes, 2 * BLOCK_BYTES));
+      this.#length = 0;
+      return;
+    }
     const roomier = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
     this.#bytes.copy(roomier, 0, 0, this.#length);
     this.#bytes = roomier;

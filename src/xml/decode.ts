@@ -5,6 +5,10 @@ import { type Message, msg } from '../base/message.ts';
 /** V8 holds no longer string than 512 MiB; a page of that size is no page. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
+const PIECE_BYTES = 64 * 1024;
+/** A byte of an old encoding may be three of UTF-8. */
+const MOST_TIMES_LONGER = 3;
+
 /** The bytes are not what the document or its sender says they are. */
 export class EncodingError extends SayingError {
   /** First byte that cannot be read, from 0. */
@@ -38,18 +42,26 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
     if (!isUtf8(content)) throw new EncodingError(start + firstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
     return { utf8: content, byteOf: (offset) => start + offset };
   }
-  const utf8 = Buffer.from(decodeOther(content, encoding, start));
+  const utf8 = decodeOther(content, encoding, start);
   const width = encoding.startsWith('utf-16') ? 2 : 1;
   return { utf8, byteOf: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
 }
 
-function decodeOther(content: Buffer, encoding: string, start: number): string {
+/** Piece by piece: as one string, it would take up to four times its room. */
+function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
   if (!isKnownEncoding(encoding)) {
     const named = encoding.slice(0, 40);
     throw new EncodingError(0, msg`the encoding "${named}" is not known`);
   }
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const utf8 = Buffer.allocUnsafe(MOST_TIMES_LONGER * content.length);
+  let length = 0;
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(content);
+    for (let at = 0; at < content.length; at += PIECE_BYTES) {
+      const piece = content.subarray(at, at + PIECE_BYTES);
+      length += utf8.write(decoder.decode(piece, { stream: at + PIECE_BYTES < content.length }), length);
+    }
+    return utf8.subarray(0, length);
   } catch {
     throw new EncodingError(start + firstInvalidByte(content, encoding), msg`this byte is not ${encoding}`);
   }

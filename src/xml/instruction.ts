@@ -7,7 +7,8 @@ const FORM =
   /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
 
 /** Where the document goes on behind its XML declaration; at its beginning where it has none. */
-export function endOfDeclaration(source: string): number {
+export function endOfDeclaration(bytes: Buffer): number {
+  const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
   refuseForbidden(declaration, 0);
@@ -16,10 +17,10 @@ export function endOfDeclaration(source: string): number {
 }
 
 /** Where the document goes on behind the processing instruction at `at`. */
-export function endOfInstruction(bytes: Buffer, source: string, at: number): number {
-  const end = source.indexOf('?>', at + 2);
+export function endOfInstruction(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);
-  refuseForbidden(source.slice(at, end), at);
+  refuseForbidden(bytes.toString('latin1', at, end), at);
   const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
   if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
     throw new Fault(msg`a processing instruction may not be called "${target}"`, at);

@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import { Fault } from './fault.ts';
+import { Fault, refuseMoreNames } from './fault.ts';
 import type { ResolvedName } from './tape.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
@@ -18,6 +18,9 @@ export function splitName(text: string): QualifiedName | undefined {
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
+/** What an element declares for a prefix, and how deep that element is. */
+export type Binding = { readonly uri: string; readonly depth: number };
+
 export type RawName = {
   /** As it is typed. */
   readonly rawName: string;
@@ -26,12 +29,13 @@ export type RawName = {
   readonly lengthBytes: number;
   /** The prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
-  /** What it is made of, once that was asked for; and what it meant last. */
+  /** What it is made of, and what is declared for its prefix, once that was asked for; and what it meant last. */
   parts: QualifiedName | undefined;
+  bound: readonly Binding[] | undefined;
   resolved: ResolvedName | undefined;
 };
 
-const MOST_RECENT = 256;
+const MOST_RECENT = 1024;
 
 /** The names of one document: the same few come again and again. */
 export class Names {
@@ -56,6 +60,7 @@ export class Names {
     const rawName = bytes.toString('utf8', start, end);
     const name = this.#known.get(rawName) ?? newName(rawName, start, end - start);
     this.#known.set(rawName, name);
+    refuseMoreNames(this.#known.size, start);
     this.#recent[sum & (MOST_RECENT - 1)] = name;
     return name;
   }
@@ -70,7 +75,7 @@ export class Names {
 
 function newName(rawName: string, start: number, lengthBytes: number): RawName {
   const declares = rawName === 'xmlns' || rawName.startsWith('xmlns:') ? rawName.slice('xmlns:'.length) : undefined;
-  return { rawName, start, lengthBytes, declares, parts: undefined, resolved: undefined };
+  return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined };
 }
 
 /** At white space, `=`, `/`, `>`, `<` or the end; the characters before are checked by {@link partsOf}. */

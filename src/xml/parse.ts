@@ -11,13 +11,13 @@ type DecodedXml = ReturnType<typeof decodeXml>;
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, nothing but the five entities and
  * character references is replaced, and whatever is not well-formed is an error with its place.
  * @param charset of the `Content-Type` header, where there is one
- * @param mostNodes elements and attributes together
+ * @param mostNodes elements, attributes and other markup together
  * @throws XmlSyntaxError
  */
 export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POSITIVE_INFINITY): XmlDocument {
   const xml = decode(bytes, charset);
   try {
-    return { root: new Parser(xml.utf8, xml.utf8.toString('latin1'), mostNodes).parse(), bytes: xml.utf8 };
+    return { root: new Parser(xml.utf8, mostNodes).parse(), bytes: xml.utf8 };
   } catch (thrown) {
     throw asSyntaxError(xml, thrown);
   }
@@ -35,13 +35,12 @@ export type XmlWalk = XmlDocument & {
 
 /**
  * The same in parts.
- * @param mostNodes elements and attributes of a part, and of what is around the parts
+ * @param mostNodes elements, attributes and other markup of a part, and of what is around the parts
  * @throws XmlSyntaxError where it does not even begin
  */
 export function walkXml(bytes: Buffer, mostNodes: number): XmlWalk {
   const xml = decode(bytes);
-  const source = xml.utf8.toString('latin1');
-  const parser = (): Parser => new Parser(xml.utf8, source, mostNodes);
+  const parser = (): Parser => new Parser(xml.utf8, mostNodes);
   const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
       yield* parser().parts(names);

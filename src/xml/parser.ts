@@ -1,10 +1,10 @@
 import { msg } from '../base/message.ts';
 import type { XmlElement } from './element.ts';
-import { Fault } from './fault.ts';
+import { Fault, refuseLongText } from './fault.ts';
 import { endOfDeclaration, endOfInstruction } from './instruction.ts';
 import { Names, partsOf, type RawName } from './name.ts';
-import { DEMANDS, decoded, fromBytes, refuseForbidden } from './references.ts';
-import { Scope } from './scope.ts';
+import { DEMANDS, decoded, decodedSection, refuseForbidden, WIDE } from './references.ts';
+import { namespaceIn, Scope } from './scope.ts';
 import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
 /** An element of a long document, and those around it, outermost first, of which only the start tags are there. */
@@ -31,8 +31,6 @@ const NOTHING_DECLARED: readonly string[] = [];
 
 export class Parser {
   readonly #bytes: Buffer;
-  /** A character for each byte: pieces of it cost less than pieces of the bytes. */
-  readonly #source: string;
   #at = 0;
   readonly #tape: Tape;
   /** The element that is open; {@link NONE} outside of the root. */
@@ -48,16 +46,16 @@ export class Parser {
   readonly #attributeOffsets: number[] = [];
   #valueStart = 0;
   #valueEnd = 0;
+  #valueIsWide = false;
   readonly #mostNodes: number;
   #nodes = 0;
 
-  /** @param mostNodes elements and attributes that are held at a time */
-  constructor(bytes: Buffer, source: string, mostNodes: number) {
+  /** @param mostNodes elements, attributes and other markup, of what is held at a time */
+  constructor(bytes: Buffer, mostNodes: number) {
     this.#mostNodes = mostNodes;
     this.#bytes = bytes;
-    this.#source = source;
     this.#names = new Names(bytes);
-    this.#tape = new Tape(source);
+    this.#tape = new Tape(bytes);
   }
 
   parse(): XmlElement {
@@ -67,7 +65,7 @@ export class Parser {
 
   /** The root alone, of which nothing but the start tag is read. */
   root(): XmlElement {
-    this.#at = endOfDeclaration(this.#source);
+    this.#at = endOfDeclaration(this.#bytes);
     while (!this.#hasRoot && this.#at < this.#bytes.length) this.#takeNext();
     if (!this.#hasRoot) throw new Fault(msg`there is no element`, this.#at);
     return new TapeElement(this.#tape, 0);
@@ -77,7 +75,7 @@ export class Parser {
   *parts(names?: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
     const isNamed = ({ element }: Level): boolean => names?.has(this.#tape.nameAt(element).name) === true;
-    this.#at = endOfDeclaration(this.#source);
+    this.#at = endOfDeclaration(this.#bytes);
     while (this.#at < length) {
       this.#takeNext();
       if (names === undefined || this.#ended === undefined) continue;
@@ -101,8 +99,9 @@ export class Parser {
 
   #takeMarkup(): void {
     const code = this.#bytes[this.#at + 1];
+    if (code !== SLASH) this.#count(1);
     if (code === SLASH) this.#takeEndTag();
-    else if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#source, this.#at);
+    else if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#at);
     else if (code === EXCLAMATION) this.#takeDeclaration();
     else this.#takeStartTag();
   }
@@ -120,30 +119,32 @@ export class Parser {
     }
     this.#at = at;
     if (this.#current === NONE) {
-      const stray = this.#source.slice(start, at).search(/[^ \t\r\n]/);
+      const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
       if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
-    this.#tape.addText(this.#current, start, at, decoded(bytes, this.#source, start, at, demands));
+    refuseLongText(at - start, start);
+    this.#tape.addText(this.#current, start, at, (demands & WIDE) !== 0, decoded(bytes, start, at, demands));
   }
 
   #takeDeclaration(): void {
-    const { at, source } = { at: this.#at, source: this.#source };
-    if (source.startsWith('<!--', at)) {
-      const end = source.indexOf('--', at + 4);
+    const [at, bytes] = [this.#at, this.#bytes];
+    const begins = (markup: string): boolean => bytes.toString('latin1', at, at + markup.length) === markup;
+    if (begins('<!--')) {
+      const end = bytes.indexOf('--', at + 4);
       if (end === -1) throw new Fault(msg`a comment is not closed`, at);
-      if (this.#bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
-      refuseForbidden(source.slice(at, end), at);
+      if (bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
+      refuseForbidden(bytes.toString('latin1', at, end), at);
       this.#at = end + 3;
-    } else if (source.startsWith('<![CDATA[', at)) {
-      const end = source.indexOf(']]>', at + 9);
+    } else if (begins('<![CDATA[')) {
+      const end = bytes.indexOf(']]>', at + 9);
       if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
       if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
-      const raw = source.slice(at + 9, end);
-      refuseForbidden(raw, at + 9);
-      this.#tape.addText(this.#current, at + 9, end, fromBytes(raw.replace(/\r\n?/g, '\n')));
+      refuseLongText(end - at, at);
+      const section = decodedSection(bytes.toString('latin1', at + 9, end), at + 9);
+      this.#tape.addText(this.#current, at + 9, end, false, section);
       this.#at = end + 3;
-    } else if (source.startsWith('<!DOCTYPE', at)) {
+    } else if (begins('<!DOCTYPE')) {
       throw new Fault(msg`a DTD is refused`, at);
     } else {
       throw new Fault(msg`<! begins nothing that is known`, at);
@@ -174,7 +175,7 @@ export class Parser {
     this.#at++;
     const name = this.#readName();
     const { rawName } = name;
-    const [nodes, { decodedTexts }] = [this.#nodes, this.#tape];
+    const [nodes, { decodedTexts }] = [this.#nodes - 1, this.#tape];
     const element = this.#tape.beginElement(start);
     const declared = this.#readAttributes(start, element);
     const empty = this.#bytes[this.#at] === SLASH;
@@ -184,9 +185,7 @@ export class Parser {
     this.#resolveNames(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
     this.#hasRoot = true;
-    this.#nodes += 1 + this.#attributeCount;
-    const most = this.#mostNodes;
-    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements and attributes`, start);
+    this.#count(this.#attributeCount + declared.length);
     const level = { element, name, declared, nodes, decodedTexts };
     if (empty) {
       this.#endElement(level);
@@ -195,6 +194,12 @@ export class Parser {
     if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
     this.#levels.push(level);
     this.#current = element;
+  }
+
+  #count(nodes: number): void {
+    this.#nodes += nodes;
+    const most = this.#mostNodes;
+    if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements, attributes and other markup`, this.#at);
   }
 
   #endElement(level: Level): void {
@@ -206,16 +211,23 @@ export class Parser {
 
   /** What a prefix means is known at the end of the tag. */
   #resolveNames(start: number, element: number, name: RawName): void {
-    const { prefix } = partsOf(name, start + 1);
-    this.#tape.nameElement(element, resolved(this.#tape, name, this.#scope.resolve(prefix, start + 1)));
+    this.#tape.nameElement(element, this.#resolved(name, start + 1, false));
     for (let position = 0; position < this.#attributeCount; position++) {
       const [raw = name, offset = start] = [this.#attributeNames[position], this.#attributeOffsets[position]];
-      const { prefix } = partsOf(raw, offset);
-      const attribute = resolved(this.#tape, raw, prefix === '' ? '' : this.#scope.resolve(prefix, offset));
+      const attribute = this.#resolved(raw, offset, true);
       if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
       this.#tape.nameAttribute(element, position, attribute);
     }
+  }
+
+  /** A name means the same again and again. */
+  #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
+    const { prefix, local } = partsOf(name, offset);
+    name.bound ??= this.#scope.boundTo(prefix);
+    const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
+    if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
+    return name.resolved;
   }
 
   #readName(): RawName {
@@ -244,15 +256,15 @@ export class Parser {
       const offset = this.#at;
       const name = this.#readName();
       const decoded = this.#readValue(name.rawName);
-      const [valueStart, end] = [this.#valueStart, this.#valueEnd];
+      const [valueStart, end, isWide] = [this.#valueStart, this.#valueEnd, this.#valueIsWide];
       const prefix = name.declares;
       if (prefix === undefined) {
-        this.#tape.addValue(element, valueStart, end, decoded);
+        this.#tape.addValue(element, valueStart, end, isWide, decoded);
         this.#attributeNames[this.#attributeCount] = name;
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      this.#scope.declare(prefix, decoded ?? this.#source.slice(valueStart, end), this.#levels.length, offset);
+      this.#scope.declare(prefix, decoded ?? this.#bytes.toString('utf8', valueStart, end), this.#levels.length, offset);
       declared ??= [];
       declared.push(prefix);
     }
@@ -277,14 +289,9 @@ export class Parser {
     this.#at = end + 1;
     this.#valueStart = start;
     this.#valueEnd = end;
-    return decoded(bytes, this.#source, start, end, demands, rawName);
+    this.#valueIsWide = (demands & WIDE) !== 0;
+    return decoded(bytes, start, end, demands, rawName);
   }
-}
-
-/** A name means the same again and again. */
-function resolved(tape: Tape, name: RawName, namespace: string): ResolvedName {
-  if (name.resolved?.namespace !== namespace) name.resolved = tape.resolve(namespace, name.parts?.local ?? '');
-  return name.resolved;
 }
 
 function isSpace(code: number | undefined): boolean {

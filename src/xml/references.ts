@@ -4,7 +4,8 @@ import { Fault } from './fault.ts';
 /** Text as the parser has it: each character stands for a byte of UTF-8, so that the place of one is that of the other. */
 
 /** What a byte in a text or a value asks for: nothing, to be read as UTF-8, or a closer look. U+FFFE begins with 0xef. */
-const [WIDE, ODD_IN_TEXT, ODD_IN_VALUE] = [1, 2, 4];
+export const WIDE = 1;
+const [ODD_IN_TEXT, ODD_IN_VALUE] = [2, 4];
 export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte >= 0x80) return byte === 0xef ? WIDE | ODD_IN_TEXT | ODD_IN_VALUE : WIDE;
   const character = String.fromCharCode(byte);
@@ -15,22 +16,12 @@ export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 /**
  * A text or a value, where it is not what stands there.
- * @param source a character for each of the bytes
  * @param demands of all bytes from `start` to `end`, together
  * @param rawName of the attribute whose value it is
  */
-export function decoded(
-  bytes: Buffer,
-  source: string,
-  start: number,
-  end: number,
-  demands: number,
-  rawName?: string,
-): string | undefined {
-  if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) {
-    return (demands & WIDE) === 0 ? undefined : bytes.toString('utf8', start, end);
-  }
-  const raw = source.slice(start, end);
+export function decoded(bytes: Buffer, start: number, end: number, demands: number, rawName?: string): string | undefined {
+  if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) return undefined;
+  const raw = bytes.toString('latin1', start, end);
   return rawName === undefined ? decodedText(raw, start) : decodedValue(raw, start, rawName);
 }
 
@@ -47,57 +38,69 @@ export function refuseForbidden(raw: string, start: number): void {
   if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
-export function fromBytes(raw: string): string {
-  return Buffer.from(raw, 'latin1').toString();
-}
-
 /** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
 function decodedText(raw: string, start: number): string {
   refuseForbidden(raw, start);
   if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
-  const text = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw;
-  return fromBytes(text.includes('&') ? decodeReferences(text, start, raw) : text);
+  return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
+}
+
+/** The same of a CDATA section. */
+export function decodedSection(raw: string, start: number): string {
+  refuseForbidden(raw, start);
+  return decodedInPieces(raw, start, LINE_BREAK, '\n');
 }
 
 /** The same of an attribute's value. @param name for the fault */
 function decodedValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
   refuseForbidden(raw, start);
-  const spaced = raw.replace(/\r\n|[\t\n\r]/g, ' ');
-  return fromBytes(spaced.includes('&') ? decodeReferences(spaced, start, raw) : spaced);
+  return decodedInPieces(raw, start, REPLACED_IN_VALUE, ' ');
 }
 
-/**
- * Once, from left to right: what a reference yields is never read again.
- * @param raw the text as it stands in the document, where a line break may be two characters: a fault is told by its place there
- */
-function decodeReferences(text: string, start: number, raw = text): string {
-  if (raw.length > text.length) decodeReferences(raw, start);
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const piece = text.slice(at, pieceEnd(text, at));
-    pieces.push(decodePiece(piece, start + at));
+const LINE_BREAK = /\r\n?/g;
+const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
+const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
+const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
+
+/** Once, from left to right: what a reference yields is never read again. @param space what stands for a line break */
+function decodedInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
+  const bytes = Buffer.allocUnsafe(raw.length);
+  let length = 0;
+  for (let at = 0; at < raw.length; ) {
+    const piece = raw.slice(at, pieceEnd(raw, at));
+    const read = piece.replace(replaced, (whole, decimal, hexadecimal, name, index) =>
+      whole.startsWith('&') ? referred(whole, decimal, hexadecimal, name, start + at + index) : space,
+    );
+    length += bytes.write(read, length, 'latin1');
     at += piece.length;
   }
-  return pieces.join('');
+  return bytes.toString('utf8', 0, length);
 }
 
-/** Never in the middle of a reference. */
-function pieceEnd(text: string, at: number): number {
+/** Never in the middle of a reference or of a line break. */
+function pieceEnd(raw: string, at: number): number {
   const end = at + PIECE_CHARACTERS;
-  const open = end < text.length ? text.lastIndexOf('&', end - 1) : -1;
-  return open > at && text.indexOf(';', open) >= end ? open : end;
+  if (end >= raw.length) return raw.length;
+  const [open] = /(?:\r|&[^;&]*)$/.exec(raw.slice(at, end)) ?? [];
+  return open === undefined || open.length === PIECE_CHARACTERS ? end : end - open.length;
 }
 
-function decodePiece(text: string, start: number): string {
-  return text.replace(/&(?:#(\d+);|#x([\da-fA-F]+);|([\w.:-]+);)?/g, (whole, decimal, hexadecimal, name, index: number) => {
-    if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
-    if (name !== undefined) throw unknownEntity(String(name).slice(0, 40), start + index);
-    if (decimal === undefined && hexadecimal === undefined) throw new Fault(msg`& must be written as &amp;`, start + index);
-    const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number.parseInt(decimal, 10);
-    if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character of XML`, start + index);
-    return Buffer.from(String.fromCodePoint(code)).toString('latin1');
-  });
+/** What a reference stands for, as bytes. */
+function referred(
+  whole: string,
+  decimal: string | undefined,
+  hexadecimal: string | undefined,
+  name: string | undefined,
+  offset: number,
+): string {
+  if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name] ?? whole;
+  if (name !== undefined) throw unknownEntity(name.slice(0, 40), offset);
+  const digits = decimal ?? hexadecimal;
+  if (digits === undefined) throw new Fault(msg`& must be written as &amp;`, offset);
+  const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
+  if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character of XML`, offset);
+  return Buffer.from(String.fromCodePoint(code)).toString('latin1');
 }
 
 /** XML 1.0, production 2. */

@@ -1,9 +1,12 @@
 import type { XmlAttribute, XmlElement } from './element.ts';
+import { refuseLongText, refuseMoreNames } from './fault.ts';
 
 /** A name with its namespace: one object for each that differs. */
 export type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
+  /** One for all names that differ in their namespace alone. The element whose children were looked at last, and the first of them. */
+  readonly local: { lastParent: number; first: number };
   readonly index: number;
   /** Start of the tag in which it named an attribute last. */
   lastTag: number;
@@ -22,25 +25,31 @@ const NO_CHILDREN: readonly XmlElement[] = [];
  * page would live through several rounds of the garbage collector, and take more time than to read it.
  */
 export class Tape {
-  /** A character for each byte; what is more than ASCII is not taken from it. */
-  readonly #source: string;
+  readonly bytes: Buffer;
   readonly #names: ResolvedName[] = [];
+  readonly #locals = new Map<string, ResolvedName['local']>();
   readonly #byText = new Map<string, ResolvedName>();
-  /** Texts that do not stand in the source as they are. Where one is meant, its place here stands in place of a start, as -1 - place. */
+  /** Texts that do not stand in the bytes as they are. Where one is meant, its place here stands in place of a start, as -1 - place. */
   readonly #decoded: string[] = [];
   #numbers = new Int32Array(1024);
   #length = 0;
+  /** What {@link findText} found. */
+  from = 0;
+  to = 0;
 
-  constructor(source: string) {
-    this.#source = source;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
   }
 
-  resolve(namespace: string, name: string): ResolvedName {
+  resolve(namespace: string, name: string, offset: number): ResolvedName {
     const text = `${namespace}\n${name}`;
     const known = this.#byText.get(text);
     if (known !== undefined) return known;
-    const resolved = { namespace, name, index: this.#names.length, lastTag: -1 };
+    const local = this.#locals.get(name) ?? { lastParent: -1, first: -1 };
+    this.#locals.set(name, local);
+    const resolved = { namespace, name, local, index: this.#names.length, lastTag: -1 };
     this.#names.push(resolved);
+    refuseMoreNames(this.#names.length, offset);
     this.#byText.set(text, resolved);
     return resolved;
   }
@@ -52,11 +61,14 @@ export class Tape {
     return element;
   }
 
-  /** @param decoded undefined where the value stands in the source as it is */
-  addValue(element: number, start: number, end: number, decoded: string | undefined): void {
+  /**
+   * @param isWide whether there is more than ASCII in it
+   * @param decoded undefined where the value stands in the bytes as it is
+   */
+  addValue(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
     const at = this.#grow(OF_ATTRIBUTE);
     this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
-    this.#numbers[at + VALUE_END] = end;
+    this.#numbers[at + VALUE_END] = isWide ? -end : end;
     this.#numbers[element + ATTRIBUTES] = this.#at(element + ATTRIBUTES) + 1;
   }
 
@@ -68,14 +80,15 @@ export class Tape {
     this.#numbers[element + OF_ELEMENT + position * OF_ATTRIBUTE + NAME] = index;
   }
 
-  /** Of an element that may have some before. @param decoded undefined where the text stands in the source as it is */
-  addText(element: number, start: number, end: number, decoded: string | undefined): void {
+  /** Of an element that may have some before; else as {@link addValue}. */
+  addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
     const before = this.textOf(element);
-    const text = before === '' ? decoded : before + (decoded ?? this.#source.slice(start, end));
+    refuseLongText(before.length + end - start, start);
+    const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
     const place = this.#at(element + TEXT);
     if (text !== undefined && place < 0) this.#decoded[-1 - place] = text;
     else this.#numbers[element + TEXT] = text === undefined ? start : -this.#decoded.push(text);
-    this.#numbers[element + TEXT_END] = end;
+    this.#numbers[element + TEXT_END] = isWide ? -end : end;
   }
 
   endElement(element: number, end: number): void {
@@ -113,29 +126,99 @@ export class Tape {
   }
 
   attributesOf(element: number): readonly XmlAttribute[] {
-    const count = this.#at(element + ATTRIBUTES);
+    const count = this.attributeCount(element);
     if (count === 0) return NO_ATTRIBUTES;
     const attributes: XmlAttribute[] = [];
     for (let position = 0; position < count; position++) {
-      const at = element + OF_ELEMENT + position * OF_ATTRIBUTE;
+      const at = this.attributeAt(element, position);
       const { namespace, name } = this.nameAt(at);
-      attributes.push({ namespace, name, value: this.#textAt(at + VALUE) });
+      attributes.push({ namespace, name, value: this.valueOf(at) });
     }
     return attributes;
   }
 
   childrenOf(element: number): readonly XmlElement[] {
     const end = this.#at(element + NEXT);
-    let at = element + OF_ELEMENT + this.#at(element + ATTRIBUTES) * OF_ATTRIBUTE;
+    let at = this.#firstChild(element);
     if (at === end) return NO_CHILDREN;
     const children: XmlElement[] = [];
     for (; at < end; at = this.#at(at + NEXT)) children.push(new TapeElement(this, at));
     return children;
   }
 
+  attributeCount(element: number): number {
+    return this.#at(element + ATTRIBUTES);
+  }
+
+  attributeAt(element: number, position: number): number {
+    return element + OF_ELEMENT + position * OF_ATTRIBUTE;
+  }
+
+  hasChildren(element: number): boolean {
+    return this.#firstChild(element) < this.#at(element + NEXT);
+  }
+
+  /** Places of the children, each behind the first that has its local name. */
+  childrenByName(element: number): readonly number[] {
+    const places: number[] = [];
+    const end = this.#at(element + NEXT);
+    let last: ResolvedName['local'] | undefined;
+    let isScattered = false;
+    for (let at = this.#firstChild(element); at < end; at = this.#at(at + NEXT)) {
+      const { local } = this.nameAt(at);
+      if (local !== last) {
+        if (local.lastParent === element) isScattered = true;
+        else [local.lastParent, local.first] = [element, at];
+        last = local;
+      }
+      places.push(at);
+    }
+    return isScattered ? places.sort((one, other) => this.nameAt(one).local.first - this.nameAt(other).local.first) : places;
+  }
+
+  /**
+   * Where the text of an element stands in the document just as it is, less white space around it: `from` and `to`.
+   * @returns false where it has to be looked at itself
+   */
+  findText(element: number): boolean {
+    const bytes = this.bytes;
+    let [from, to] = [this.#at(element + TEXT), this.#at(element + TEXT_END)];
+    if (from < 0) return false;
+    const isWide = to < 0;
+    if (isWide) to = -to;
+    while (from < to && isSpace(bytes[from])) from++;
+    while (from < to && isSpace(bytes[to - 1])) to--;
+    this.from = from;
+    this.to = to;
+    if (!isWide) return true;
+    let lastCharacter = to - 1;
+    while (lastCharacter > from && ((bytes[lastCharacter] ?? 0) & 0xc0) === 0x80) lastCharacter--;
+    return !mayBeginSpace(bytes[from]) && !mayBeginSpace(bytes[lastCharacter]);
+  }
+
+  /** The same of an attribute, with the white space. */
+  findValue(attribute: number): boolean {
+    this.from = this.#at(attribute + VALUE);
+    this.to = Math.abs(this.#at(attribute + VALUE_END));
+    return this.from >= 0;
+  }
+
+  valueOf(attribute: number): string {
+    return this.#textAt(attribute + VALUE);
+  }
+
+  #firstChild(element: number): number {
+    return this.attributeAt(element, this.attributeCount(element));
+  }
+
   #textAt(at: number): string {
-    const start = this.#at(at);
-    return start < 0 ? (this.#decoded[-1 - start] ?? '') : this.#source.slice(start, this.#at(at + 1));
+    const [start, end] = [this.#at(at), this.#at(at + 1)];
+    if (start < 0) return this.#decoded[-1 - start] ?? '';
+    return this.#cut(start, Math.abs(end), end < 0);
+  }
+
+  #cut(start: number, end: number, isWide: boolean): string {
+    return this.bytes.toString(isWide ? 'utf8' : 'latin1', start, end);
   }
 
   #at(at: number): number {
@@ -154,42 +237,58 @@ export class Tape {
   }
 }
 
+/** White space of ASCII. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
+}
+
+/** The other characters that `trim` takes for white space begin so, as UTF-8. */
+function mayBeginSpace(byte: number | undefined): boolean {
+  return byte === 0xc2 || (byte !== undefined && byte >= 0xe1 && byte <= 0xef);
+}
+
+/** Where an element stands, for what looks at all in it and keeps nothing. */
+export function placeOf(element: XmlElement): { readonly tape: Tape; readonly at: number } {
+  if (element instanceof TapeElement) return element;
+  throw new TypeError(`<${element.name}> is in no document`);
+}
+
 export class TapeElement implements XmlElement {
-  readonly #tape: Tape;
-  readonly #at: number;
+  readonly tape: Tape;
+  readonly at: number;
   #children: readonly XmlElement[] | undefined;
 
   constructor(tape: Tape, at: number) {
-    this.#tape = tape;
-    this.#at = at;
+    this.tape = tape;
+    this.at = at;
   }
 
   get namespace(): string {
-    return this.#tape.nameAt(this.#at).namespace;
+    return this.tape.nameAt(this.at).namespace;
   }
 
   get name(): string {
-    return this.#tape.nameAt(this.#at).name;
+    return this.tape.nameAt(this.at).name;
   }
 
   get attributes(): readonly XmlAttribute[] {
-    return this.#tape.attributesOf(this.#at);
+    return this.tape.attributesOf(this.at);
   }
 
   get children(): readonly XmlElement[] {
-    this.#children ??= this.#tape.childrenOf(this.#at);
+    this.#children ??= this.tape.childrenOf(this.at);
     return this.#children;
   }
 
   get text(): string {
-    return this.#tape.textOf(this.#at);
+    return this.tape.textOf(this.at);
   }
 
   get start(): number {
-    return this.#tape.startOf(this.#at);
+    return this.tape.startOf(this.at);
   }
 
   get end(): number {
-    return this.#tape.endOf(this.#at);
+    return this.tape.endOf(this.at);
   }
 }

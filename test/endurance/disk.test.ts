@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import {
   canMountDisks,
@@ -65,6 +66,16 @@ describe('a disk without room', () => {
     expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ outbox/);
   });
 
+  test('or a database that another program holds, is an error that passes, exit 5', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    const other = openSqlite(outbox);
+    other.exec('begin exclusive');
+    expectClear(await home.pas('import', writeSeason(home, 3)), 5, /another program is writing[\s\S]*run the command again/);
+    other.exec('rollback');
+    other.close();
+    await expectDone(home.pas('import', writeSeason(home, 3)));
+  });
+
   test('leaves no half photograph behind', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
@@ -111,6 +122,7 @@ describe('a data folder', () => {
     for (const args of [
       ['list', '--json'],
       ['status'],
+      ['show', 'K-1'],
       ['export', '--format', 'csv'],
       ['backup', join(home.folder, 'card', 'copy.sqlite')],
     ]) {

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import {
   type Home,
   jsonLines,
   makeHome,
+  PROJECT,
   type Run,
   type Service,
   signedIn,
@@ -199,6 +201,34 @@ describe('a server that sends elsewhere', () => {
     const run = await home.pas('harvest-vocab', 'organizace');
     expect([run.code, run.stderr]).toEqual([14, expect.stringContaining(new URL(address).host)]);
     expect(requests).toEqual([]);
+  });
+});
+
+describe('a server whose certificate nobody vouches for', () => {
+  test('is told nothing, and is spoken with once somebody does', async () => {
+    const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
+    const heard: string[] = [];
+    const server = createSecureServer({ key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) }, (request, response) => {
+      heard.push(`${request.method} ${request.url}`);
+      request.resume();
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    closers.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const home = await homeAt({ base_url: address }, { PAS_PASSWORD: 'planted' }, '--oai-auth', 'basic');
+    const withToken = home.with({ PAS_TOKEN: 'planted-token' });
+    await expectDone(withToken.pas('import', writeSeason(home, 1)));
+    const commands = (at: Home): Promise<Run>[] => [home.pas('login'), at.pas('push'), at.pas('harvest-vocab', 'organizace')];
+    for (const run of await Promise.all(commands(withToken))) {
+      expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/certificate/)]);
+    }
+    expect(heard).toEqual([]);
+    await withToken.with({ NODE_EXTRA_CA_CERTS: pem('cert') }).pas('whoami');
+    expect(heard).not.toEqual([]);
   });
 });
 

@@ -88,6 +88,15 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     expect(await pacingOf(home, '--offline')).toMatchObject({ level: 'unchecked' });
   });
 
+  test('is said by doctor to travel in the open, but on this machine', async () => {
+    const far = await signedIn(service, 'archaeologist', ['--pacing', `redis://0.0.0.0:${redis.port}/0`]);
+    expect(await pacingOf(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
+      level: 'warning',
+      message: expect.stringContaining('the password travels in the open'),
+      todo: expect.stringContaining('rediss://'),
+    });
+  });
+
   test('one that hangs in the middle is given up after a second, and Ctrl-C still works', async () => {
     await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password'));
     await expectDone(home.pas('import', writeSeason(home, 40)));

@@ -26,7 +26,11 @@ export async function startOddService(): Promise<OddService> {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams;
     const verb = query.get('verb');
     if (verb === 'Identify') send(response, envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'));
-    else if (verb === 'ListSets') send(response, envelope(`<ListSets><set><setSpec>${ODD_SET}</setSpec></set></ListSets>`));
+    else if (verb === 'ListSets')
+      send(
+        response,
+        envelope(`<ListSets>${[ODD_SET, 'heslo'].map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`),
+      );
     else answerPage(response, pagesAsked++, request);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

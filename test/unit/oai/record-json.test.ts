@@ -157,8 +157,22 @@ test('whatever a service sends, the text of a record is that of its objects', ()
       expect(elementJson(root)).toEqual(modelOf(root));
       const json = new JsonBytes();
       writeRecord(json, svc(elementText(node)), repeated);
-      const text = json.take().toString();
+      const text = Buffer.concat(json.take()).toString();
       expect(text).toBe(JSON.stringify(JSON.parse(text)));
     }),
   );
+});
+
+test('a text that is written piece by piece, and what fills more than a block, is the JSON that it would be at once', () => {
+  for (const before of ['', 'x']) {
+    const long = `${before}${'"😀č\n'.repeat(100_000)}`;
+    const json = new JsonBytes();
+    json.open('[');
+    for (let nth = 0; nth < 4; nth++) json.string(long);
+    json.string('short');
+    json.close(']');
+    expect(json.isLarge).toBe(true);
+    expect(Buffer.concat(json.take()).toString()).toBe(JSON.stringify([long, long, long, long, 'short']));
+    expect(json.isLarge).toBe(false);
+  }
 });

@@ -134,7 +134,7 @@ describe('redirects', () => {
     ['no address', answer('', { status: 302 })],
     ['an address that is none', to('ftp://example.org/')],
     ['an address without TLS', to('http://harvest.example.org/2.2/oai?verb=Identify')],
-  ])('%s is refused', async (_, step) => {
+  ])('to %s is refused', async (_, step) => {
     await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed' });
   });
 });

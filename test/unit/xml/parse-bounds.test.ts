@@ -18,10 +18,10 @@ function failure(text: string, most?: number): string {
 describe('a document that was made to hold the reader up is read, or refused, in one pass', () => {
   test('with namespaces declared at every depth, and asked for at each element', () => {
     const declared = Array.from({ length: 200 }, (_, depth) => {
-      const prefixes = Array.from({ length: 1000 }, (_, index) => ` xmlns:p${depth}x${index}="urn:${index}"`);
+      const prefixes = Array.from({ length: 1000 }, (_, index) => ` xmlns:${depth === 0 ? 'p' : 'q'}${index}="urn:${index}"`);
       return `<a${prefixes.join('')}>`;
     });
-    const asking = '<p0x0:b/>'.repeat(100_000);
+    const asking = '<p0:b/>'.repeat(100_000);
     const text = declared.join('') + asking + '</a>'.repeat(declared.length);
     let inner = parseXml(Buffer.from(text)).root;
     for (let depth = 1; depth < declared.length; depth++) inner = inner.children[0] ?? inner;
@@ -35,8 +35,8 @@ describe('a document that was made to hold the reader up is read, or refused, in
   });
 
   test('with a character reference for every letter', () => {
-    const { root } = parseXml(Buffer.from(`<a b="${'&#352;'.repeat(1000)}">${'&#352;&amp;'.repeat(MEBI)}</a>`));
-    expect(root.text).toBe('Š&'.repeat(MEBI));
+    const { root } = parseXml(Buffer.from(`<a b="${'&#352;'.repeat(1000)}">${'&#352;&amp;'.repeat(MEBI / 4)}</a>`));
+    expect(root.text).toBe('Š&'.repeat(MEBI / 4));
     expect(attributeOf(root, 'b')).toBe('Š'.repeat(1000));
   });
 
@@ -54,5 +54,38 @@ describe('a document that was made to hold the reader up is read, or refused, in
     expect(failure(`<a>${'<b/>'.repeat(1000)}</a>`, 1000)).toMatch(/more than 1000 elements/);
     expect(failure(`<a>${'<b c="" d="" e=""/>'.repeat(300)}</a>`, 1000)).toMatch(/more than 1000 elements/);
     expect(failure(`<a>${'<b c=""/>'.repeat(300)}</a>`, 1000)).toMatch(/taken for well-formed/);
+  });
+
+  test('with more markup of other kinds than whoever reads it wants', () => {
+    for (const markup of ['<!---->', '<?a?>', '<![CDATA[x]]>', '<b xmlns:c="d"/>'])
+      expect(failure(`<a>${`x${markup}`.repeat(1001)}</a>`, 1000)).toMatch(
+        /more than 1000 elements, attributes and other markup/,
+      );
+  });
+
+  test('with more different names than any schema has', () => {
+    const numbered = (make: (nth: number) => string): string => Array.from({ length: 10_001 }, (_, nth) => make(nth)).join('');
+    for (const make of [
+      (nth: number) => `<b${nth}/>`,
+      (nth: number) => `<b c${nth}=""/>`,
+      (nth: number) => `<b xmlns:c${nth}="d"/>`,
+      (nth: number) => `<b xmlns:c="d${nth}"/>`,
+    ])
+      expect(failure(`<a>${numbered(make)}</a>`)).toMatch(/more than 10000 different names/);
+  });
+
+  test('with a text that is longer than any outline, be it in pieces', () => {
+    const letters = 'x'.repeat(MEBI);
+    for (const piece of [letters, `<![CDATA[${letters}]]>`, `${letters}<!---->`, '&#352;'.repeat(MEBI)])
+      expect(failure(`<a>${piece.repeat(5)}</a>`)).toMatch(/a text is longer than 4194304 bytes/);
+    expect(failure(`<a><![CDATA[${letters.repeat(5)}]]></a>`)).toMatch(/a text is longer than/);
+  });
+
+  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])('with so many of %j that it is read piece by piece', (one) => {
+    const read = one.startsWith('\r') ? '\n' : one === '&amp;' ? '&' : one.startsWith('&') ? '😀' : one;
+    for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
+      const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));
+      expect(root.text).toBe(`${before}${read.repeat(30_000)}<`);
+    }
   });
 });

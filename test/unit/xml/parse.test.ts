@@ -163,7 +163,7 @@ describe('what is not well-formed', () => {
     ['a DTD', '<!DOCTYPE a><a/>'],
     ['an entity bomb', '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y "&x;&x;">]><a>&y;</a>'],
     ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'],
-  ])('%s is refused', (_, text) => {
+  ])('%s is refused, and nothing of it is unfolded or fetched', (_, text) => {
     expect(failure(text).message).toContain('DTD');
   });
 
