@@ -6,8 +6,8 @@ import { packageRoot } from '../base/package-root.ts';
 /** The page's own style and script, and the digests by which its policy knows them. */
 export type Assets = { readonly style: string; readonly script: string; readonly policy: string };
 
-const STYLES = ['colours.css', 'page.css', 'finds.css', 'map.css', 'print.css'];
-const SCRIPTS = ['filters.js', 'maps.js'];
+const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
+const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
 /** Reads them from the package's folder, where they stand beside the sources. */
 export function readAssets(): Assets {

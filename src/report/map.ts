@@ -63,11 +63,11 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
 <figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Closer`}">+</button><button type="button" data-map="out" aria-label="${t`Farther`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
-<svg viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}" data-position="${POSITION}">
+<svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}" data-position="${middle()}">
 <rect class="ground" width="${frame.width}" height="${frame.height}"/>
 <g class="base" data-base="">${districts.map(({ surface }) => html`<path class="land" d="${surface.path}"/>`)}${lived.map(({ surface, holds }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${holds ? ' with-finds' : ''}" d="${surface.path}"/>`)}${districts.map(({ surface }) => html`<path class="district" d="${surface.path}"/>`)}</g>
 ${grid(frame)}
-<g class="names">${names.map(({ at: [x, y], text, alsoNarrow }) => html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
+<g class="names">${names.map(({ at: [x, y], text, alsoNarrow }) => html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}${requested.filter((each) => names.every(({ text }) => text !== each.text)).map(({ at: [x, y], text }) => html`<text class="when-closer left-out" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
 <g class="labels">${labels.map(labelText)}</g>
 <g class="marks">${renderMarks(marks, options)}${options.scale === 'detail' ? renderMembers(marks, frame) : undefined}</g>
 ${scaleBar(frame, marks)}
@@ -119,7 +119,10 @@ function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks):
 }
 
 /** Where the middle of the map is, to be filled in by the script. */
-const POSITION = `${northern('{latitude}')}, ${eastern('{longitude}')}`;
+function middle(): string {
+  const position = `${northern('{latitude}')}, ${eastern('{longitude}')}`;
+  return t`Middle of the map: ${position}`;
+}
 
 const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
 

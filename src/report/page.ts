@@ -1,5 +1,6 @@
 import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
 import type { Assets } from './assets.ts';
+import { type BriefRow, briefRow, renderBriefTable } from './brief-table.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
@@ -26,12 +27,18 @@ export async function* renderPage(
   yield GENERATOR;
   yield piece(head(report, assets));
   yield piece(opening(report));
-  for await (const { find, photographs } of finds) yield piece(renderCard(find, photographs));
+  const rows: BriefRow[] = [];
+  for await (const { find, photographs } of finds) {
+    rows.push(briefRow(find));
+    yield piece(renderCard(find, photographs));
+  }
   yield piece(html`
 </div>
+${renderBriefTable(rows)}
 <p class="none quiet" hidden>${t`No find fits.`}</p>
 </section>
-</main>`);
+</main>
+${photographDialog()}`);
   const size = sizeText(sizeBytes);
   const { version } = report;
   yield piece(html`
@@ -126,6 +133,7 @@ function renderFilters({ byState, byPeriod, byObjectType, finds }: Report): Html
 <form class="filters js-only" hidden role="search" aria-label="${t`Filter the finds`}">
 <label class="text"><span>${t`Text`}</span><input type="search" name="text" autocomplete="off" placeholder="${t`in all fields`}"></label>
 ${select('state', t`State`, byState)}${select('period', t`Period`, byPeriod)}${select('type', t`Object type`, byObjectType)}
+<fieldset class="view"><legend>${t`Show as`}</legend><label><input type="radio" name="view" value="cards" checked> ${t`cards`}</label><label><input type="radio" name="view" value="table"> ${t`table`}</label></fieldset>
 <button type="reset">${t`Show all`}</button>
 <output class="quiet" data-shown="${shown}" data-all="${finds}"></output>
 </form>`;
@@ -170,7 +178,7 @@ function stateBar({ byState, finds }: Pick<Report, 'byState' | 'finds'>): Html |
     begun += wide;
     return html`<rect class="state-${key}" x="${percent(from, 100)}%" width="${wide}%" height="14"/>`;
   });
-  return html`<section class="chart states"><h3>${t`By state`}</h3>
+  return html`<section class="chart states"><h2>${t`By state`}</h2>
 <svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
 <ul class="legend">${byState.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${wholeNumber(count)}</b></li>`)}</ul></section>`;
 }
@@ -182,7 +190,7 @@ function percent(part: number, whole: number): number {
 function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]): Html {
   const anchor = `find-${find.number}`;
   return html`
-<article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}">
+<article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}" data-words="${find.otherWords.join(' ')}">
 <header><h3 id="${anchor}-title">${find.localId}</h3>${stateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${identifier(find)}</header>
 <div class="find-body"><dl>${facts(find)}</dl>${pictures(find, photographs)}</div>
 ${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(problem)}</ul>`}
@@ -237,6 +245,16 @@ function pictured(picture: Picture, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
   const data = trusted(picture.jpeg.toString('base64'));
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
+}
+
+/** A photograph as large as the screen; opened, filled and closed by the page's script. */
+function photographDialog(): Html {
+  return html`
+<dialog class="large" aria-label="${t`Photograph`}" data-open="${t`enlarge`}">
+<div class="stage"></div>
+<p class="caption" aria-live="polite"></p>
+<div class="turning"><button type="button" data-step="-1" aria-label="${t`Previous photograph`}">‹</button><button type="button" data-step="1" aria-label="${t`Next photograph`}">›</button><button type="button" class="close">${t`Close`}</button></div>
+</dialog>`;
 }
 
 function problem({ severity, element, message }: Problem): Html {

@@ -79,7 +79,14 @@ export type ReportFind = {
   readonly district: string | undefined;
   readonly problems: readonly Problem[];
   readonly next: readonly NextStep[];
+  /** What else people may search for: the names of its terms in the other language, and the museum's own for them. */
+  readonly otherWords: readonly string[];
 };
+
+/** It stays as it is until a person does something. */
+export function needsSomebody({ state, problems }: Pick<ReportFind, 'state' | 'problems'>): boolean {
+  return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
+}
 
 /** One map: what it frames, and the boundaries that may lie in it. */
 export type MapSheet = {

@@ -5,7 +5,16 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readAssets } from '../../src/report/assets.ts';
 import { html, markupOf } from '../../src/report/html.ts';
-import { expectReadable, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { writeSeason } from '../support/a-season.ts';
+import {
+  evaluateScript,
+  expectAccessible,
+  expectReadable,
+  reasonWithoutBrowser,
+  startBrowser,
+  type TestBrowser,
+  type WatchedPage,
+} from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -54,6 +63,7 @@ beforeAll(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
   await expectDone(home.pas('push'));
   const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
@@ -64,6 +74,8 @@ beforeAll(async () => {
   );
   const header = 'local_id,projekt,stav,geom_system,pristupnost,geom_x,geom_y,poznamka,lokalizace,pocet';
   await home.pas('import', home.file('nasty.csv', [header, ...rows].join('\n')));
+  const incomplete = ['local_id,projekt,stav,geom_system,pristupnost', 'Neúplný,C-202400101,3,4326,HES-000865'];
+  await home.pas('import', home.file('incomplete.csv', incomplete.join('\n')));
   await expectDone(home.pas('report', join(home.folder, 'all.html')));
   browser = await startBrowser();
 });
@@ -127,6 +139,70 @@ describe('the page of a report', () => {
     await eventually(shown).toBe(all);
   });
 
+  test('is searched in the other language and in the museum’s own words', async () => {
+    await page().getByLabel('Text').fill('sekera');
+    await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
+    await page().getByLabel('Text').fill('uvrtany kopytak');
+    await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
+  });
+
+  test('is a table as well, what needs somebody first, and leads back to the cards', async () => {
+    const radio = (name: string) => page().getByRole('radio', { name });
+    await radio('table').check();
+    await eventually(shown).toBe(0);
+    await eventually(() => new URL(page().url()).hash).toBe('#table');
+    const rows = page().locator('.brief tbody tr');
+    const words = await rows.locator('td:nth-of-type(1)').allTextContents();
+    const needy = words.map((word) => ['not complete', 'refused by the service', 'uncertain'].includes(word));
+    expect(needy).toEqual([...needy].sort((a, b) => Number(b) - Number(a)));
+    expect(needy[0]).toBe(true);
+    await page().getByLabel('Text').fill('KR24-014');
+    await eventually(() => rows.filter({ visible: true }).count()).toBe(1);
+    await page().getByRole('button', { name: 'Show all' }).click();
+    await eventually(() => rows.filter({ visible: true }).count()).toBe(words.length);
+    await expectAccessible(page());
+    await rows.getByRole('link', { name: 'KR24-014' }).click();
+    await eventually(() => radio('cards').isChecked()).toBe(true);
+    await eventually(shown).toBe(words.length);
+    await page().reload();
+    await page().goto(`${page().url().split('#')[0]}#table`);
+    await eventually(() => radio('table').isChecked()).toBe(true);
+  });
+
+  test('enlarges a photograph, goes on by arrow keys, and gives the focus back', async () => {
+    const pictures = page().locator('.photographs .picture');
+    const source = (index: number) => pictures.nth(index).locator('img').getAttribute('src');
+    const large = page().locator('dialog.large');
+    const shownSource = () => large.locator('img').getAttribute('src');
+    await pictures.first().focus();
+    await page().keyboard.press('Enter');
+    await eventually(shownSource).toBe(await source(0));
+    const width = await page().evaluate<number>(
+      'document.querySelector("dialog.large").getBoundingClientRect().width / innerWidth',
+    );
+    expect(width).toBe(1);
+    await page().keyboard.press('ArrowRight');
+    await eventually(shownSource).toBe(await source(1));
+    await expectAccessible(page());
+    await page().keyboard.press('ArrowLeft');
+    await page().keyboard.press('ArrowLeft');
+    await eventually(shownSource).toBe(await source((await pictures.count()) - 1));
+    await page().keyboard.press('Escape');
+    await large.waitFor({ state: 'hidden' });
+    const isLastFocused = 'document.activeElement === [...document.querySelectorAll(".photographs .picture")].at(-1)';
+    await eventually(() => page().evaluate<boolean>(isLastFocused)).toBe(true);
+  });
+
+  test('names what there is room for when somebody comes closer, and nothing covers a name', async () => {
+    const map = page().locator('#map-2');
+    const before = await map.locator('.labels text').allTextContents();
+    for (let step = 0; step < 5; step += 1) await map.getByRole('button', { name: 'Closer' }).click();
+    await eventually(() => map.locator('.labels text').allTextContents()).not.toEqual(before);
+    expect(await evaluateScript<string[]>(page(), 'covered-names', '#map-2')).toEqual([]);
+    await map.getByRole('button', { name: 'Whole map' }).click();
+    await eventually(() => map.locator('.labels text').allTextContents()).toEqual(before);
+  });
+
   test('leads from a mark to its find, and opens a ring of several first', async () => {
     const map = page().locator('#map-2');
     const ring = map.locator('.stack').first();
@@ -179,6 +255,10 @@ describe('the page of a report', () => {
     expect(await page().locator('html').getAttribute('lang')).toBe('en');
   });
 
+  test('breaks no rule of accessibility', async () => {
+    await expectAccessible(page());
+  });
+
   test('fits a telephone without scrolling sideways', async () => {
     await page().setViewportSize({ width: 360, height: 740 });
     await eventually(overflow).toBe(0);
@@ -201,6 +281,28 @@ describe('the page of a report', () => {
     expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(5);
   });
+});
+
+test('two hundred finds with photographs take no more than thirty pages of paper, at least eight finds to a page', async () => {
+  await using mock = await startMock();
+  const season = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(season.pas('harvest-vocab'));
+  await expectDone(season.pas('import', writeSeason(season, 200, { photos: true })));
+  await expectDone(season.pas('report', join(season.folder, 'season.html')));
+  await page().goto(pathToFileURL(join(season.folder, 'season.html')).href);
+  const pages = async (): Promise<number> =>
+    (await page().pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+  const cards = await pages();
+  expect(cards).toBeLessThanOrEqual(30);
+  await page().getByRole('radio', { name: 'table' }).check();
+  await page().locator('.brief').waitFor();
+  expect(await pages()).toBeLessThan(cards);
+  await page().emulateMedia({ media: 'print' });
+  // A page of A4 without its margins has 271 mm.
+  const heights = await page().evaluate<number[]>(
+    '[...document.querySelectorAll(".brief tbody tr")].map((row) => row.offsetHeight)',
+  );
+  expect((271 / 25.4) * 96).toBeGreaterThan(8 * Math.max(...heights));
 });
 
 test('a browser reads exactly the texts that were put in, whatever they are', async () => {

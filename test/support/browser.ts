@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { PATIENCE_MS } from './eventually.ts';
@@ -91,4 +92,21 @@ export async function expectReadable(page: Page, colorScheme: 'light' | 'dark', 
   expect(Object.keys(texts)).toHaveLength(pairs.texts.length);
   expect(Object.entries(texts).filter(([, contrast]) => contrast < 4.5)).toEqual([]);
   expect(Object.entries(marks).filter(([, contrast]) => contrast < 3)).toEqual([]);
+}
+
+type AxeResults = {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly target: readonly unknown[] }[] }[];
+};
+
+/** No rule of axe is broken, in light and in dark: roles, names, contrast, order of headings, labels. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await page.evaluate<AxeResults>('axe.run()');
+    const found = violations.map(
+      ({ id, nodes }) => `${colorScheme}, ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+    );
+    expect(found).toEqual([]);
+  }
 }

@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { sizeText, t } from '../../base/language.ts';
+import type { Mapping } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ownHarvestBase } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
+import { readMappingFile } from '../../context/own-files.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -26,7 +28,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
     .option('--no-photos', t`leave out photographs`)
-    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, pixels, 320)
+    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, pixels, 640)
     .option('--force', t`replace a file that is no report`)
     .addHelpText(
       'after',
@@ -96,6 +98,7 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
     recordBase,
+    ownTerms: ownTermsOf(readMappingFile(context)),
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
@@ -104,6 +107,12 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     madeMs: context.clock.now(),
     profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
   } as const;
+}
+
+function ownTermsOf({ rows }: Mapping): Map<string, string[]> {
+  const terms = new Map<string, string[]>();
+  for (const { id, term, confirmed } of rows) if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
+  return terms;
 }
 
 /** No page takes the place of what pas lives on. */

@@ -1,10 +1,9 @@
 import { momentText, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type Doubt, type EntryKind, type EntryState, OPEN_END_MS } from '../../outbox/entry.ts';
+import type { EvidenceVerdict } from '../../outbox/evidence.ts';
 
 export { ENTRY_STATES } from '../../outbox/entry.ts';
-
-import type { EvidenceVerdict } from '../../outbox/evidence.ts';
 
 /** What people read where an entry's kind is meant; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {

@@ -8,6 +8,7 @@ import {
   type Count,
   type MappedFind,
   type MapSheet,
+  needsSomebody,
   REPORT_STATES,
   type Report,
   type ReportFind,
@@ -18,7 +19,7 @@ import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
-export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places'> &
+export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places' | 'ownTerms'> &
   Pick<Report, 'madeMs' | 'profile' | 'pictures'> & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
@@ -69,7 +70,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Terms repeat from find to find, so they are looked up once. */
-function findSources({ outbox, recordBase, places, vocabulary }: ReportRequest): FindSources {
+function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
     return (ident) => {
@@ -79,15 +80,11 @@ function findSources({ outbox, recordBase, places, vocabulary }: ReportRequest):
     };
   };
   return {
-    ...{ outbox, recordBase, places },
+    ...{ outbox, recordBase, places, ownTerms },
     termOf: remembered((ident) => termByIdent(vocabulary, ident)),
     districtOf: remembered((area) => superiorsOf(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
     lookupArea: makeAreaLookup(vocabulary),
   };
-}
-
-function needsSomebody({ state, problems }: ReportFind): boolean {
-  return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
 }
 
 /** The most frequent first; what has none is counted as such, and last. */

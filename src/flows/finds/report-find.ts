@@ -22,6 +22,8 @@ export type FindSources = {
   /** Where the service shows its records; undefined where it is not known. */
   readonly recordBase: string | undefined;
   readonly termOf: (ident: string) => Term | undefined;
+  /** The museum's own words that are mapped to an entry of a vocabulary, by its identifier. */
+  readonly ownTerms: ReadonlyMap<string, readonly string[]>;
   /** The district that a cadastral area lies in. */
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
@@ -66,6 +68,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
       pulled: pulled !== undefined,
     }),
+    otherWords: otherWords(sources, elements),
   };
   return { find, photographs: photos.map(({ photograph }) => photograph) };
 }
@@ -117,6 +120,18 @@ function labelOf(sources: FindSources, reference: Reference | undefined): Label 
   const term = sources.termOf(reference.id);
   const english = spokenLanguage() === 'en' ? term?.labelEn : undefined;
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
+}
+
+function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindElements): string[] {
+  const told = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !tellsPlace(name)));
+  const words = told.flatMap(({ name }) => {
+    const value = elements[name];
+    if (typeof value !== 'object') return [];
+    const term = termOf(value.id);
+    const other = spokenLanguage() === 'en' ? term?.label : term?.labelEn;
+    return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
+  });
+  return [...new Set(words)].filter((word) => word !== '');
 }
 
 /** What the elements say, in the order of the report. */

@@ -4,16 +4,22 @@
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector('form.filters'));
   if (form === null) return;
   const output = /** @type {HTMLOutputElement} */ (form.querySelector('output'));
+  const chooser = /** @type {RadioNodeList} */ (form.elements.namedItem('view'));
   const none = /** @type {HTMLElement} */ (document.querySelector('.none'));
+  const rows = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('tr[data-find]')]);
+  const lists = /** @type {const} */ ([
+    ['cards', /** @type {HTMLElement} */ (document.querySelector('.finds'))],
+    ['table', /** @type {HTMLElement} */ (document.querySelector('.brief'))],
+  ]);
   const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('article.find')]);
 
   /** Case and accents do not matter. @param {string} text */
   const fold = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  /** What a card says, read when it is first searched. @type {WeakMap<HTMLElement, string>} */
+  /** What a card says, and what it may be called besides, read when it is first searched. @type {WeakMap<HTMLElement, string>} */
   const texts = new WeakMap();
   /** @param {HTMLElement} card */
   const textOf = (card) => {
-    const text = texts.get(card) ?? fold(card.textContent);
+    const text = texts.get(card) ?? fold(`${card.textContent} ${card.dataset['words']}`);
     texts.set(card, text);
     return text;
   };
@@ -33,6 +39,8 @@
       card.hidden = !fits;
       if (fits) shown.add(card.id.slice('find-'.length));
     }
+    for (const row of rows) row.hidden = !shown.has(row.dataset['find']);
+    for (const [view, list] of lists) list.hidden = values.get('view') !== view;
     const isNarrowed = shown.size < cards.length;
     none.hidden = shown.size > 0;
     output.classList.toggle('narrowed', isNarrowed);
@@ -48,15 +56,31 @@
     clearTimeout(waiting);
     waiting = setTimeout(apply, cards.length > 1000 ? 200 : 0);
   });
-  form.addEventListener('reset', () => setTimeout(apply));
+  // All are shown again, in the form in which they are looked at.
+  form.addEventListener('reset', () => {
+    const view = chooser.value;
+    setTimeout(() => {
+      chooser.value = view;
+      apply();
+    });
+  });
   form.addEventListener('submit', (event) => event.preventDefault());
-  // A link of a map leads to its find also when the filter had left it out.
-  addEventListener('hashchange', () => {
+  // The address says which view it is, so that it can be handed on.
+  form.addEventListener('change', () => {
+    if (chooser.value === 'table') history.replaceState(null, '', '#table');
+    else if (location.hash === '#table') history.replaceState(null, '', '#finds');
+  });
+  // A link of a map or of the table leads to its card also when that was not shown.
+  const follow = () => {
     const card = document.getElementById(location.hash.slice(1));
-    if (card?.matches('article.find[hidden]')) {
-      form.reset();
+    if (location.hash === '#table') chooser.value = 'table';
+    else if (card?.matches('article.find')) {
+      chooser.value = 'cards';
+      if (card.hidden) form.reset();
       setTimeout(() => card.scrollIntoView());
     }
-  });
-  apply();
+    setTimeout(apply);
+  };
+  addEventListener('hashchange', follow);
+  follow();
 })();

@@ -61,6 +61,7 @@
       frame.classList.toggle('closer', zoom > 1);
       drawScale();
       drawPosition();
+      figure.dispatchEvent(new CustomEvent('map-drawn', { detail: zoom }));
     };
 
     const drawScale = () => {
@@ -88,7 +89,7 @@
       const where = (svg.dataset['position'] ?? '')
         .replace('{latitude}', text(north - y * (north - south)))
         .replace('{longitude}', text(west + x * (east - west)));
-      position.textContent = zoom > 1 ? `⌖ ${where}` : '';
+      position.textContent = zoom > 1 ? where : '';
     };
 
     /** @param {number} factor @param {number} [x] units of the drawing as it is seen @param {number} [y] */
@@ -207,6 +208,7 @@
         if (count !== null) count.textContent = String(left.length);
         drawShares(node, left);
       }
+      figure.dispatchEvent(new CustomEvent('map-drawn', { detail: zoom }));
     };
     draw();
     document.addEventListener('finds-shown', (event) => {

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { evaluateScript, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { startMock } from '../support/start-mock.ts';
+
+hostRuns();
+
+let home: Home;
+let browser: TestBrowser | undefined;
+let watched: WatchedPage;
+
+/** Finds of two places as the examples have them, and a row of them along a path, closer together than their names are long. */
+beforeAll(async () => {
+  if (reasonWithoutBrowser() !== undefined) return;
+  await using mock = await startMock();
+  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('import', writeSeason(home, 60)));
+  await expectDone(home.pas('report', join(home.folder, 'all.html')));
+  browser = await startBrowser();
+});
+
+beforeEach(async (context) => {
+  if (browser === undefined) return context.skip(reasonWithoutBrowser());
+  watched = await browser.open(pathToFileURL(join(home.folder, 'all.html')).href);
+});
+
+afterEach(async () => {
+  if (browser === undefined) return;
+  await watched.page.close();
+  expect(watched.complaints).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+});
+
+const page = (): Page => watched.page;
+const maps = (): Promise<string[]> => page().evaluate('[...document.querySelectorAll("figure.map")].map(({ id }) => "#" + id)');
+const names = (map: string): Promise<string[]> => page().locator(`${map} .labels text`).allTextContents();
+
+describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
+  beforeEach(() => page().setViewportSize({ width, height: 900 }));
+
+  test('nothing runs out of the page, neither of the cards nor of the table', async () => {
+    for (const view of ['cards', 'table']) {
+      await page().getByRole('radio', { name: view }).check();
+      await page()
+        .locator(view === 'cards' ? '.finds' : '.brief')
+        .waitFor();
+      expect(await evaluateScript<string[]>(page(), 'cut-words')).toEqual([]);
+      expect(
+        await page().evaluate<number>(
+          'document.querySelector(".brief").scrollWidth - document.querySelector(".brief").clientWidth',
+        ),
+      ).toBe(0);
+    }
+  });
+
+  test('no name on a map stands on a mark, another name or the scale, or is cut by the edge, from far and from near', async () => {
+    for (const map of await maps()) {
+      await eventually(() => evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);
+      for (let step = 0; step < 6; step += 1) {
+        const before = await page().locator(`${map} [data-base]`).getAttribute('transform');
+        await page().locator(map).getByRole('button', { name: 'Closer' }).click();
+        await eventually(() => page().locator(`${map} [data-base]`).getAttribute('transform')).not.toBe(before);
+        await page().evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+        expect(await evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);
+      }
+    }
+  });
+
+  test('a photograph becomes as large as the screen lets it be', async () => {
+    await page().locator('.photographs .picture').first().focus();
+    await page().keyboard.press('Enter');
+    await page().locator('dialog img').waitFor();
+    const share = await page().evaluate<number>(`{
+      const { clientWidth, clientHeight, naturalWidth, naturalHeight } = document.querySelector('dialog img');
+      const scale = Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight);
+      Math.max((naturalWidth * scale) / innerWidth, (naturalHeight * scale) / innerHeight);
+    }`);
+    expect(share).toBeGreaterThan(0.8);
+    expect(share).toBeLessThanOrEqual(1);
+  });
+});
+
+test('a find that the filter leaves out takes its name from the map as well', async () => {
+  const rowIsNamed = async (): Promise<boolean> =>
+    (await Promise.all((await maps()).map(names))).flat().some((name) => name.startsWith('K-'));
+  expect(await rowIsNamed()).toBe(true);
+  await page().getByLabel('State').selectOption('confirmed');
+  await eventually(rowIsNamed).toBe(false);
+  await page().getByRole('button', { name: 'Show all' }).click();
+  await eventually(rowIsNamed).toBe(true);
+});
+
+test('a heading on paper is followed by what it heads', async () => {
+  await page().emulateMedia({ media: 'print' });
+  const between =
+    "document.querySelector('.finds, .brief').getBoundingClientRect().top - document.querySelector('#finds-title').getBoundingClientRect().bottom";
+  expect(await page().evaluate<string>("getComputedStyle(document.querySelector('form.filters')).display")).toBe('none');
+  expect(await page().evaluate<number>(between)).toBeLessThan(40);
+});
