@@ -1,4 +1,4 @@
-import { type BigIntStats, constants, statSync } from 'node:fs';
+import { type BigIntStats, constants, fstatSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
@@ -38,20 +38,21 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
   let chain: Chain;
   let known: BigIntStats;
-  const lookAgain = async (): Promise<BigIntStats> => {
-    known = await file.stat({ bigint: true });
+  // To ask a thread for it takes many times as long.
+  const lookAgain = (): BigIntStats => {
+    known = fstatSync(file.fd, { bigint: true });
     return known;
   };
   try {
     chain = await asDiskError(path, async () => {
-      const stat = await lookAgain();
+      const stat = lookAgain();
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
       refuseSize(path, stat, committed.lengthBytes, seal?.sizeBytes);
       const isUntouched = seal !== undefined && seal.changedNs === changedNs(stat);
       const found = await readChain(file, committed, isUntouched);
       if (found === undefined) throw changedInside(path);
       await file.truncate(committed.lengthBytes);
-      await lookAgain();
+      lookAgain();
       flushFolder(dirname(path));
       return found;
     });
@@ -67,9 +68,9 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
    * what another program changes just behind a write of ours, before its time is looked at, passes for ours.
    */
   let isDoubtful = false;
-  const refuseOthers = async (): Promise<void> => {
+  const refuseOthers = (): void => {
     const before = changedNs(known);
-    const stat = await lookAgain();
+    const stat = lookAgain();
     refuseSize(path, stat, lengthBytes, isRagged ? undefined : lengthBytes);
     isDoubtful ||= changedNs(stat) !== before;
   };
@@ -77,24 +78,24 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
     extent: () => ({ lengthBytes, digest: chain.digest() }),
     append: (bytes) =>
       asDiskError(path, async () => {
-        await refuseOthers();
+        refuseOthers();
         isRagged = isDoubtful = true;
-        await writeAll(file, bytes, lengthBytes);
+        writeAll(file, bytes, lengthBytes);
         await file.datasync();
         isRagged = false;
         lengthBytes += bytes.length;
         chain.add(bytes);
-        await lookAgain();
+        lookAgain();
       }),
     close: (kept, tail) =>
       asDiskError(path, async () => {
         try {
-          await refuseOthers();
+          refuseOthers();
           if (isDoubtful && (await readChain(file, kept, false)) === undefined) throw changedInside(path);
           await file.truncate(kept.lengthBytes);
-          await writeAll(file, Buffer.from(tail), kept.lengthBytes);
+          writeAll(file, Buffer.from(tail), kept.lengthBytes);
           await file.datasync();
-          const sealed = await lookAgain();
+          const sealed = lookAgain();
           refuseOtherFile(path, sealed);
           return { sizeBytes: Number(sealed.size), changedNs: changedNs(sealed) };
         } finally {
@@ -104,11 +105,8 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
   };
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
-  }
+function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
 /** Undefined where other bytes stand there than were committed. @param isUntouched then the end of them is enough */

@@ -7,7 +7,7 @@ import { beginAnew, breakSeal, putSeal, sealOf } from '../../ledger/standing.ts'
 import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-files.ts';
 import { metIdentifiers } from '../../ledger/stored-records.ts';
 import { notAsLeft } from '../../store/append-file.ts';
-import { type FileStanding, removeDrafts, safeFileName, standingOf, writeFiles } from '../../store/file-folder.ts';
+import { type FileStanding, flushFiles, removeDrafts, safeFileName, standingOf, writeFiles } from '../../store/file-folder.ts';
 import { listsOf } from './list-element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
@@ -34,7 +34,7 @@ export async function filesOutput(
   adoptFiles(folder, ledger, nameOf);
   const wasSealed = sealOf(ledger) !== undefined;
   const known = filesOf(ledger).length;
-  const { gone, changed, added } = await differencesIn(folder, ledger);
+  const { gone, changed, added } = await differencesIn(folder, ledger, wasSealed);
   if (wasSealed && added.length > 0) throw foreignFile(folder, added);
   if (wasSealed && !verify && changed.length > 0) throw edited(folder, changed);
   if (gone.length > 0 && gone.length === known) {
@@ -46,13 +46,15 @@ export async function filesOutput(
   }
   breakSeal(ledger);
   let waiting: readonly StoredFile[] = [];
+  let isFlushed = wasSealed;
   return {
     write: async ({ document, records }) => {
+      isFlushed = isFlushed && records.length === 0;
       const listOf = listsOf(document);
       const files = records.map(({ header: { identifier }, element }) => {
         return { name: nameOf(identifier), identifier, content: Buffer.concat([DECLARATION, ...listOf([element])]) };
       });
-      await writeFiles(folder, files);
+      writeFiles(folder, files);
       waiting = files.map(({ name, identifier, content }) => {
         const standing = standingOf(join(folder, name), undefined, content);
         if (standing === undefined) throw edited(folder, [{ name }]);
@@ -63,10 +65,11 @@ export async function filesOutput(
       for (const file of waiting) putFile(ledger, file);
     },
     settle: async () => {
-      const found = await differencesIn(folder, ledger);
+      const found = await differencesIn(folder, ledger, true);
       const other = [...found.gone, ...found.changed];
       if (other.length > 0) throw edited(folder, other);
       if (found.added.length > 0) throw foreignFile(folder, found.added);
+      if (!isFlushed) await flushFiles(folder);
       ledger.change(() => putSeal(ledger, {}));
     },
     close: async () => {},
@@ -80,12 +83,15 @@ type Differences = {
   readonly added: readonly string[];
 };
 
-/** What stands in the folder otherwise than it was written. The text of a file that nothing has touched is not read. */
-async function differencesIn(folder: string, ledger: Ledger): Promise<Differences> {
+/**
+ * What stands in the folder otherwise than it was written.
+ * @param wasFlushed the text of a file that nothing has touched is not read; a power cut may have taken what was not flushed
+ */
+async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
   const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
   for (const file of filesOf(ledger)) {
-    const standing = there.delete(file.name) ? standingOf(join(folder, file.name), file) : undefined;
+    const standing = there.delete(file.name) ? standingOf(join(folder, file.name), wasFlushed ? file : undefined) : undefined;
     if (standing === undefined) gone.push(file);
     else if (!standing.digest.equals(file.digest)) changed.push(file);
     else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });

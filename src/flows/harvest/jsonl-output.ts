@@ -8,14 +8,18 @@ import type { RecordOutput } from './record-output.ts';
 /** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
 export function jsonlOutput(growing: Growing, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
   const json = new JsonBytes();
+  const append = async (): Promise<void> => {
+    for (const bytes of json.take()) await growing.append(bytes);
+  };
   return {
-    write: ({ records }) => {
+    write: async ({ records }) => {
       for (const record of records) {
         if (verb === 'ListRecords') writeRecord(json, record, repeated);
         else writeHeader(json, record);
         json.endLine();
+        if (json.isLarge) await append();
       }
-      return growing.append(json.take());
+      await append();
     },
     commit: () => growing.commit(),
     settle: () => growing.close(''),

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
 import { openSqlite } from '../../../src/store/database.ts';
@@ -108,6 +108,28 @@ test('files hold one record each, as it is now and as it came', async () => {
     expect(record && sourceOf(document, record)).toBe(sent.get(`${OAI_BASE}/id/${name}`));
   }
   expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
+});
+
+test('what a power cut took out of files that were noted is asked for again', async () => {
+  const place = harvestPlace('unused');
+  const repository = aRepository();
+  await place.run(cut(repository, 1), { form: 'files' }).catch(() => {});
+  const [first = '', second = ''] = files(place).map((name) => join(place.folder, name));
+  writeFileSync(first, Buffer.alloc(statSync(first).size));
+  // As it is where the disk kept the times and lost what was written then.
+  const notes = openSqlite(join(place.folder, '.harvest'));
+  notes
+    .prepare('update files set changed_at = ? where name = ?')
+    .run(String(statSync(first, { bigint: true }).ctimeNs), basename(first));
+  notes.close();
+  rmSync(second);
+  await place.run(repository.exchange, { form: 'files' });
+  const sent = await asSent(repository.exchange);
+  for (const path of [first, second]) {
+    const [record = ''] = [sent.get(`${OAI_BASE}/id/${basename(path, '.xml')}`)];
+    expect(readFileSync(path, 'utf8')).toContain(record);
+  }
+  expect(files(place)).toHaveLength(NAMES.length);
 });
 
 test('identifiers with path characters make files in the folder and nowhere else', async () => {

@@ -17,7 +17,7 @@ import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { replaceUnusable } from '../../../src/store/database-file.ts';
-import { writeFiles } from '../../../src/store/file-folder.ts';
+import { flushFiles, writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -30,6 +30,14 @@ function failing(code: string): () => never {
   return () => {
     throw Object.assign(new Error(`${code}: what the disk says, fsync`), { code });
   };
+}
+
+async function withPath(path: string, work: () => Promise<void>): Promise<void> {
+  const before = process.env['PATH'];
+  process.env['PATH'] = path;
+  await work().finally(() => {
+    process.env['PATH'] = before;
+  });
 }
 
 describe.runIf(canWatchDisk)('a power cut at any moment', () => {
@@ -51,16 +59,29 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     ]);
   });
 
-  test('finds the records of a harvest before they are noted, for which the folder is flushed once', async () => {
+  test('finds the records of a harvest, whose disk is flushed as a whole', async () => {
     const folder = tempFolder();
-    const seen = await watchDisk(() =>
-      writeFiles(
-        folder,
-        ['A-1', 'A-2', 'A-3'].map((name) => ({ name, content: name })),
-      ),
+    writeFiles(folder, [{ name: 'A-1', content: 'one' }]);
+    const programs = tempFolder();
+    writeFileSync(join(programs, 'sync'), '#!/bin/sh\necho "$@" > "$0.told"\n', { mode: 0o700 });
+    expect(await watchDisk(() => withPath(`${programs}:/bin:/usr/bin`, () => flushFiles(folder)))).toEqual([]);
+    expect(readFileSync(join(programs, 'sync.told'), 'utf8')).toBe(`-f ${folder}\n`);
+  });
+
+  test.each([
+    ['there is no program for that', ''],
+    ['the program for that fails', '#!/bin/sh\nexit 1\n'],
+  ])('finds the records of a harvest, flushed one by one, where %s', async (_why, program) => {
+    const folder = tempFolder();
+    const names = ['A-1', 'A-2', 'A-3'];
+    writeFiles(
+      folder,
+      names.map((name) => ({ name, content: name })),
     );
-    expect(seen.filter((event) => event === 'flush draft')).toHaveLength(3);
-    expect(seen.filter((event) => event.startsWith('flush ') && event !== 'flush draft')).toEqual([seen.at(-1)]);
+    const programs = tempFolder();
+    if (program !== '') writeFileSync(join(programs, 'sync'), program, { mode: 0o700 });
+    const seen = await watchDisk(() => withPath(programs, () => flushFiles(folder)));
+    expect(seen.slice(0, -1).sort()).toEqual(names.map((name) => `flush ${name}`));
     expect(seen.at(-1)).toBe(`flush ${basename(folder)}`);
   });
 
