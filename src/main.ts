@@ -39,6 +39,11 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const json = args.includes('--json');
   try {
     refuseUnknownLanguage(args, world);
+    if (json && args.length === 2 && args.includes('--version')) {
+      const { lookAtProgram } = await import('./flows/checks/look-at-program.ts');
+      world.streams.stdout.write(`${JSON.stringify(lookAtProgram())}\n`);
+      return 0;
+    }
     const program = await buildProgram(run, world.streams, spokenLanguage(), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {

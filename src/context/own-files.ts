@@ -30,7 +30,7 @@ export function readMappingToChange(context: Context): Mapping {
   const mapping = readMappingFile(context);
   const [first] = mapping.issues;
   if (first === undefined) return mapping;
-  throw new UsageError(`${placeText({ ...first, file: mapping.file })}: ${first.message}`, {
+  throw new UsageError(`${placeText(first.with({ file: mapping.file }))}: ${first.message}`, {
     hint: t`Mend the file; \`${cmd`pas vocab map check`}\` lists all that is wrong with it.`,
   });
 }

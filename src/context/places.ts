@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { posix, win32 } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,13 +26,39 @@ export function givenVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-/** A relative path in an XDG variable is ignored (XDG Base Directory Specification): else every folder had a pace of its own. */
-export function placesFrom(environment: Environment): Places {
+/** What the places depend on, besides the environment. */
+export type System = {
+  readonly platform: NodeJS.Platform;
+  readonly homeFolder: string;
+  /** As the system has it in its register, whatever the environment says; undefined for a user who is in none, as in some containers. */
+  readonly accountFolder: string | undefined;
+  exists(path: string): boolean;
+};
+
+/**
+ * Data and state lie where a variable says, else where the system has such things, else where an older version made them.
+ * Neither lies in the other: who copies the data does not take the state along.
+ * A relative path in a variable is ignored (XDG Base Directory Specification): else every folder had a pace of its own.
+ */
+export function placesFrom(environment: Environment, system: System = thisSystem()): Places {
+  const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const given = givenVariables(environment);
-  const xdg = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
-  const userHome = given['HOME'] ?? homedir();
-  const home = given['PAS_HOME'] ?? join(xdg('XDG_DATA_HOME') ?? join(userHome, '.local', 'share'), 'pas');
-  const stateHome = xdg('XDG_STATE_HOME') ?? join(accountHome() ?? userHome, '.local', 'state');
+  const absolute = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
+  const userHome = given['HOME'] ?? system.homeFolder;
+  const accountHome = system.accountFolder ?? userHome;
+  const place = (kind: 'data' | 'state', variable: string): string => {
+    const named = absolute(variable);
+    if (named !== undefined) return join(named, 'pas');
+    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(accountHome, '.local', 'state', 'pas');
+    const applications =
+      system.platform === 'win32'
+        ? (absolute('LOCALAPPDATA') ?? join(accountHome, 'AppData', 'Local'))
+        : join(kind === 'data' ? userHome : accountHome, 'Library', 'Application Support');
+    const own = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
+    return !system.exists(own) && system.exists(older) ? older : own;
+  };
+  const home = given['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
+  const state = place('state', 'XDG_STATE_HOME');
   return {
     home,
     configFile: join(home, 'config.toml'),
@@ -42,9 +68,21 @@ export function placesFrom(environment: Environment): Places {
     mappingFile: join(home, 'mapping.csv'),
     schemasFolder: join(home, 'schemas'),
     secretsFile: join(home, 'secrets.json'),
-    paceFile: join(stateHome, 'pas', 'pace.sqlite'),
-    memoryFile: join(stateHome, 'pas', 'outboxes.sqlite'),
+    paceFile: join(state, 'pace.sqlite'),
+    memoryFile: join(state, 'outboxes.sqlite'),
   };
+}
+
+function thisSystem(): System {
+  return { platform: process.platform, homeFolder: homedir(), accountFolder: accountFolder(), exists: existsSync };
+}
+
+function accountFolder(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -55,15 +93,6 @@ export function keptLanguage(environment: Environment): string | undefined {
   try {
     const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);
     return /^\s*lang\s*=\s*["']([^"']*)["']/m.exec(beforeTables)?.[1];
-  } catch {
-    return undefined;
-  }
-}
-
-/** The user's home as the system knows it; undefined for a user who is in no register, as in some containers. */
-function accountHome(): string | undefined {
-  try {
-    return userInfo().homedir;
   } catch {
     return undefined;
   }

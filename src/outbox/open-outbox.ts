@@ -4,7 +4,14 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
+import {
+  asDatabaseError,
+  type Database,
+  openDatabase,
+  refuseUnsafeSqlite,
+  type Statement,
+  sqliteVersion,
+} from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { systemProcesses } from './process-table.ts';
 
@@ -39,7 +46,7 @@ const LONG_UPGRADE_BYTES = 32 * 1024 * 1024;
 
 /**
  * @param onLongUpgrade told before a large outbox of an earlier pas is brought up to date, which takes seconds
- * @throws DatabaseError when the file cannot be opened or is damaged
+ * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe for it
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => void): Outbox {
@@ -48,6 +55,7 @@ export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => voi
     const onUpgrade = (): void => {
       if (statSync(path).size > LONG_UPGRADE_BYTES) onLongUpgrade?.();
     };
+    refuseUnsafeSqlite(path, sqliteVersion(database));
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox'), onUpgrade));
   } catch (thrown) {
     database.close();

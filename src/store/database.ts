@@ -19,6 +19,24 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
   return new Constructor(...file);
 }
 
+export function sqliteVersion(database: Database): string {
+  return String(database.prepare('select sqlite_version()').pluck().get());
+}
+
+/** Until then, processes that used one WAL file side by side could damage it in rare moments (SQLite's release notes). */
+const SAFE_SINCE = [3, 51, 3];
+
+/** @throws DatabaseError for an SQLite in which several processes may damage a file that they share */
+export function refuseUnsafeSqlite(path: string, version: string): void {
+  const parts = version.split('.').map(Number);
+  const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
+  if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;
+  const since = SAFE_SINCE.join('.');
+  throw new DatabaseError(msg`${path} is not opened: SQLite ${version} may damage a file that several processes share.`, {
+    hint: msg`Install pas anew. It comes with an SQLite of its own, ${since} or newer.`,
+  });
+}
+
 type OpenOptions = {
   /** `full`: a commit survives a power cut (the outbox). `normal`: it survives a crash of the process (caches). */
   readonly synchronous: 'full' | 'normal';

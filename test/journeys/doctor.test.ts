@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -95,6 +95,14 @@ test.each([
   const { code, levels } = await diagnose(home);
   expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
   expect(code).toBe(exitCode);
+});
+
+test('a data folder that another program copies to other machines is named', async () => {
+  const within = makeHome({}, join(home.folder, 'Nextcloud'));
+  mkdirSync(within.env['PAS_HOME'] ?? '', { recursive: true });
+  const { levels, report } = await diagnose(within, '--offline');
+  expect(levels).toMatchObject({ home: 'warning' });
+  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain('is in a folder that is synchronised');
 });
 
 test('a clock that is off, a role with limits and a wrong schema location are said', async () => {

@@ -118,7 +118,7 @@ function nearestExisting(path: string): string {
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
   if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
   const there = places.filter((path) => existsSync(path));
-  const command = `chmod -R u+rwX,go-rwx ${there.map(shellWord).join(' ')}`;
+  const command = `chmod -R u+rwX,go-rwx ${there.map((path) => shellWord(path)).join(' ')}`;
   let open: readonly string[];
   try {
     open = there.flatMap(openToOthers);

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { packageRoot, packageVersion } from '../../base/package-root.ts';
+import { openSqlite, sqliteVersion } from '../../store/database.ts';
+
+/** What `pas --version --json` prints; see {@link lookAtProgram}. */
+type ProgramFacts = {
+  readonly version: string;
+  readonly runtime: { readonly name: 'node'; readonly version: string; readonly platform: string; readonly architecture: string };
+  readonly sqlite: string;
+  /** Of the package that holds libxml2. */
+  readonly libxml2_wasm: string;
+  /** `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the repository. */
+  readonly installed_from: { readonly kind: 'archive' | 'npm' | 'source'; readonly folder: string };
+};
+
+/** Stands beside the program in what `npm run release` packs. */
+const RUNTIME_FOLDER = 'runtime';
+
+/** What this is that runs, for a report of something that went wrong. */
+export function lookAtProgram(): ProgramFacts {
+  const memory = openSqlite(':memory:');
+  const sqlite = sqliteVersion(memory);
+  memory.close();
+  const { version, platform, arch } = process;
+  return {
+    version: packageVersion(),
+    runtime: { name: 'node', version: version.slice(1), platform, architecture: arch },
+    sqlite,
+    libxml2_wasm: versionOfPackage('libxml2-wasm'),
+    installed_from: { kind: kindOfInstallation(), folder: packageRoot },
+  };
+}
+
+function kindOfInstallation(): ProgramFacts['installed_from']['kind'] {
+  if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
+  return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
+}
+
+function versionOfPackage(name: string): string {
+  const [folder = ''] =
+    createRequire(import.meta.url)
+      .resolve.paths(name)
+      ?.map((folder) => join(folder, name))
+      .filter(existsSync) ?? [];
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}

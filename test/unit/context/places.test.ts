@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { placesFrom, type System } from '../../../src/context/places.ts';
+
+function system(platform: NodeJS.Platform, homeFolder: string, ...there: readonly string[]): System {
+  return { platform, homeFolder, accountFolder: homeFolder, exists: (path) => there.includes(path) };
+}
+
+const linux = system('linux', '/home/eva');
+const macOs = system('darwin', '/Users/eva');
+const windows = system('win32', 'C:\\Users\\Eva Nováková');
+
+/** Where the data lie, and the state. */
+function lies(environment: Record<string, string>, on: System): readonly string[] {
+  const { home, paceFile, memoryFile } = placesFrom(environment, on);
+  return [home, paceFile, memoryFile];
+}
+
+describe('data and state lie where the system has such things', () => {
+  test('on Linux', () => {
+    const state = '/home/eva/.local/state/pas';
+    expect(lies({}, linux)).toEqual(['/home/eva/.local/share/pas', `${state}/pace.sqlite`, `${state}/outboxes.sqlite`]);
+  });
+
+  test('on macOS', () => {
+    const pas = '/Users/eva/Library/Application Support/pas';
+    expect(lies({}, macOs)).toEqual([`${pas}/data`, `${pas}/state/pace.sqlite`, `${pas}/state/outboxes.sqlite`]);
+  });
+
+  test.each([{}, { LOCALAPPDATA: 'C:\\Users\\Eva Nováková\\AppData\\Local' }, { LOCALAPPDATA: 'Local' }])(
+    'on Windows, with %j',
+    (environment) => {
+      const pas = 'C:\\Users\\Eva Nováková\\AppData\\Local\\pas';
+      expect(lies(environment, windows)).toEqual([
+        `${pas}\\data`,
+        `${pas}\\state\\pace.sqlite`,
+        `${pas}\\state\\outboxes.sqlite`,
+      ]);
+    },
+  );
+
+  test('on Windows on another drive, where the variable says so', () => {
+    expect(lies({ LOCALAPPDATA: 'D:\\Data' }, windows)).toEqual([
+      'D:\\Data\\pas\\data',
+      'D:\\Data\\pas\\state\\pace.sqlite',
+      'D:\\Data\\pas\\state\\outboxes.sqlite',
+    ]);
+  });
+});
+
+test.each([linux, macOs, windows])('their own variables decide on $platform', (on) => {
+  const [drive, slash] = on === windows ? ['E:', '\\'] : ['', '/'];
+  const at = (...names: string[]): string => [drive, ...names].join(slash);
+  const environment = {
+    PAS_HOME: at('season'),
+    XDG_DATA_HOME: at('data'),
+    XDG_STATE_HOME: at('state'),
+    LOCALAPPDATA: at('local'),
+  };
+  expect(lies(environment, on).slice(0, 2)).toEqual([at('season'), at('state', 'pas', 'pace.sqlite')]);
+  expect(lies({ ...environment, PAS_HOME: '' }, on)[0]).toBe(at('data', 'pas'));
+});
+
+test.each([
+  [macOs, '/Users/eva/.local/share/pas', '/Users/eva/.local/state/pas', '/Users/eva/Library/Application Support/pas/data'],
+  [
+    windows,
+    'C:\\Users\\Eva Nováková\\.local\\share\\pas',
+    'C:\\Users\\Eva Nováková\\.local\\state\\pas',
+    'C:\\Users\\Eva Nováková\\AppData\\Local\\pas\\data',
+  ],
+])('what an older version made is found on $platform, until there is something in the new place', (on, data, state, own) => {
+  const before = { ...on, exists: (path: string) => [data, state].includes(path) };
+  expect(lies({}, before)[0]).toBe(data);
+  expect(lies({}, before)[1]?.startsWith(state)).toBe(true);
+  expect(lies({}, { ...on, exists: () => true })[0]).toBe(own);
+});
+
+test('another HOME moves the data, and neither the pace nor what is known of outboxes', () => {
+  expect(lies({ HOME: '/tmp/other' }, linux)).toEqual([
+    '/tmp/other/.local/share/pas',
+    '/home/eva/.local/state/pas/pace.sqlite',
+    '/home/eva/.local/state/pas/outboxes.sqlite',
+  ]);
+});
