@@ -8,7 +8,7 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (error.code !== 'EPIPE') unwritten ??= error;
   });
-  if (fstatSync(stream.fd).isFile()) stream._write = writeWhole;
+  if (isFile(stream)) stream._write = writeWhole;
 }
 process.on('exit', () => {
   if (unwritten === undefined || process.exitCode !== 0) return;
@@ -16,6 +16,15 @@ process.on('exit', () => {
   process.stderr.write(`pas: ${t`the output could not be written: ${message}`}\n`);
   process.exitCode = 5;
 });
+
+/** On Windows a program may be begun without anything to write to, as by a schedule. */
+function isFile({ fd }) {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** Node writes to a file once, of which a disk that fills up takes a part without an error. This goes on until all is there. */
 function writeWhole(bytes, _encoding, done) {

