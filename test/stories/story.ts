@@ -95,6 +95,8 @@ class Story {
   #untoldMs = Number.NEGATIVE_INFINITY;
   /** When a run last said that all is there. */
   #completeMs = 0;
+  /** Settled when the last request is. */
+  #lastAnswer: Promise<unknown> = Promise.resolve();
 
   constructor(service: StoryService, client: StoryClient, version: string, random: Random, send: Exchange, tally: Tally) {
     this.#service = service;
@@ -164,6 +166,8 @@ class Story {
       } else if (thrown instanceof PasError || thrown instanceof NoAnswerError) this.#tally.failed += 1;
       else throw new Broken(`a bug: ${thrown.message}`, { cause: thrown });
       return thrown;
+    } finally {
+      await this.#lastAnswer;
     }
   }
 
@@ -193,7 +197,7 @@ class Story {
     const [service, random] = [this.#service, this.#random];
     const sinceMs = service.nowMs;
     let [asked, acts, faults] = [0, 0, 0];
-    return async (request) => {
+    const spoiled: Exchange = async (request) => {
       asked += 1;
       if (asked > plan.killAfter) throw new Killed('killed');
       if (asked > MOST_REQUESTS || service.nowMs - sinceMs > MOST_RUN_MS) throw new Endless(`${asked} requests`);
@@ -207,6 +211,12 @@ class Story {
       this.#tally.faults += 1;
       await service.spoil(random.pick(FAULTS));
       return this.#send(request).finally(() => service.unspoil());
+    };
+    // A page may be asked for ahead: its fault must not meet what the story itself asks for, nor the next run.
+    return (request) => {
+      const answer = this.#lastAnswer.then(() => spoiled(request));
+      this.#lastAnswer = answer.catch(() => {});
+      return answer;
     };
   }
 
