@@ -7,33 +7,52 @@ import { readYaml } from './support/read-yaml.ts';
 import { inBash, layOut, runPage } from './support/run-page.ts';
 import { makeHome } from './support/run-pas.ts';
 
-test.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names is there', (page) => {
+/** A row of a table ends with a test, a bullet with one or more below it, or is one. */
+const NAMED_TEST = /(?:^|\| | )`(test\/[\w./-]+\.test\.ts)`: (.+?)(?: \|)?$/;
+/** What these say is no promise of what the program does. */
+const WITHOUT_PROMISE = ['Reporting', 'What is worth protecting', 'How it is tested'];
+const PAGES_OF_PROMISES = ['SECURITY.md', 'docs/reliability.md'];
+
+describe.each(PAGES_OF_PROMISES)('%s', (page) => {
   const root = join(import.meta.dirname, '..');
-  const named = [...readFileSync(join(root, page), 'utf8').matchAll(/(?:\|| -) `(test\/[\w./-]+)`: (.+?)(?: \|)?$/gm)];
-  expect(named.length).toBeGreaterThan(5);
-  const missing = named.filter(([, file = '', title = '']) => {
-    const path = join(root, file);
-    return !existsSync(path) || ![`'${title}'`, `"${title}"`].some((quoted) => readFileSync(path, 'utf8').includes(quoted));
+  const text = readFileSync(join(root, page), 'utf8');
+
+  test('names tests that there are', () => {
+    const named = text.split('\n').flatMap((line) => [NAMED_TEST.exec(line) ?? []].filter(({ length }) => length > 0));
+    expect(named.length).toBeGreaterThan(30);
+    const missing = named.filter(([, file = '', title = '']) => {
+      const path = join(root, file);
+      return !existsSync(path) || ![`'${title}'`, `"${title}"`].some((quoted) => readFileSync(path, 'utf8').includes(quoted));
+    });
+    expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
+    const mentioned = text.match(/`test\/[^`]+\.test\.ts`/g) ?? [];
+    const elsewhere = text.slice(text.indexOf('## How it is tested')).match(/`test\/[^`]+\.test\.ts`/g) ?? [];
+    expect(named).toHaveLength(mentioned.length - elsewhere.length);
   });
-  expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
+
+  test('names a test of each promise', () => {
+    const [, ...sections] = text.split(/^##+ /m);
+    const unproven = sections.flatMap((section) => {
+      const [title = '', ...lines] = section.split('\n');
+      if (WITHOUT_PROMISE.includes(title)) return [];
+      const promises = promisesOf(lines);
+      if (promises.length === 0) return [`${title}: nothing`];
+      return promises.filter((promise) => !promise.some((line) => NAMED_TEST.test(line))).map(([first]) => `${title}: ${first}`);
+    });
+    expect(unproven).toEqual([]);
+  });
 });
 
-/** What these say is no promise of what the program does, or names its tests at the end of the page. */
-const WITHOUT_PROMISE = ['Reporting', 'What is worth protecting', 'Against whom'];
-
-test.each(['SECURITY.md', 'docs/reliability.md'])('every section of %s that makes a promise names a test of it', (page) => {
-  const [, ...sections] = readFileSync(join(import.meta.dirname, '..', page), 'utf8').split(/^## /m);
-  const titled = sections.map((text) => ({ title: text.split('\n', 1)[0] ?? '', text }));
-  const bare = titled.filter(({ title, text }) => !WITHOUT_PROMISE.includes(title) && !/`test\/[\w./-]+`/.test(text));
-  expect(bare.map(({ title }) => title)).toEqual([]);
-});
-
-test('every promise of reliability names its test', () => {
-  const page = readFileSync(join(import.meta.dirname, '..', 'docs/reliability.md'), 'utf8');
-  const promised = page.split(/^(?=- \*\*|\S)/m).filter((text) => text.startsWith('- **'));
-  expect(promised.length).toBeGreaterThan(15);
-  expect(promised.filter((text) => !text.includes('\n  - `test/'))).toEqual([]);
-});
+/** Rows without the head of their table, and bullets with all that stands below them. */
+function promisesOf(lines: readonly string[]): string[][] {
+  const promises: string[][] = [];
+  lines.forEach((line, at) => {
+    const isHead = /^\|-/.test(line) || /^\|-/.test(lines[at + 1] ?? '');
+    if (/^(?:- |\| )/.test(line) && !isHead) promises.push([line]);
+    else if (/^ {2}\S/.test(line)) promises.at(-1)?.push(line);
+  });
+  return promises;
+}
 
 test('the documentation and the man page together stay under 25,000 words', () => {
   const root = join(import.meta.dirname, '..');

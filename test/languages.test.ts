@@ -141,6 +141,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
   ['flags that only the scripts of shells use', /^src\/commands\/setup\/complete\.ts$/, /./],
   ['an example', /^src\/commands\/setup\/completion\.ts$/, /^source /],
+  ['a folder of macOS', /^src\/context\/places\.ts$/, /^Application Support$/],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],

@@ -2,57 +2,74 @@ import { t } from './language.ts';
 import type { Message } from './message.ts';
 
 /** One finding about data: where it stands, which element and rule it concerns, what is wrong and what to do. */
-export type Issue = {
+export class Issue {
   /** Stable name of the rule, kebab-case, for programs. */
-  readonly rule: string;
+  declare readonly rule: string;
   /** What is wrong, in one sentence, and then what to do about it. */
-  readonly says: Message;
-  /** The same in words, in the language of whoever reads it. */
-  readonly message: string;
+  declare readonly says: Message;
   /** A warning does not keep a find from being queued. */
-  readonly severity: 'error' | 'warning';
+  declare readonly severity: 'error' | 'warning';
   /** Element name as the contract writes it. */
-  readonly element?: string;
+  declare readonly element?: string;
   /** The find's local id. */
-  readonly find?: string;
-  readonly file?: string;
+  declare readonly find?: string;
+  declare readonly file?: string;
   /** Sheet of a workbook, or layer of a GeoPackage. */
-  readonly sheet?: string;
+  declare readonly sheet?: string;
   /** Row of the table as a person counts: the header is row 1. Of a feature, waypoint or find its number. */
-  readonly row?: number;
+  declare readonly row?: number;
   /** What `row` counts, where it is no row of a spreadsheet. */
-  readonly unit?: 'feature' | 'waypoint' | 'find';
+  declare readonly unit?: 'feature' | 'waypoint' | 'find';
   /** Header text of the column. */
-  readonly column?: string;
+  declare readonly column?: string;
   /** Line of an XML document, from 1. */
-  readonly line?: number;
-};
+  declare readonly line?: number;
+
+  constructor(issue: Fields) {
+    Object.assign(this, issue);
+  }
+
+  /** What it says, in the language of whoever reads it: words are made when they are read, since a table may have 100,000 issues. */
+  get message(): string {
+    return String(this.says);
+  }
+
+  /** The same finding in another place, or weighed otherwise. */
+  with(changes: Partial<Fields>): Issue {
+    return new Issue({ ...this, ...changes });
+  }
+
+  /** For where there is no such place to name. */
+  without(...places: readonly (keyof Where)[]): Issue {
+    const issue = new Issue(this);
+    for (const place of places) Reflect.deleteProperty(issue, place);
+    return issue;
+  }
+
+  toJSON(): Fields & { readonly message: string } {
+    return { ...this, message: this.message };
+  }
+}
+
+type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
+
+/** Where it stands. */
+type Where = Omit<Fields, 'rule' | 'says' | 'severity'>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
 }
 
-type Where = Omit<Issue, 'rule' | 'says' | 'message' | 'severity'>;
-
 export function errorIssue(rule: string, says: Message, where: Where = {}): Issue {
-  return issueOf({ rule, says, severity: 'error', ...where });
+  return new Issue({ rule, says, severity: 'error', ...where });
 }
 
 export function warningIssue(rule: string, says: Message, where: Where = {}): Issue {
-  return issueOf({ rule, says, severity: 'warning', ...where });
-}
-
-export function issueOf(issue: Omit<Issue, 'message'>): Issue {
-  return {
-    ...issue,
-    get message() {
-      return String(issue.says);
-    },
-  };
+  return new Issue({ rule, says, severity: 'warning', ...where });
 }
 
 /** "season.csv, row 4, column obdobi" */
-export function placeText(issue: Issue): string {
+export function placeText(issue: Where): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(issue.file);
   const { sheet, row, line, column } = issue;

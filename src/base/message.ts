@@ -63,7 +63,10 @@ export class Command {
   toString(): string {
     const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
     const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
-    return filled(`${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`, this.values.map(shellWord));
+    return filled(
+      `${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`,
+      this.values.map((value) => shellWord(value)),
+    );
   }
 
   toJSON(): string {

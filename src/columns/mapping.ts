@@ -222,7 +222,7 @@ function sameName(one: string, other: string): boolean {
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const found = rows
     .filter(({ confirmed }) => confirmed)
-    .flatMap((row) => issueOf(row, standingOf(row, lookupTerm)).map((issue) => ({ ...issue, file, row: row.row })));
+    .flatMap((row) => issueOf(row, standingOf(row, lookupTerm)).map((issue) => issue.with({ file, row: row.row })));
   return [...issues, ...found];
 }
 

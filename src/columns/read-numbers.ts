@@ -46,7 +46,7 @@ export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]
     const [localId, identCely, value] = [cellOf(row, 'local_id'), cellOf(row, 'ident_cely'), cellOf(row, 'evidencni_cislo')];
     const problem = problemOf(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });
-    else issues.push({ ...problem, ...place });
+    else issues.push(problem.with(place));
   }
   return { rows, issues };
 }

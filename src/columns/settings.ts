@@ -73,12 +73,7 @@ function readGroup(group: readonly Setting[], localId: string, context: RowConte
   const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
   const { columns } = readColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
   const { find, issues } = mapRow(row, localId, columns, context);
-  return { find, issues: issues.map(withoutPlace) };
-}
-
-/** There is no file and no row to name. */
-function withoutPlace({ file: _file, row: _row, ...issue }: Issue): Issue {
-  return issue;
+  return { find, issues: issues.map((issue) => issue.without('file', 'row')) };
 }
 
 function twice(settings: readonly Setting[]): Issue[] {

@@ -27,7 +27,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
     return [errorIssue('xml-not-well-formed', error.says, { file, line: error.line })];
   }
   const violations = schema.check(bytes);
-  if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => ({ ...issue, file }));
+  if (violations.some((issue) => issue.rule === 'xml-not-well-formed')) return violations.map((issue) => issue.with({ file }));
   const find = childOf(document.root, 'samostatny_nalez', namespaceOf(schema.profile));
   const issues = [
     ...violations,
@@ -36,7 +36,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
     ...lostTexts(document, find),
     ...(find === undefined ? [] : findIssues(document, find, context, violations)),
   ];
-  return issues.map((issue) => ({ ...issue, file }));
+  return issues.map((issue) => issue.with({ file }));
 }
 
 /** The service looks for its own prefix on the root and for one exact pair of addresses (service facts 4.1, step 4). */
@@ -106,10 +106,10 @@ function findIssues(document: XmlDocument, find: XmlElement, context: Validation
   const reported = new Set(violations.map((issue) => issue.element));
   for (const judge of [() => literalIssues(document, find, elementOf), () => checkRules(asFind(elements), context)]) {
     const fresh = judge().filter((issue) => issue.element === undefined || !reported.has(issue.element));
-    issues.push(...fresh.map((issue) => ({ ...issue, line: lineOf(document, elementOf(issue.element ?? '') ?? find) })));
+    issues.push(...fresh.map((issue) => issue.with({ line: lineOf(document, elementOf(issue.element ?? '') ?? find) })));
     for (const issue of fresh) reported.add(issue.element);
   }
-  return issues.map(({ find: _localId, ...issue }) => issue);
+  return issues.map((issue) => issue.without('find'));
 }
 
 function asFind(elements: FindElements): Find {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts';
-import { errorIssue, type Issue, issueOf } from '../base/issue.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -141,7 +141,7 @@ function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation
     if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
     if (told.has(issue.element)) return [];
     told.add(issue.element);
-    return of.map((stray) => issueOf({ ...issue, line: lineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
+    return of.map((stray) => issue.with({ line: lineAt(parsed.bytes, stray.start), says: strayTextMessage(stray) }));
   });
 }
 

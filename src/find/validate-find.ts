@@ -18,6 +18,6 @@ export function validateFind(find: Find, context: ValidationContext): ValidatedF
   const issues = checkRules(find, context);
   const document = buildDocument(find, context.schema.profile);
   if (hasErrors(issues)) return { document, issues };
-  const violations = context.schema.check(document).map((issue) => ({ ...issue, find: find.localId, ...find.source }));
+  const violations = context.schema.check(document).map((issue) => issue.with({ find: find.localId, ...find.source }));
   return { document, issues: [...issues, ...violations] };
 }

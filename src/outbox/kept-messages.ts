@@ -1,4 +1,4 @@
-import { type Issue, issueOf } from '../base/issue.ts';
+import { Issue } from '../base/issue.ts';
 import { fromKept, type Kept, type Message, toKept } from '../base/message.ts';
 
 /** What people read of an entry, as the outbox keeps it: JSON, in no language. */
@@ -19,5 +19,5 @@ export function issuesText(issues: readonly Issue[]): string | null {
 
 export function readIssues(text: string | null): Issue[] {
   const issues = JSON.parse(text ?? '[]') as (Omit<Issue, 'says' | 'message'> & { readonly message: Kept })[];
-  return issues.map(({ message, ...issue }) => issueOf({ ...issue, says: fromKept(message) as Message }));
+  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: fromKept(message) as Message }));
 }

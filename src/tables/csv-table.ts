@@ -54,7 +54,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
       const faults = rowFaults(record, header, delimiter, messages);
       if (faults.length === 0) rowCount += 1;
       else left.add(record.row);
-      for (const fault of faults) issues.push({ ...fault, file, row: record.row });
+      for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
       refuseTooLarge(file, { faults: issues.length });
     }
   }

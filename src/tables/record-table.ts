@@ -30,7 +30,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     else {
       for (const name of record.values.keys()) columns.add(name);
       const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
-      for (const fault of faults) issues.push({ ...fault, ...rowPlaceOf(place, { ...record, cells: [] }) });
+      for (const fault of faults) issues.push(fault.with(rowPlaceOf(place, { ...record, cells: [] })));
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
     }

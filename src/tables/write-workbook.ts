@@ -1,5 +1,6 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
+import { isRealDate } from '../find/read-date.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { wordOf } from './export-text.ts';
 import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
@@ -27,10 +28,8 @@ function widthOf(cell: Cell): number {
 
 /** Undefined for a text that is no day as `YYYY-MM-DD`, or one before the calendar of spreadsheets begins. */
 export function dateCell(text: string): Cell | undefined {
-  if (!/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/.test(text)) return undefined;
-  const day = new Date(`${text}T00:00:00Z`);
-  const isReal = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-  return isReal ? { value: day, type: Date, format: 'yyyy-mm-dd' } : undefined;
+  if (!/^(?:19|[2-9]\d)/.test(text) || !isRealDate(text)) return undefined;
+  return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
 }
 
 export function headingCell(text: string): Cell {

@@ -61,7 +61,7 @@ export async function readXlsx(file: string, bytes: Buffer, named?: string, head
       return;
     }
     wrong.push(...widthFaults(place, cells, header, row));
-    wrong.push(...cellFaults(cells.slice(0, header.length), header).map((fault) => ({ ...fault, ...place, row })));
+    wrong.push(...cellFaults(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row })));
     issues.push(...wrong);
     refuseTooLarge(file, { faults: issues.length });
     if (hasErrors(wrong)) left.add(row);

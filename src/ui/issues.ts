@@ -23,7 +23,9 @@ export function printIssues(
   const kinds = new Map<string, Issue[]>();
   for (const issue of sorted) {
     const kind = sorted.length <= MOST_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
-    kinds.set(kind, [...(kinds.get(kind) ?? []), issue]);
+    const alike = kinds.get(kind);
+    if (alike === undefined) kinds.set(kind, [issue]);
+    else alike.push(issue);
   }
   let isAll = true;
   for (const alike of kinds.values()) {

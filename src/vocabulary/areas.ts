@@ -33,6 +33,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     return polygon;
   };
   let last: number | undefined;
+  let harvested: boolean | undefined;
   return (longitude, latitude) => {
     const holds = (term: number): boolean => contains(polygonOf(term), longitude, latitude);
     const holder =
@@ -41,7 +42,8 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
         : areasTouching(vocabulary, AREA_SET, squareAround(longitude, latitude, 0)).find(holds);
     last = holder;
     if (holder !== undefined) return { kind: 'inside', area: nameOf(holder) };
-    if (!isHarvested(vocabulary, AREA_SET)) return { kind: 'not-harvested' };
+    harvested ??= isHarvested(vocabulary, AREA_SET);
+    if (!harvested) return { kind: 'not-harvested' };
     const [lonM, latM] = metresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {

@@ -21,15 +21,20 @@ export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MOST_CANDIDATES = 5;
 
-/** Looks a cell up by identifier, else by Czech or English name. A table repeats its cells, so answers are kept. */
-export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
-  const answers = new Map<string, TermAnswer>();
-  return (setSpec, cell) => {
-    const key = `${setSpec}\n${cell}`;
-    const answer = answers.get(key) ?? lookupTerm(vocabulary, setSpec, cell.trim());
+/** A table repeats its cells, so answers are kept. */
+function remembered<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
+  const answers = new Map<string, Answer>();
+  return (...words) => {
+    const key = words.join('\n');
+    const answer = answers.get(key) ?? look(...words);
     answers.set(key, answer);
     return answer;
   };
+}
+
+/** Looks a cell up by identifier, else by Czech or English name. */
+export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
+  return remembered((setSpec, cell) => lookupTerm(vocabulary, setSpec, cell.trim()));
 }
 
 function lookupTerm(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
@@ -94,7 +99,7 @@ export type LookupProject = (ident: string) => ProjectAnswer;
 const PROJECT_SET = 'projekt';
 
 export function makeProjectLookup(vocabulary: Vocabulary): LookupProject {
-  return (ident) => {
+  return remembered((ident) => {
     const term = termByIdent(vocabulary, ident.trim());
     // What has vanished may merely be out of sight for the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
@@ -110,5 +115,5 @@ export function makeProjectLookup(vocabulary: Vocabulary): LookupProject {
       stav: facts['stav'] === undefined ? null : Number(facts['stav']),
       organisation: facts['organizace'] ?? '',
     };
-  };
+  });
 }

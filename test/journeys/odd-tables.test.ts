@@ -156,6 +156,8 @@ test('the numbers of a register are imported by a column map, which the wizard w
   for (const line of ['"č. sáčku" = "local_id"', '"evid. č. muzea" = "evidencni_cislo"', '"předmět" = "ignore"'])
     expect(map).toContain(line);
   expect((await own.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(2);
+  const named = await own.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--force', '--header-row', '2');
+  expect(named.stderr).toContain('pas number import register.csv --map register.map.toml --header-row 2 --dry-run');
   const done = await own.json<{ queued: number; numbers: unknown[] }>(
     'number',
     'import',

@@ -89,6 +89,8 @@ describe('in bash', () => {
     ['pas vo', ['vocab']],
     ['pas vocab ma', ['map']],
     ['pas help sta', ['status']],
+    ['pas help --a', ['--all']],
+    ['pas help status --a', []],
     ['pas push --take', ['--take-over']],
     ['pas --lang ', ['en', 'cs']],
     ['pas push --lang c', ['cs']],

@@ -61,6 +61,39 @@ test('in Czech: everything is taken by Enter', async () => {
   expect(map).toContain('pristupnost = ');
 });
 
+test('of a table under a title the row of names is found and shown, and another one can be named', async () => {
+  home.file('titled.csv', 'Sezóna 2024;\nVýkop u brodu;\nsáček;předmět\n7;spona\n8;mince\n');
+  await using found = await startTerminal(['import', 'titled.csv', '--wizard'], home, TALL);
+  await found.expect('Row 3 is read as the names of the columns (sáček, předmět');
+  await answer(found, 'Take all of it', 'stop', '❯ Stop');
+  expect((await found.ended()).code).toBe(130);
+  await using named = await startTerminal(['import', 'titled.csv', '--wizard', '--header-row', '4'], home, TALL);
+  await named.expect('spona', 'Take all of it');
+  await answer(named, 'Take all of it', 'stop', '❯ Stop');
+  expect((await named.ended()).code).toBe(130);
+});
+
+test('numbers of a museum under a title are looked at, shown and queued', async () => {
+  await expectDone(
+    home.pas(
+      'import',
+      home.file(
+        'two.csv',
+        'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;HES-000865\nZ-2;C-202400101;1;4326;HES-000865\n',
+      ),
+    ),
+  );
+  home.file('numbers.csv', 'Přírůstky 2024;\n;\nsáček;evid. č.\nZ-1;A 1/2024\nZ-2;A 2/2024\n');
+  await using terminal = await startTerminal(['number', 'import', 'numbers.csv', '--wizard'], home, TALL);
+  await terminal.expect('Row 3 is read as the names of the columns');
+  await answer(terminal, 'Write the column map', 'y');
+  const { code, screen } = await terminal.ended();
+  expect(code).toBe(0);
+  expect(screen).toContain('Next: pas number import numbers.csv --map numbers.map.toml --dry-run');
+  const queued = await expectDone(home.pas('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml'));
+  expect(queued.stdout).toContain('2 numbers: 2 queued');
+});
+
 test('stopped, interrupted or killed in the middle, nothing is written', async () => {
   home.file('third.csv', 'inv. č.;předmět\n7;spona\n');
   const before = readdirSync(home.folder);

@@ -91,7 +91,7 @@ async function wantsAnother(prompt: Prompt): Promise<boolean> {
 function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
   const { terminal } = context;
   // There is one find, and no table: its number says nothing here.
-  const issues = added.issues.map(({ column: _column, find: _find, ...issue }) => issue);
+  const issues = added.issues.map((issue) => issue.without('column', 'find'));
   printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
   if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
   else terminal.line(savedText(added));

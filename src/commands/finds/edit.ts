@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue } from '../../base/issue.ts';
+import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -108,7 +108,10 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   const find = stored.localId;
   const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
   if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
-  printIssues(terminal, issues.map(withoutPlace));
+  printIssues(
+    terminal,
+    issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
+  );
   const shown = printable(find);
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
   if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
@@ -128,10 +131,6 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     issues: issueValues(issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-function withoutPlace({ file: _file, row: _row, column: _column, find: _find, ...issue }: Issue): Issue {
-  return issue;
 }
 
 function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {

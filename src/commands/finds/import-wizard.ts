@@ -11,6 +11,7 @@ import { offerSources, openValidationContext, photoRootOf } from '../../context/
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, strangeLines } from '../../flows/interview/table-texts.ts';
 import { lookAtNumbers, lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts';
+import type { Table } from '../../tables/table.ts';
 import { printable } from '../../text/printable.ts';
 import { wrapped } from '../../text/wrap.ts';
 import { issueValue } from '../../ui/issues.ts';
@@ -28,7 +29,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const say = sayerOf(context);
   const look = await openLook(context, file, mapFile, options);
   const { proposed } = look;
-  for (const { severity, row, message } of look.table.issues) if (severity === 'warning' && row === undefined) say([message]);
+  sayHowRead(look.table, say);
   const [name, rows] = [basename(file), look.table.rowCount];
   say([
     ngettext(
@@ -94,14 +95,26 @@ export async function runNumberWizard(context: Context, given: string, options: 
   const { file, mapFile, asks } = whatToLookAt(context, [given], options);
   const table = await readTableOrInput(context, file, options);
   const { proposed, write } = lookAtNumbers(table, mapFile, await openValidationContext(context));
-  sayerOf(context)(overviewLines({ ...proposed, undecided: [] }));
+  const say = sayerOf(context);
+  sayHowRead(table, say);
+  say(overviewLines({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
   for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Say in ${mapFile} which one it is.`);
   terminal.line(t`Written: ${mapFile}`);
   terminal.value({ map: mapFile, undecided: proposed.undecided });
-  terminal.note(t`Next: ${cmd`pas number import ${file} --map ${mapFile} --dry-run`}`);
+  const { headerRow } = options;
+  terminal.note(
+    headerRow === undefined
+      ? t`Next: ${cmd`pas number import ${file} --map ${mapFile} --dry-run`}`
+      : t`Next: ${cmd`pas number import ${file} --map ${mapFile} --header-row ${headerRow} --dry-run`}`,
+  );
   return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
+}
+
+/** Such as which row was found to hold the names of the columns. */
+function sayHowRead({ issues }: Table, say: (lines: readonly string[]) => void): void {
+  for (const { severity, row, message } of issues) if (severity === 'warning' && row === undefined) say([message]);
 }
 
 async function openLook(context: Context, file: string, mapFile: string, options: ImportOptions) {

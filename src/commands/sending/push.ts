@@ -156,7 +156,9 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
   });
   if (uncertain > 0) return 'uncertain';
   const walls = result.leftOut.map(exitOfWall);
-  if (walls.includes('notAllowed')) return 'notAllowed';
+  // What the profile's account has queued is not sent with the token of another one.
+  const isAnothers = result.sentAs !== undefined && result.sentAs !== outbox.username && queued > 0;
+  if (walls.includes('notAllowed') || (isAnothers && stopCause === undefined)) return 'notAllowed';
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';

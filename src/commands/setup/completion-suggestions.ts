@@ -45,7 +45,8 @@ export function suggestionsFor({ program, globalOptions }: Outline, typed: reado
   }
   if (partial.startsWith('-') && !walked.flagsAreOver) {
     const flags = options.map(({ long, summary }) => ({ text: long, summary }));
-    return suggest([...flags, { text: '--help', summary: '' }], NOTHING, partial);
+    const all = typed[0] === 'help' && walked.path.length === 0 ? [{ text: '--all', summary: '' }] : [];
+    return suggest([...all, ...flags, { text: '--help', summary: '' }], NOTHING, partial);
   }
   if (command.commands.length > 0) {
     return suggest(

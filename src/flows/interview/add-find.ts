@@ -64,7 +64,7 @@ function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
 
 async function photoProblems({ answers }: Adding, { photos, localId }: Find): Promise<Issue[]> {
   const inspected = await Promise.all(photos.map((path) => answers.inspectPhotograph(path)));
-  return inspected.flatMap(({ issues }) => issues.map((issue) => ({ ...issue, find: localId })));
+  return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
 export type Asking = Pick<InterviewWorld, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };

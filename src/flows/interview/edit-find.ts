@@ -172,9 +172,9 @@ function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm
   const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
   const issues = [...mapped.issues, ...(first?.issues ?? [])];
   const find = first?.find;
-  const withoutTable = issues.map(({ file: _file, row: _row, column, ...issue }) => {
-    const element = issue.element ?? column;
-    return { ...issue, ...(element === undefined ? {} : { element }) };
+  const withoutTable = issues.map((issue) => {
+    const element = issue.element ?? issue.column;
+    return issue.with(element === undefined ? {} : { element }).without('file', 'row', 'column');
   });
   return { find, issues: withoutTable };
 }

@@ -80,8 +80,7 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
     ),
   );
   for (const { issue, rows: count } of commonest) {
-    const { file: _file, sheet: _sheet, ...place } = issue;
-    const where = placeText(place);
+    const where = placeText(issue.without('file', 'sheet'));
     const said = t`${count}× first in ${where}: ${issue.message}`;
     lines.push(`  ${said}`);
   }

@@ -38,10 +38,10 @@ function findsElsewhere(outbox: ServiceOutbox, names: readonly string[]): Stored
   return countElsewhere(outbox) === 0 ? [] : findsToCopy(outbox, allFinds(outbox));
 }
 
-export function leftAfterPush(outbox: ServiceOutbox, { oddlyAnswered }: PushResult) {
+export function leftAfterPush(outbox: ServiceOutbox, { oddlyAnswered, sentAs = outbox.username }: PushResult) {
   return {
     totals: entryTotals(outbox),
-    otherAccounts: countOfOthers(outbox),
+    otherAccounts: countOfOthers({ ...outbox, username: sentAs }),
     /** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */
     stillOdd: oddlyAnswered.filter((id) => entryById(outbox, id)?.state === 'queued').length,
   };

@@ -46,6 +46,8 @@ export type PushResult = {
   readonly throttled: number;
   readonly locked: number;
   readonly elapsedMs: number;
+  /** Whose user name it was made under: another one than the profile's where the token is another account's. Absent where nobody was asked. */
+  readonly sentAs: string | undefined;
   /** Entries whose last answer was outside the contract. */
   readonly oddlyAnswered: readonly number[];
   /** What is still queued because something refuses all that is like it. */
@@ -75,7 +77,7 @@ export async function push(context: PushContext): Promise<PushResult> {
   const elapsedMs = context.clock.monotonicMs() - startedMs;
   const { stopCause } = run;
   const leftOut = leftOutNow(context.walls, context.clock);
-  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], leftOut, stopCause };
+  return { ...run.counts, elapsedMs, oddlyAnswered: [...run.oddlyAnswered], sentAs: context.outbox.username, leftOut, stopCause };
 }
 
 async function sendAll(run: PushRun): Promise<void> {

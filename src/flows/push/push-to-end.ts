@@ -124,6 +124,7 @@ export async function pushToEnd(given: PushToEnd): Promise<PushResult> {
 
 export const NOTHING_SENT: PushResult = {
   ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
+  sentAs: undefined,
   oddlyAnswered: [],
   leftOut: [],
   stopCause: undefined,
@@ -160,6 +161,7 @@ export function joined(first: PushResult, second: PushResult): PushResult {
     throttled: first.throttled + second.throttled,
     locked: first.locked + second.locked,
     elapsedMs: first.elapsedMs + second.elapsedMs,
+    sentAs: second.sentAs ?? first.sentAs,
     oddlyAnswered: [...first.oddlyAnswered, ...second.oddlyAnswered],
     leftOut: second.leftOut,
     stopCause: second.stopCause,

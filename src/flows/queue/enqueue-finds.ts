@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { errorIssue, hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
+import { errorIssue, hasErrors, Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -104,7 +104,7 @@ async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFin
   const photoIssues: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
-    photoIssues.push(...issues.map((issue) => ({ ...issue, find: find.localId, ...find.source })));
+    photoIssues.push(...issues.map((issue) => issue.with({ find: find.localId, ...find.source })));
     if (photograph === undefined || hasErrors(issues)) continue;
     photographs.push(
       context.dryRun
@@ -161,7 +161,7 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
       ? [namesake(find, otherWalk)]
       : change === 'sent'
         ? [alreadySent(find, entry)]
-        : prepared.issues.map((issue) => ({ find: find.localId, ...find.source, ...issue }));
+        : prepared.issues.map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
   return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
 }
 

@@ -35,7 +35,7 @@ export function enqueueNumbers(
   return outbox.change(() => {
     const meant = rows.flatMap((row): Meant[] => {
       const found = findOf(outbox, row);
-      if ('rule' in found) issues.push({ ...found, ...row.place });
+      if ('rule' in found) issues.push(found.with(row.place));
       return 'rule' in found ? [] : [{ row, ...found }];
     });
     const single = withoutContradictions(meant, issues);

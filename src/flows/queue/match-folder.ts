@@ -63,7 +63,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     if (photograph === undefined) {
       // What is no photograph is found on every card: that is worth saying, and no mistake.
       issues.push(
-        ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? { ...issue, severity: 'warning' as const } : issue)),
+        ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue)),
       );
       fates.set(file, { file, path, kind: 'refused', rules: inspected.issues.map(({ rule }) => rule) });
       continue;

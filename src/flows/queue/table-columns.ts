@@ -24,7 +24,7 @@ import { printable } from '../../text/printable.ts';
 export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
   const { map, issues } = readColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
-  const all = [...issues, ...fixedProblems(map.fixed, lookupTerm).map((issue) => ({ ...issue, file }))];
+  const all = [...issues, ...fixedProblems(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
   return all.length === 0 ? { map, issues } : { issues: all };
 }
 

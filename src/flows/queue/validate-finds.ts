@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { FileError, UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue } from '../../base/issue.ts';
+import { hasErrors, Issue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
@@ -38,14 +38,14 @@ export function validateAll(outbox: ServiceOutbox, known: ValidationContext, req
     onProgress(index, all.length);
     const find = asFind(stored);
     const validated = validateFind(find, known);
-    verdicts.push(validated.issues.map((issue) => ({ find: stored.localId, ...find.source, ...issue })));
+    verdicts.push(validated.issues.map((issue) => new Issue({ find: stored.localId, ...find.source, ...issue })));
     const content = contentOf(find, validated);
     outbox.change(() => bringUpToDate(outbox, stored.id, content));
   }
   const invalid = verdicts.filter(hasErrors).length;
   // A term that leads nowhere spoils no find that is here; it would spoil the next that is imported.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
-  const issues = [...foldUnchecked(verdicts.flat()), ...conflicts.map((issue) => ({ ...issue, severity: 'warning' as const }))];
+  const issues = [...foldUnchecked(verdicts.flat()), ...conflicts.map((issue) => issue.with({ severity: 'warning' }))];
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 

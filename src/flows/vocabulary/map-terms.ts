@@ -102,7 +102,7 @@ export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTe
       continue;
     }
     const settled = settle({ ...row, confirmed: true }, lookupTerm);
-    if ('issue' in settled) tally.issues.push({ ...settled.issue, file: given.file, row: row.row });
+    if ('issue' in settled) tally.issues.push(settled.issue.with({ file: given.file, row: row.row }));
     if (!('row' in settled)) continue;
     const key = keyOf(settled.row.set, settled.row.term);
     const before = merged.get(key);
