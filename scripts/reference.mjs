@@ -75,7 +75,7 @@ const leaves = ({ name, commands }) =>
   commands.length === 0 ? name : `${name} ${commands.map((child) => child.name).join(' | ')}`;
 
 const ENVIRONMENT = [
-  ['PAS_HOME', 'the data folder; else $XDG_DATA_HOME/pas, else ~/.local/share/pas'],
+  ['PAS_HOME', 'the data folder; else $XDG_DATA_HOME/pas, else where the system has such things (README)'],
   ['PAS_PROFILE', 'the profile to use'],
   ['PAS_USERNAME, PAS_PASSWORD, PAS_TOKEN', 'the account, in place of what is kept'],
   ['PAS_PACING_PASSWORD', 'the password of the Redis that the profile names as pacing'],
