@@ -47,9 +47,9 @@ type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastInterv
 
 /**
  * Room for what the server's own scheduling does to a gap of exactly the interval. Measured against the mock over
- * loopback: 3 ms keep every arrival at 100 ms or more.
+ * loopback: 2.5 ms keep every arrival at 100 ms or more.
  */
-export const GUARD_MS = 3;
+export const GUARD_MS = 2.5;
 /** Connecting may take a while. Who takes longer than this is taken for dead, and does not leave any more. */
 export const MOST_LEAVING_MS = 3000;
 /** When to look whether somebody has left: at once, and less often the longer it takes. */
