@@ -42,6 +42,8 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['restore'], () => import('./service/restore.ts')],
   [['mock-server'], () => import('./service/mock-server.ts')],
   [['completion'], () => import('./setup/completion.ts')],
+  [['schedule', '__scheduled'], () => import('./setup/schedule.ts')],
+  [['setup-path'], () => import('./setup/setup-path.ts')],
   [['__complete'], () => import('./setup/complete.ts')],
 ];
 

@@ -6,7 +6,8 @@ import type { Context } from './context.ts';
 /** Ctrl-C, twice: first finish what is under way, then give it up. */
 type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The last is Ctrl-Break on Windows, where SIGHUP is a console that is closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : [])] as const;
 
 /** @param said to the person, at the first */
 export function watchInterrupts({ terminal, onClose }: Context, said?: string): Interrupts {

@@ -47,7 +47,10 @@ export function placeOfSecrets({ environment, profile, secrets }: Context): 'env
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
   environment: () => t`Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).`,
   keyring: () => t`Password and token are in the keyring of the system.`,
-  file: (file) => t`Password and token are in ${file}, which only you can read.`,
+  file: (file) =>
+    process.platform === 'win32'
+      ? t`Password and token are in ${file}, which whoever may open your user folder can read: administrators can, too.`
+      : t`Password and token are in ${file}, which only you can read.`,
   nowhere: () => t`No password or token is kept.`,
 };
 

@@ -19,6 +19,8 @@ export type Places = {
   readonly paceFile: string;
   /** What this machine knows of outboxes, where no copy of a home takes it along. */
   readonly memoryFile: string;
+  /** What the system starts by itself, with logs of it. */
+  readonly schedulesFolder: string;
 };
 
 /** Without those that are set to nothing, as a CI system hands on a secret that it does not have. */
@@ -70,6 +72,7 @@ export function placesFrom(environment: Environment, system: System = thisSystem
     secretsFile: join(home, 'secrets.json'),
     paceFile: join(state, 'pace.sqlite'),
     memoryFile: join(state, 'outboxes.sqlite'),
+    schedulesFolder: join(state, 'schedules'),
   };
 }
 

@@ -1,17 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
@@ -20,6 +9,7 @@ import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase } from './database.ts';
 import { flushFolder } from './folder.ts';
+import { renameOver } from './rename-over.ts';
 
 /**
  * What SQLite finds wrong in a file that may be in use, at most `limit` findings; none when it is sound.
@@ -54,7 +44,7 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
       if (finish !== undefined) writeInto(draft, finish);
       refuseDamaged(draft);
       syncToDisk(draft);
-      renameSync(draft, target);
+      renameOver(draft, target);
       flushFolder(dirname(target));
     } finally {
       removeDatabase(draft);
@@ -164,7 +154,7 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
     flushFolder(dirname(aside));
     // A log of the old one must not meet the new one.
     for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
-    renameSync(finished, path);
+    renameOver(finished, path);
     flushFolder(dirname(path));
   });
 }

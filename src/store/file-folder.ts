@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, fsync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toDatabaseError } from './database.ts';
 import { DRAFT_NAME, draftIn, removeDraft } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
+import { renameOver } from './rename-over.ts';
 
 type NamedContent = { readonly name: string; readonly content: string | Buffer };
 
@@ -22,7 +23,7 @@ export function writeFiles(folder: string, files: readonly NamedContent[]): void
       const draft = draftIn(folder);
       try {
         writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
-        renameSync(draft, join(folder, name));
+        renameOver(draft, join(folder, name));
       } catch (thrown) {
         removeDraft(draft);
         throw thrown;

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder } from './folder.ts';
+import { renameOver } from './rename-over.ts';
 
 /** A name that nobody foresees: no other process writes there, and no link waits under it. It says which process writes. */
 export function draftIn(folder: string): string {
@@ -60,7 +61,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
     }
     if (!readFileSync(draft).equals(bytes)) throw notAsWritten(path);
     sweepBeside(draft);
-    renameSync(draft, path);
+    renameOver(draft, path);
     flushFolder(dirname(path));
   } catch (thrown) {
     removeDraft(draft);
@@ -98,7 +99,7 @@ export async function writeWhole(
     } finally {
       await file.close();
     }
-    await rename(draft, await nameOf(draft));
+    renameOver(draft, await nameOf(draft));
   } catch (thrown) {
     removeDraft(draft);
     throw thrown;

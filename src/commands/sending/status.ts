@@ -7,6 +7,7 @@ import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { outboxStatus } from '../../flows/finds/outbox-status.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { jobsOf, jobValue } from '../../flows/system/jobs.ts';
 import type { Waiting } from '../../outbox/counts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay } from '../../outbox/overview.ts';
@@ -15,6 +16,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
 import { commandFor, copyCommand, noteOtherAccounts } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
+import { lastRunText } from '../setup/job-texts.ts';
 
 const MOST_SHOWN = 10;
 
@@ -59,6 +61,9 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printGivenUp(context, givenUp);
   printElsewhere(context, elsewhere);
   noteOtherAccounts(context, otherAccounts);
+  const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
+  if (jobs.length > 0) terminal.line();
+  for (const job of jobs) terminal.line(printable(lastRunText(job, context.clock.now())));
   if (sendable > 0 && pause.text === undefined) {
     terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
     terminal.line(`  ${cmd`pas push`}`);
@@ -77,6 +82,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       })),
     },
     ...pause.value,
+    schedules: jobs.map(jobValue),
     elsewhere,
     other_accounts: Object.fromEntries(otherAccounts),
     needs_person: needsPerson.map((entry) => ({

@@ -33,7 +33,7 @@ export function lookAtProgram(): ProgramFacts {
   };
 }
 
-function kindOfInstallation(): ProgramFacts['installed_from']['kind'] {
+export function kindOfInstallation(): ProgramFacts['installed_from']['kind'] {
   if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
 }

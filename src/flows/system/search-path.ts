@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { ConfigError, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { packageRoot } from '../../base/package-root.ts';
+import { toDatabaseError } from '../../store/database.ts';
+import { makeFolder } from '../../store/folder.ts';
+import { kindOfInstallation } from '../checks/look-at-program.ts';
+import { pathOfRegistry, registryWithPath, USER_ENVIRONMENT } from './registry-file.ts';
+
+const PROGRAMS = ['pas', 'pas-mock-server'] as const;
+
+/** `folder` is where shells find the programs now; `known` whether they look there already. */
+type SearchPath = { readonly folder: string; readonly known: boolean };
+
+/** What a system of Unix's kind is asked: a link for each program in `~/.local/bin`, which needs no administrator. */
+type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<string, string>> };
+
+/** @throws UsageError where npm has put the programs on the path, or is the one who can */
+export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
+  const kind = kindOfInstallation();
+  if (kind === 'npm') {
+    throw new UsageError(t`npm installed this pas, and puts it on the path where it installs with --global.`);
+  }
+  const at = (name: string): string =>
+    kind === 'archive' ? join(packageRoot, '..', name) : join(packageRoot, 'bin', `${name}.js`);
+  return {
+    folder: join(environment['HOME'] ?? homedir(), '.local', 'bin'),
+    targets: Object.fromEntries(PROGRAMS.map((name) => [name, at(name)])),
+  };
+}
+
+/**
+ * Links the programs. What an older pas linked is linked anew.
+ * @throws UsageError where another program has the name; DatabaseError when the disk refuses
+ */
+export function linkPrograms({ folder, targets }: LinkPlace, path: string): SearchPath {
+  const links = Object.entries(targets).map(([name, target]) => ({ link: join(folder, name), target }));
+  for (const { link } of links) refuseOther(link);
+  for (const { link, target } of links) {
+    try {
+      makeFolder(folder);
+      rmSync(link, { force: true });
+      symlinkSync(target, link);
+    } catch (thrown) {
+      throw toDatabaseError(link, thrown);
+    }
+  }
+  return { folder, known: path.split(delimiter).includes(folder) };
+}
+
+/** @returns whether there were links of pas to take away @throws DatabaseError when the disk refuses */
+export function unlinkPrograms({ folder, targets }: LinkPlace): boolean {
+  const ours = Object.keys(targets)
+    .map((name) => join(folder, name))
+    .filter(isOurs);
+  for (const link of ours) {
+    try {
+      rmSync(link);
+    } catch (thrown) {
+      throw toDatabaseError(link, thrown);
+    }
+  }
+  return ours.length > 0;
+}
+
+function refuseOther(link: string): void {
+  if (lstatSync(link, { throwIfNoEntry: false }) === undefined || isOurs(link)) return;
+  const folder = dirname(packageRoot);
+  throw new UsageError(t`${link} is another program. Nothing was changed.`, {
+    hint: t`Move it away, or put this folder on your path by hand: ${folder}`,
+  });
+}
+
+/** A link into an archive or a clone of pas, also one that is gone. */
+function isOurs(link: string): boolean {
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
+  const target = resolve(dirname(link), readlinkSync(link));
+  const parts = [join(dirname(target), 'app', 'package.json'), join(dirname(target), '..', 'package.json')];
+  return !existsSync(target) || parts.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('"pas-finds"'));
+}
+
+/** Of an archive on Windows: the folder with `pas.cmd`. */
+export function archiveFolder(): string {
+  if (kindOfInstallation() !== 'archive')
+    throw new UsageError(t`This is no unpacked archive: npm puts it on the path where it installs with --global.`);
+  return dirname(packageRoot);
+}
+
+/**
+ * Puts a folder on the user's path in the registry of Windows, or takes it away. It is read and written by files of `reg`,
+ * which are UTF-16: what programs print is in a code page that not every letter survives.
+ * @returns whether it was there before
+ * @throws ConfigError where the registry refuses
+ */
+export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
+  const own = mkdtempSync(join(tmpdir(), 'pas-path-'));
+  try {
+    const file = join(own, 'environment.reg');
+    reg('export', USER_ENVIRONMENT, file, '/y');
+    const before = pathOfRegistry(readFileSync(file, 'utf16le'));
+    const isIt = (entry: string): boolean => entry.replace(/\\+$/, '').toLowerCase() === folder.replace(/\\+$/, '').toLowerCase();
+    const others = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
+    const wasThere = before.split(';').some(isIt);
+    if (wasThere === (to === 'there')) return wasThere;
+    writeFileSync(file, registryWithPath([...others, ...(to === 'there' ? [folder] : [])].join(';')));
+    reg('import', file);
+    announce();
+    return wasThere;
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function reg(...args: readonly string[]): void {
+  const { status, error } = spawnSync('reg', args, { windowsHide: true });
+  if (status === 0) return;
+  const why = error?.message ?? args[0];
+  throw new ConfigError(t`The registry of Windows could not be read or written: ${why}`);
+}
+
+/** Programs that are open learn of it by a message of Windows, which .NET sends; without it they learn at the next sign-in. */
+function announce(): void {
+  const script = "[Environment]::SetEnvironmentVariable('PAS_PATH_CHANGED', $null, 'User')";
+  spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], { windowsHide: true, timeout: 20_000 });
+}
