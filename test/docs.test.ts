@@ -61,7 +61,8 @@ test('the documentation and the man page together stay under 25,000 words', () =
       .filter((name) => /\.(md|1)$/.test(name))
       .map((name) => join(root, folder, name)),
   );
-  const words = pages.flatMap((path) => readFileSync(path, 'utf8').match(/\S+/g) ?? []);
+  // A word has a letter or a digit: the lines of a table are none.
+  const words = pages.flatMap((path) => readFileSync(path, 'utf8').match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
   expect(words.length).toBeLessThan(25_000);
 });
 
@@ -167,4 +168,46 @@ test.each([
   ['a list that is not closed', 'on: [push'],
 ])('a workflow with %s would be noticed', (_what, text) => {
   expect(() => readYaml(text)).toThrow(/^line \d+: /);
+});
+
+/** What is typed of `pas` in a block, however the shell goes on in the next line or sets a variable. */
+function commandsOf(block: string): string[] {
+  return block
+    .replace(/ [\\`]\n\s*/g, ' ')
+    .split('\n')
+    .flatMap((line) => /(?<![\w-])pas(?:-mock-server)?\b(?:\.cmd)?(.*)/.exec(line)?.[1] ?? [])
+    .map((rest) =>
+      rest
+        .replace(/\s+#.*|(?: > \S+)? &$| \|\| .*|; "exit .*/g, '')
+        .replace(/ -ArgumentList|[',]/g, '')
+        .trim(),
+    );
+}
+
+test('what is shown for PowerShell types the same commands as what is shown for other shells', () => {
+  const root = join(import.meta.dirname, '..');
+  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))].filter((name) =>
+    name.endsWith('.md'),
+  );
+  const pairs = pages
+    .filter((page) => page !== 'docs/install.md' && page !== 'docs/windows.md')
+    .flatMap((page) =>
+      [
+        ...readFileSync(join(root, page), 'utf8').matchAll(
+          /^```sh\n([^`]*(?:`(?!``)[^`]*)*)^```\n+(?:```powershell\n([\s\S]*?)^```$)?/gm,
+        ),
+      ].map(([, sh = '', powershell]) => ({ page, sh, powershell })),
+    );
+  const differs = (sh: string): boolean => / \\\n|^[A-Z_]+=| &$|^until |\|\| echo|^export /m.test(sh);
+  const shown = pairs.filter(({ powershell }) => powershell !== undefined);
+  expect(shown.length).toBeGreaterThan(10);
+  for (const { sh, powershell = '' } of shown) {
+    const typed = commandsOf(powershell);
+    expect(commandsOf(sh).slice(0, typed.length)).toEqual(typed);
+  }
+  // CI speaks bash on Windows, too; the reference is generated.
+  const left = pairs.filter(
+    ({ page, sh, powershell }) => !/reference|ci\.md/.test(page) && powershell === undefined && differs(sh),
+  );
+  expect(left.map(({ page, sh }) => `${page}: ${sh}`)).toEqual([]);
 });

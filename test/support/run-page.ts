@@ -22,12 +22,12 @@ export async function runPage(page: string, heading?: string): Promise<PageBlock
   const text = sectionOf(readFileSync(join(PROJECT, page), 'utf8'), heading)
     .replaceAll(PORT_OF_PAGES, port)
     .replaceAll(TRAINING_PORT_OF_PAGES, trainingPort);
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*^```text\n([\s\S]*?)^```$)?/gm)].map(
-    ([, commands = '', shown]) => ({
-      commands,
-      shown,
-    }),
-  );
+  const blocks = [
+    ...text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*^```powershell\n[\s\S]*?^```\n)?(?:\s*^```text\n([\s\S]*?)^```$)?/gm),
+  ].map(([, commands = '', shown]) => ({
+    commands,
+    shown,
+  }));
   const home = makeHome();
   layOut(home.folder, port);
   const script = blocks.map(({ commands }) => `${commands}printf '\\036'\n`).join('');
