@@ -1,11 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Where time comes from: the system, or whoever plays it. Milliseconds since 1970 UTC, with fractions. */
+export type MockTime = { now(): number; sleep(ms: number): Promise<void> };
+
+const SYSTEM_TIME: MockTime = {
+  now: () => performance.timeOrigin + performance.now(),
+  sleep: async (ms) => void (await delay(ms)),
+};
+
 /** The mock's time. It runs with the system's, shifted, or stands still until it is moved. */
 export class MockClock {
+  readonly #time: MockTime;
   #offsetMs = 0;
   #frozenAtMs: number | undefined;
 
+  constructor(time: MockTime = SYSTEM_TIME) {
+    this.#time = time;
+  }
+
   /** Milliseconds since 1970 UTC, with fractions. */
   now(): number {
-    return this.#frozenAtMs ?? systemNow() + this.#offsetMs;
+    return this.#frozenAtMs ?? this.#time.now() + this.#offsetMs;
+  }
+
+  /** Time that really passes, however this clock is set. */
+  sleep(ms: number): Promise<void> {
+    return this.#time.sleep(ms);
   }
 
   advance(ms: number): void {
@@ -14,7 +34,7 @@ export class MockClock {
   }
 
   set(ms: number): void {
-    if (this.#frozenAtMs === undefined) this.#offsetMs = ms - systemNow();
+    if (this.#frozenAtMs === undefined) this.#offsetMs = ms - this.#time.now();
     else this.#frozenAtMs = ms;
   }
 
@@ -24,7 +44,7 @@ export class MockClock {
 
   unfreeze(): void {
     if (this.#frozenAtMs === undefined) return;
-    this.#offsetMs = this.#frozenAtMs - systemNow();
+    this.#offsetMs = this.#frozenAtMs - this.#time.now();
     this.#frozenAtMs = undefined;
   }
 
@@ -36,8 +56,4 @@ export class MockClock {
     this.#offsetMs = 0;
     this.#frozenAtMs = undefined;
   }
-}
-
-function systemNow(): number {
-  return performance.timeOrigin + performance.now();
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { MockClock } from './clock.ts';
 import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
 import { type Answer, AnswerNow } from './http-message.ts';
 import { detail, htmlPage } from './problem.ts';
@@ -72,16 +72,17 @@ function holds({ rule, random, seen, struck }: LiveRule): boolean {
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,
+  clock: Pick<MockClock, 'sleep'>,
   operation: (hooks: Hooks) => Promise<Answer> | Answer,
 ): Promise<SentAnswer> {
   if (fault === undefined) return operation(NO_HOOKS);
   const early = answerInstead(fault);
   if (early !== undefined) return early;
-  if (fault.fault === 'slow' && fault.at !== 'save') await delay(fault.ms ?? 2000);
+  if (fault.fault === 'slow' && fault.at !== 'save') await clock.sleep(fault.ms ?? 2000);
   let struck = false;
   const hooks: Hooks = {
     beforeSave: async () => {
-      if (fault.fault === 'slow' && fault.at === 'save') await delay(fault.ms ?? 2000);
+      if (fault.fault === 'slow' && fault.at === 'save') await clock.sleep(fault.ms ?? 2000);
       strike(fault, '-before-save');
     },
     afterSave: () => {

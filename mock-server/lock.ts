@@ -1,13 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { MockClock } from './clock.ts';
 import type { Settings } from './settings.ts';
 
 /** One operation at a time per record (facts 3). A lock that is not given back ends by itself. */
 export class Locks {
   readonly #expiryMs = new Map<string, number>();
-  readonly #now: () => number;
+  readonly #clock: Pick<MockClock, 'now' | 'sleep'>;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Pick<MockClock, 'now' | 'sleep'>) {
+    this.#clock = clock;
   }
 
   /**
@@ -24,15 +24,15 @@ export class Locks {
           if (this.#expiryMs.get(ident) === mine) this.release(ident);
         };
       }
-      await delay(retry_delay_ms);
+      await this.#clock.sleep(retry_delay_ms);
     }
     return undefined;
   }
 
   /** Takes the lock for `ms` of the mock's time; false when somebody holds it. */
   hold(ident: string, ms: number): boolean {
-    if ((this.#expiryMs.get(ident) ?? 0) > this.#now()) return false;
-    this.#expiryMs.set(ident, this.#now() + ms);
+    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.now()) return false;
+    this.#expiryMs.set(ident, this.#clock.now() + ms);
     return true;
   }
 

@@ -90,7 +90,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function serve(mock: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Answers a request as the server does, over whatever it came. */
+export async function serve(mock: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const arrivedAtMs = mock.clock.now();
   const startedMs = performance.now();
   const incoming = incomingOf(mock, message, arrivedAtMs);

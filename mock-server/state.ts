@@ -2,7 +2,7 @@ import { accessListsOf } from './access.ts';
 import { Accounts } from './accounts.ts';
 import type { Addresses } from './addresses.ts';
 import { Areas } from './areas.ts';
-import { MockClock } from './clock.ts';
+import { MockClock, type MockTime } from './clock.ts';
 import { Counters } from './counters.ts';
 import { openState } from './database.ts';
 import { Faults } from './faults.ts';
@@ -23,10 +23,14 @@ import { Throttle } from './throttle.ts';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Puts one server's parts together and fills them from the seed, unless the data file already holds something. */
-export async function createMock(options: MockServerOptions, addresses: Addresses): Promise<Mock & { dispose(): void }> {
+export async function createMock(
+  options: MockServerOptions,
+  addresses: Addresses,
+  time?: MockTime,
+): Promise<Mock & { dispose(): void }> {
   const seed = await loadSeed(options.seed ?? 'demo');
   const database = openState(options.data);
-  const clock = new MockClock();
+  const clock = new MockClock(time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
@@ -47,7 +51,7 @@ export async function createMock(options: MockServerOptions, addresses: Addresse
     journal: new Journal(),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
-    locks: new Locks(now),
+    locks: new Locks(clock),
     schemas: new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,

@@ -33,7 +33,7 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
     const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
-    const answer = await runUnderFault(rule, () =>
+    const answer = await runUnderFault(rule, mock.clock, () =>
       answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
     );
     const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { runUnderFault } from '../faults.ts';
 import { acceptedTypes, passGates, qualityOf } from '../gate.ts';
 import { type Answer, AnswerNow, decodeSegment, type Incoming } from '../http-message.ts';
@@ -43,8 +42,8 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
       mock.accounts.expireTokenOf(account.user);
       return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
     }
-    if (mock.settings.latency_ms > 0) await delay(mock.settings.latency_ms);
-    return await runUnderFault(rule, (hooks) =>
+    if (mock.settings.latency_ms > 0) await mock.clock.sleep(mock.settings.latency_ms);
+    return await runUnderFault(rule, mock.clock, (hooks) =>
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );
   } catch (thrown) {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Mock } from '../mock.ts';
 import { refusal } from './refusal.ts';
 import type { WriteRequest } from './write-request.ts';
@@ -11,7 +10,7 @@ import type { WriteRequest } from './write-request.ts';
 export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {
   const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;
   if (fault === 'lock') {
-    await delay(retry_delay_ms * max_retries);
+    await mock.clock.sleep(retry_delay_ms * max_retries);
     throw refusal(429, say('record-locked'));
   }
   const release = await mock.locks.acquire(ident, mock.settings);

@@ -6,6 +6,7 @@ import { addToCommands, cmd } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Connections } from '../http/send.ts';
 import type { Outbox, ServiceOutbox } from '../outbox/open-outbox.ts';
+import { type ProcessTable, systemProcesses } from '../outbox/process-table.ts';
 import type { NamedService } from '../outbox/services.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
@@ -26,11 +27,35 @@ export type GlobalOptions = {
   readonly color?: boolean;
 };
 
-export type World = { readonly environment: Environment; readonly streams: Streams; readonly cwd: string };
+export type World = {
+  readonly environment: Environment;
+  readonly streams: Streams;
+  readonly cwd: string;
+  /** In place of the system's own. */
+  readonly given?: Partial<Ports>;
+};
+
+/** What a command takes from the machine and the network. */
+export type Ports = {
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  /** From 0 to 1. */
+  random(): number;
+  openConnections(): Promise<Connections>;
+};
+
+const SYSTEM: Ports = {
+  clock: systemClock,
+  processes: systemProcesses,
+  random: Math.random,
+  openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
+};
 
 /** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
 export type Context = World & {
   readonly clock: Clock;
+  readonly processes: ProcessTable;
+  random(): number;
   readonly places: Places;
   readonly terminal: Terminal;
   readonly secrets: SecretStore;
@@ -53,6 +78,7 @@ export type Context = World & {
 
 export function makeContext(world: World, options: GlobalOptions): Context {
   const { streams } = world;
+  const { clock, processes, random, openConnections } = { ...SYSTEM, ...world.given };
   const environment = givenVariables(world.environment);
   const places = placesFrom(environment);
   const closers: (() => void | Promise<void>)[] = [];
@@ -89,10 +115,15 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       import('../outbox/open-outbox.ts'),
       import('../outbox/services.ts'),
     ]);
-    const outbox = openOutbox(path, systemClock, () => {
-      if (streams.stderr.isTTY === true)
-        terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
-    });
+    const outbox = openOutbox(
+      path,
+      clock,
+      () => {
+        if (streams.stderr.isTTY === true)
+          terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
+      },
+      processes,
+    );
     onClose(() => outbox.close());
     nameServices(outbox, namedServices(readConfig()));
     return outbox;
@@ -130,7 +161,9 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   return {
     ...world,
     environment,
-    clock: systemClock,
+    clock,
+    processes,
+    random,
     places,
     terminal,
     secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
@@ -142,13 +175,12 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     outboxToRead: bound(openToRead),
     vocabulary: opened(async () => {
       const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
-      const vocabulary = openVocabulary(places.vocabularyFile, systemClock);
+      const vocabulary = openVocabulary(places.vocabularyFile, clock);
       onClose(() => vocabulary.close());
       return vocabulary;
     }),
     connections: opened(async () => {
-      const { openConnections } = await import('../http/send.ts');
-      const connections = openConnections({ maxConnections: 64 });
+      const connections = await openConnections();
       onClose(() => connections.close());
       return connections;
     }),

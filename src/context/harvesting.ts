@@ -51,7 +51,7 @@ export async function openHarvestClient(context: Context, version = context.prof
     credentials: await credentialsOf(context, profile),
     exchange: retrying(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
       clock: context.clock,
-      random: Math.random,
+      random: context.random,
       ...HARVEST_RETRY,
       onWait: (waitMs, reason) => {
         const seconds = Math.ceil(waitMs / 1000);

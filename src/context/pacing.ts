@@ -91,7 +91,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
     local,
     fallbackIntervalMs: profile.pacingFallbackIntervalMs,
     clock,
-    random: Math.random,
+    random: context.random,
     onLost: (why) => {
       const reason = printable(why);
       if (!tolerant)
@@ -116,7 +116,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
   try {
     const service = new URL(profile.baseUrl).origin;
     const secret = password ?? pacingPasswordOf(context, profile);
-    return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: Math.random }, signal);
+    return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
     const place = placeOf(address);

@@ -3,17 +3,16 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Copied, Recognition } from '../flows/push/recognise-outbox.ts';
 import { openMemory } from '../outbox/history.ts';
-import { systemProcesses } from '../outbox/process-table.ts';
 import type { Context } from './context.ts';
 
 /** How a push tells its outbox from a copy of it. @param said by a person of an outbox that comes from another machine */
 export function openRecognition(context: Context, said: 'moved' | 'copied' | undefined): Recognition {
-  const { onClose, places, prompt, terminal } = context;
+  const { onClose, places, processes, prompt, terminal } = context;
   const memory = openMemory(places.memoryFile);
   onClose(() => memory.close());
   return {
     memory,
-    machine: systemProcesses.machine(),
+    machine: processes.machine(),
     wasMoved: async () => {
       if (said !== undefined) return said === 'moved';
       const what = t`This outbox was used on another machine before.`;

@@ -12,7 +12,7 @@ import type { ServiceOutbox } from './open-outbox.ts';
 export function recoverAbandoned(outbox: ServiceOutbox): Entry[] {
   if (entriesInState(outbox, 'sending').length === 0) return [];
   const held = leaseHolder(outbox);
-  if (held !== undefined && lifeOf(held) !== 'dead') return [];
+  if (held !== undefined && lifeOf(held, outbox.processes) !== 'dead') return [];
   const lease = takeLease(outbox);
   try {
     return recoverInterrupted(outbox);

@@ -2,7 +2,7 @@ import { OutboxLeasedError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { refuseDamaged } from '../store/database-file.ts';
 import type { Outbox } from './open-outbox.ts';
-import { type ProcessTable, systemProcesses } from './process-table.ts';
+import type { ProcessTable } from './process-table.ts';
 
 type LeaseHolder = {
   readonly pid: number;
@@ -29,7 +29,7 @@ type HolderLife = 'alive' | 'dead' | 'unknown';
  * @throws OutboxLeasedError naming the holder's pid and start time
  * @throws DatabaseError when the file is damaged: what it says of entries could then be wrong, and finds be sent twice
  */
-export function takeLease(outbox: Outbox, { processes = systemProcesses, takeOver = false }: LeaseOptions = {}): Lease {
+export function takeLease(outbox: Outbox, { processes = outbox.processes, takeOver = false }: LeaseOptions = {}): Lease {
   refuseDamaged(outbox.path);
   const { boot, start, nameSpace } = processes.self();
   const own: LeaseHolder = {
@@ -65,7 +65,7 @@ export function leaseHolder(outbox: Outbox): LeaseHolder | undefined {
 }
 
 /** Proof or nothing: a name can be changed and shared, and a number, a clock and a time zone change as well. */
-export function lifeOf(held: LeaseHolder, processes: ProcessTable = systemProcesses): HolderLife {
+export function lifeOf(held: LeaseHolder, processes: ProcessTable): HolderLife {
   const [boot = '', start = '', ...rest] = held.processMark.split(':');
   const nameSpace = rest.join(':');
   const self = processes.self();

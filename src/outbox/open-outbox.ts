@@ -13,7 +13,7 @@ import {
   sqliteVersion,
 } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { systemProcesses } from './process-table.ts';
+import { type ProcessTable, systemProcesses } from './process-table.ts';
 
 /**
  * The outbox file, open. The modules beside this one hold what is done with it: finds, entries, claims, the journal of
@@ -22,6 +22,8 @@ import { systemProcesses } from './process-table.ts';
 export type Outbox = {
   readonly path: string;
   readonly clock: Clock;
+  /** Those that may be at work on it, too. */
+  readonly processes: ProcessTable;
   /** A prepared statement, made once. */
   sql(text: string): Statement;
   /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
@@ -49,7 +51,12 @@ const LONG_UPGRADE_BYTES = 32 * 1024 * 1024;
  * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe for it
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
-export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => void): Outbox {
+export function openOutbox(
+  path: string,
+  clock: Clock,
+  onLongUpgrade?: () => void,
+  processes: ProcessTable = systemProcesses,
+): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
     const onUpgrade = (): void => {
@@ -61,24 +68,25 @@ export function openOutbox(path: string, clock: Clock, onLongUpgrade?: () => voi
     database.close();
     throw thrown;
   }
-  const outbox = withStatements(path, database, clock);
+  const outbox = withStatements(path, database, clock, processes);
   noteMachine(outbox);
   return outbox;
 }
 
 /** A copy of it that comes to another machine can be told from it from then on. */
-function noteMachine({ sql, change }: Outbox): void {
+function noteMachine({ sql, change, processes }: Outbox): void {
   const machine = sql('select machine from history').pluck().get();
   if (machine !== '') return;
-  const own = systemProcesses.machine();
+  const own = processes.machine();
   if (own !== '') change(() => sql(`update history set machine = ? where machine = ''`).run(own));
 }
 
-function withStatements(path: string, database: Database, clock: Clock): Outbox {
+function withStatements(path: string, database: Database, clock: Clock, processes: ProcessTable): Outbox {
   const statements = new Map<string, Statement>();
   return {
     path,
     clock,
+    processes,
     sql(text) {
       const known = statements.get(text);
       if (known !== undefined) return known;

@@ -24,7 +24,7 @@ export function checkLease(outbox: ServiceOutbox): Check {
   if (held === undefined) return ok('lease', t`no other pas holds the outbox`);
   const { pid, host } = held;
   const since = momentText(held.takenAt);
-  switch (lifeOf(held)) {
+  switch (lifeOf(held, outbox.processes)) {
     case 'alive':
       return ok('lease', t`a push is running: process ${pid}, since ${since}`);
     case 'dead':
