@@ -1,0 +1,207 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import type { Clock } from '../../src/base/clock.ts';
+import type { World } from '../../src/context/context.ts';
+import { main } from '../../src/main.ts';
+import type { ProcessTable } from '../../src/outbox/process-table.ts';
+import type { Random } from '../chaos/random.ts';
+import type { Network } from './network.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** `code` is null where it was killed. */
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+type Killed = { readonly afterLooks: number };
+
+/** A computer with its own clock, its own name and a home, on which several `pas` may run at once. */
+export class Machine {
+  readonly name: string;
+  readonly #id: string;
+  readonly #time: VirtualTime;
+  readonly #network: Network;
+  readonly #random: Random;
+  readonly #address: string;
+  readonly #running = new Set<number>();
+  readonly #endGone: ((error: Error) => void)[] = [];
+  /** How far its clock is from the truth. */
+  skewMs: number;
+  folder: string;
+  #generation = 0;
+
+  constructor(
+    name: string,
+    address: string,
+    folder: string,
+    shared: { time: VirtualTime; network: Network; random: Random },
+    skewMs: number,
+  ) {
+    this.name = name;
+    this.#address = address;
+    this.#id = Buffer.from(name).toString('hex').padEnd(32, '0').slice(0, 32);
+    this.#time = shared.time;
+    this.#network = shared.network;
+    this.#random = shared.random;
+    this.folder = folder;
+    this.skewMs = skewMs;
+    mkdirSync(join(folder, 'home'), { recursive: true, mode: 0o700 });
+  }
+
+  get home(): string {
+    return join(this.folder, 'home');
+  }
+
+  file(name: string, content: string | Buffer): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  /**
+   * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on disk then is what the next one
+   * finds, and nothing that it does afterwards is seen by anybody.
+   */
+  async pas(args: readonly string[], env: Readonly<Record<string, string>>, killed?: Killed): Promise<Ended> {
+    const pid = nextPid();
+    const state = { alive: true, looks: 0 };
+    const said = { stdout: collected(), stderr: collected() };
+    let tellKilled: (ended: Ended) => void = () => {};
+    const death = new Promise<Ended>((resolve) => {
+      tellKilled = resolve;
+    });
+    const look = (): void => {
+      if (!state.alive || killed === undefined) return;
+      state.looks += 1;
+      if (state.looks <= killed.afterLooks) return;
+      state.alive = false;
+      this.#running.delete(pid);
+      this.#leaveBehind();
+      tellKilled({ code: null, stdout: said.stdout.text(), stderr: said.stderr.text() });
+    };
+    this.#running.add(pid);
+    const gone = (): Promise<never> => new Promise((_, reject) => this.#endGone.push(reject));
+    const clock: Clock = {
+      now: () => {
+        look();
+        return this.#time.nowMs + this.skewMs;
+      },
+      monotonicMs: () => {
+        look();
+        return this.#time.nowMs;
+      },
+      sleep: async (ms, signal) => {
+        look();
+        if (!state.alive) return gone();
+        await this.#sleep(ms, signal);
+        look();
+        return state.alive ? undefined : gone();
+      },
+      hold: (ms) => {
+        look();
+        if (state.alive) this.#time.pass(ms);
+      },
+    };
+    const isAlive = (): boolean => state.alive;
+    const sender = { address: this.#address, name: `${this.name}:${env['PAS_USERNAME'] ?? ''}`, isAlive };
+    const world: World = {
+      environment: {
+        HOME: this.folder,
+        PAS_HOME: this.home,
+        XDG_STATE_HOME: join(this.folder, 'state'),
+        PAS_LANG: 'en',
+        PAS_KEYRING: 'off',
+        ...env,
+      },
+      streams: { stdin: ended(), stdout: said.stdout.stream, stderr: said.stderr.stream } as unknown as World['streams'],
+      cwd: this.folder,
+      given: {
+        clock,
+        processes: this.#processes(pid),
+        random: () => this.#random.next(),
+        openConnections: async () => ({
+          send: async (request) => {
+            if (!state.alive) return gone();
+            const answer = await this.#network.send(request, sender);
+            look();
+            return state.alive ? answer : gone();
+          },
+          close: async () => {},
+        }),
+      },
+    };
+    const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
+    const run = main([...args], world).then(
+      (code): Ended => ({ code, stdout: said.stdout.text(), stderr: said.stderr.text() }),
+      (thrown: unknown): Ended => ({ code: 1, stdout: said.stdout.text(), stderr: String(thrown) }),
+    );
+    const result = await Promise.race([run, death]);
+    this.#running.delete(pid);
+    if (result.code === null)
+      for (const signal of SIGNALS)
+        for (const each of process.listeners(signal)) if (!before.has(each)) process.off(signal, each);
+    return result;
+  }
+
+  /** What killed processes still wait for ends, so that they close their files, of which nobody sees anything any more. */
+  bury(): void {
+    for (const end of this.#endGone.splice(0)) end(new Error('killed'));
+  }
+
+  /** From here on in a copy of what lies on the disk now: the old place is for the one that is gone. */
+  #leaveBehind(): void {
+    this.#generation += 1;
+    const before = this.folder;
+    this.folder = `${before.replace(/\+\d+$/, '')}+${this.#generation}`;
+    cpSync(before, this.folder, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+  }
+
+  #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const onAbort = (): void => {
+        forget();
+        reject(signal?.reason);
+      };
+      const forget = this.#time.plan(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  #processes(pid: number): ProcessTable {
+    return {
+      pid,
+      host: this.name,
+      machine: () => this.#id,
+      self: () => ({ boot: this.#id, start: `${pid}`, nameSpace: 'pid:[1]' }),
+      seen: (other) => (this.#running.has(other) ? { start: `${other}` } : 'gone'),
+    };
+  }
+}
+
+let pids = 1000;
+function nextPid(): number {
+  pids += 1;
+  return pids;
+}
+
+function ended(): PassThrough {
+  const stream = new PassThrough();
+  stream.end();
+  return stream;
+}
+
+function collected() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}

@@ -1,0 +1,173 @@
+import { buffer } from 'node:stream/consumers';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
+import type { Random } from '../chaos/random.ts';
+import type { Arrival, Service } from './service.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** What becomes of a request on its way. */
+export const FATES = [
+  'arrives',
+  /** Cut before its last byte: the service cannot have it. */
+  'cut',
+  'lost',
+  'answer-lost',
+  /** It lies somewhere for up to two minutes, and arrives all the same. */
+  'late',
+  'slow-answer',
+  /** A proxy answers in the service's place, after the service has done it or before. */
+  'bad-gateway-after',
+  'bad-gateway-before',
+  'closed',
+  /** A change of a record that a proxy sends again later. */
+  'repeated',
+] as const;
+export type Fate = (typeof FATES)[number];
+
+export type Departure = {
+  readonly atMs: number;
+  readonly url: string;
+  readonly method: string;
+  /** Machine and account. */
+  readonly from: string;
+  readonly hasCredentials: boolean;
+};
+
+/** Draws what becomes of each write and each harvested page. */
+export type Weather = { fateOf(request: HttpRequest): Fate };
+
+export type Sender = {
+  readonly address: string;
+  readonly name: string;
+  /** False once its process is gone: nothing it does is seen any more. */
+  isAlive(): boolean;
+};
+
+/** The way to the services, with what may happen there. Nothing of a process that has been killed leaves, and nothing reaches it. */
+export class Network {
+  readonly departures: Departure[] = [];
+  readonly #time: VirtualTime;
+  readonly #services: ReadonlyMap<string, Service>;
+  readonly #random: Random;
+  weather: Weather = { fateOf: () => 'arrives' };
+  onEvent: (text: string) => void = () => {};
+
+  constructor(time: VirtualTime, services: readonly Service[], random: Random) {
+    this.#time = time;
+    this.#services = new Map(services.map((service) => [new URL(service.origin).host, service]));
+    this.#random = random;
+  }
+
+  /** As {@link Exchange}; a departure that was refused by the caller leaves nothing. */
+  async send(request: HttpRequest, from: Sender): Promise<HttpResponse> {
+    const service = this.#services.get(new URL(request.url).host);
+    if (service === undefined) throw new NoAnswerError('connect', false, 'there is no such host');
+    await this.#time.sleep(this.#random.between(0, 3));
+    if (!from.isAlive()) return never();
+    if (request.signal?.aborted === true) throw new NoAnswerError('aborted', false, 'stopped before it was sent');
+    const opened = request.body?.open() ?? Buffer.alloc(0);
+    if (request.onDeparture?.() === false) throw new NoAnswerError('aborted', false, 'it was too late');
+    if (!from.isAlive()) return never();
+    const arrival: Arrival = {
+      method: request.method,
+      url: request.url,
+      headers: { ...request.headers, ...this.#form(request), 'accept-encoding': 'identity' },
+      body: Buffer.alloc(0),
+      address: from.address,
+    };
+    this.#note(arrival, from);
+    const fate = this.weather.fateOf(request);
+    this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
+    const body = await bytesOf(opened);
+    const answer = this.#carry(service, { ...arrival, body }, fate);
+    return this.#within(
+      request,
+      answer.then((said) => (from.isAlive() ? said : never())),
+    );
+  }
+
+  #form({ body }: HttpRequest): Record<string, string> {
+    return body === undefined ? {} : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
+  }
+
+  #note({ url, method, headers }: Arrival, { name }: Sender): void {
+    this.departures.push({ atMs: this.#time.nowMs, url, method, from: name, hasCredentials: 'authorization' in headers });
+  }
+
+  async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
+    const take = async (afterMs: number): Promise<HttpResponse> => {
+      await this.#time.sleep(afterMs);
+      return service.take(arrival);
+    };
+    const wayMs = this.#random.between(1, 20);
+    switch (fate) {
+      case 'cut':
+        await this.#time.sleep(wayMs);
+        throw new NoAnswerError('reset', arrival.body.length === 0, 'the connection was cut');
+      case 'lost':
+        await this.#time.sleep(wayMs);
+        throw new NoAnswerError('reset', true, 'the connection was cut');
+      case 'answer-lost':
+        await take(wayMs);
+        throw new NoAnswerError('reset', true, 'the connection was cut');
+      case 'late':
+        return take(this.#random.between(500, 120_000));
+      case 'slow-answer': {
+        const said = await take(wayMs);
+        await this.#time.sleep(this.#random.between(500, 40_000));
+        return said;
+      }
+      case 'bad-gateway-after':
+        await take(wayMs);
+        return page(502);
+      case 'bad-gateway-before':
+        await this.#time.sleep(wayMs);
+        return page(502);
+      case 'closed':
+        await this.#time.sleep(wayMs);
+        return { status: 503, headers: {}, body: Buffer.from('{"detail":"closed"}') };
+      case 'repeated': {
+        const said = await take(wayMs);
+        this.#time.plan(this.#random.between(50, 60_000), () => void service.take(arrival));
+        return said;
+      }
+      default: {
+        const said = await take(wayMs);
+        await this.#time.sleep(this.#random.between(1, 60));
+        return said;
+      }
+    }
+  }
+
+  /** As the client's own connections: an answer that does not come in time, or that nobody wants any more, is none. */
+  #within({ answerTimeoutMs = 120_000, signal }: HttpRequest, answer: Promise<HttpResponse>): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => over(() => reject(new NoAnswerError('aborted', true, 'stopped while it was under way')));
+      const forget = this.#time.plan(answerTimeoutMs, () =>
+        over(() => reject(new NoAnswerError('timeout', true, 'no answer came in time'))),
+      );
+      const over = (tell: () => void): void => {
+        forget();
+        signal?.removeEventListener('abort', onAbort);
+        tell();
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      answer.then(
+        (said) => over(() => resolve(said)),
+        (thrown: unknown) => over(() => reject(thrown)),
+      );
+    });
+  }
+}
+
+function page(status: number): HttpResponse {
+  return { status, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html><body>Bad Gateway</body></html>') };
+}
+
+async function bytesOf(body: Buffer | NodeJS.ReadableStream): Promise<Buffer> {
+  return Buffer.isBuffer(body) ? body : buffer(body);
+}
+
+/** For a process that is gone. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}

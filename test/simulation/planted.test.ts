@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROJECT } from '../support/run-pas.ts';
+import { PLANTED, plant } from './planted.ts';
+
+test.each(PLANTED)('$name: stands where it can be planted', (planted) => {
+  const text = readFileSync(join(PROJECT, planted.file), 'utf8');
+  expect(plant(planted, text)).not.toBe(text);
+});

@@ -1,0 +1,469 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '../../src/store/database.ts';
+import { seededRandom } from '../chaos/random.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { contentDigest, multipart } from '../support/contract-requests.ts';
+import { type Ended, Machine } from './machine.ts';
+import { Network } from './network.ts';
+import { openService, recordsOf, type Service, type ServiceRecord } from './service.ts';
+import { ACCOUNTS, type Account, type Fates, MACHINES, type MachineName, type Story } from './story.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+const START_MS = Date.UTC(2024, 5, 1, 8);
+const ORIGIN = 'https://service.test';
+const PROJECT = 'C-202400101';
+const LIMIT_MS = 100;
+const HEADER = 'local_id;projekt;stav;geom_system;pristupnost;lon;lat;poznamka';
+/** A push, as whatever happens to it ends: in any other way it has a bug. */
+const EXPECTED_CODES = [0, 2, 3, 4, 5, 6, 11, 12];
+const OUTBOX_LEASED = 11;
+const QUIET_TURNS = 5;
+
+/** A home with two profiles, made once and copied for each machine of each story. */
+type Stage = { readonly time: VirtualTime; readonly service: Service; readonly folder: string; readonly template: string };
+
+/** What the person of a story asked for. */
+type Asked = {
+  readonly id: string;
+  readonly note: string;
+  readonly account: Account;
+  readonly photos: string[];
+  readonly numbers: string[];
+};
+
+export type Outcome = {
+  readonly trace: readonly string[];
+  readonly violations: readonly string[];
+  readonly left: number;
+  readonly sent: number;
+};
+
+/** Loads all that stories use, so that from then on nothing but the story decides what comes next. */
+const EVERYTHING: Story = {
+  seed: 0,
+  steps: [
+    { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: [{ id: 'F-1', note: 'story F-1', longitude: '14.4' }] },
+    { kind: 'photo', machine: 'laptop', find: 'F-1', shade: 1 },
+    { kind: 'number', machine: 'laptop', find: 'F-1', value: 'N-1' },
+    {
+      kind: 'push',
+      machine: 'laptop',
+      account: 'archaeologist',
+      fates: [
+        [1, 'answer-lost'],
+        [2, 'bad-gateway-after'],
+      ],
+    },
+    { kind: 'by-hand', find: 'F-1' },
+    { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
+    { kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] },
+    { kind: 'copy-home', from: 'laptop', to: 'office' },
+    { kind: 'two-pushes', machine: 'office', fates: [], apartMs: 10 },
+    { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: 5 },
+  ],
+};
+
+/** What all stories of a process share. @param folder of a disk that flushes at once */
+export async function openStage(folder: string): Promise<Stage> {
+  const time = new VirtualTime(START_MS);
+  const service = await openService(ORIGIN, time);
+  const stage = { time, service, folder, template: mkdtempSync(join(folder, 'template-')) };
+  const network = new Network(time, [service], seededRandom(1));
+  const machine = new Machine('laptop', '10.0.0.1', stage.template, { time, network, random: seededRandom(1) }, 0);
+  for (const account of ACCOUNTS) {
+    const flags = [
+      '--kind',
+      'training',
+      '--username',
+      account,
+      '--oai-auth',
+      'basic',
+      '--base-url',
+      ORIGIN,
+      '--oai-base',
+      ORIGIN,
+    ];
+    const made = await time.until(
+      machine.pas(['init', '--name', account, ...flags, '--schema-base', `${ORIGIN}/schema/svc`], {}),
+    );
+    if (made.code !== 0) throw new Error(made.stderr);
+  }
+  // Making an outbox takes longer than most stories. Where one is not the laptop's, it is made.
+  await time.until(machine.pas(['status'], {}));
+  rmSync(join(stage.template, 'state'), { recursive: true, force: true });
+  time.patienceMs = 20;
+  const { violations, trace } = await play(stage, EVERYTHING);
+  if (violations.length > 0) throw new Error([...violations, ...trace].join('\n'));
+  time.patienceMs = 0;
+  return stage;
+}
+
+/** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
+export async function play(stage: Stage, story: Story): Promise<Outcome> {
+  const scene = new Scene(stage, story);
+  try {
+    for (const step of story.steps) await scene.take(step);
+    await scene.settle();
+    return scene.judge();
+  } finally {
+    scene.close();
+  }
+}
+
+class Scene {
+  readonly #stage: Stage;
+  readonly #folder: string;
+  readonly #network: Network;
+  readonly #machines: ReadonlyMap<MachineName, Machine>;
+  readonly #asked = new Map<string, Asked>();
+  readonly #tables = new Map<
+    string,
+    { readonly account: Account; readonly content: string; readonly machines: Set<MachineName> }
+  >();
+  readonly #copied = new Set<MachineName>();
+  readonly #violations: string[] = [];
+  readonly trace: string[] = [];
+
+  constructor(stage: Stage, { seed }: Story) {
+    const { time, service, folder, template } = stage;
+    this.#stage = stage;
+    time.clear();
+    service.mock.reset();
+    const random = seededRandom(seed ^ 0x5eed);
+    this.#network = new Network(time, [service], random);
+    this.#network.onEvent = (text) => this.#note(text);
+    this.#folder = mkdtempSync(join(folder, 'story-'));
+    this.#machines = new Map(
+      MACHINES.map((name, index) => {
+        const own = join(this.#folder, name);
+        mkdirSync(own);
+        cpSync(join(template, 'home'), join(own, 'home'), {
+          recursive: true,
+          filter: (path) => name === 'laptop' || !path.includes('outbox.sqlite'),
+        });
+        return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random }, 0)];
+      }),
+    );
+    this.#beganMs = time.nowMs;
+  }
+
+  readonly #beganMs: number;
+
+  #note(text: string): void {
+    this.trace.push(`${(this.#stage.time.nowMs - this.#beganMs).toFixed(1)} ${text}`);
+  }
+
+  #machine(name: MachineName): Machine {
+    return this.#machines.get(name) as Machine;
+  }
+
+  /** Runs `pas` for an account, with what befalls its requests. */
+  async #run(
+    name: MachineName,
+    account: Account,
+    args: readonly string[],
+    fates: Fates = [],
+    killedAfter?: number,
+  ): Promise<Ended> {
+    this.#weather(fates);
+    const run = this.#pas(name, account, args, killedAfter);
+    return this.#stage.time.until(run);
+  }
+
+  async #pas(name: MachineName, account: Account, args: readonly string[], killedAfter?: number): Promise<Ended> {
+    const env = { PAS_PASSWORD: account, PAS_PROFILE: account };
+    const killed = killedAfter === undefined ? undefined : { afterLooks: killedAfter };
+    const ended = await this.#machine(name).pas(args, env, killed);
+    this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
+    if (ended.code !== null && !EXPECTED_CODES.includes(ended.code))
+      this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
+    return ended;
+  }
+
+  #weather(fates: Fates): void {
+    const byNumber = new Map(fates);
+    let nth = 0;
+    this.#network.weather = {
+      fateOf: ({ method, url }) => {
+        const fate = byNumber.get(nth) ?? 'arrives';
+        nth += 1;
+        // Only a change that is the same when it comes a second time may be repeated on the way.
+        return fate === 'repeated' && (method !== 'PATCH' || !url.includes('/api/pas/')) ? 'arrives' : fate;
+      },
+    };
+  }
+
+  async take(step: Story['steps'][number]): Promise<void> {
+    const { time, service } = this.#stage;
+    switch (step.kind) {
+      case 'import': {
+        const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
+        const content = [HEADER, ...rows].join('\n');
+        for (const { id, note } of step.finds) {
+          this.#asked.set(id, { id, note, account: step.account, photos: [], numbers: [] });
+          this.#tables.set(id, { account: step.account, content, machines: new Set([step.machine]) });
+        }
+        await this.#import(step.machine, step.account, content);
+        return;
+      }
+      case 'import-again': {
+        const table = this.#tables.get(step.find);
+        // Two people who enter one find in two places make it twice, and mean to.
+        if (table?.machines.has(step.machine) === true) await this.#import(step.machine, table.account, table.content);
+        return;
+      }
+      case 'photo': {
+        const asked = this.#asked.get(step.find);
+        const file = this.#machine(step.machine).file(`photo-${step.shade}.png`, tinyPng(step.shade));
+        const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', ['photo', 'add', step.find, file]);
+        if (code === 0) asked?.photos.push(createHash('sha512').update(tinyPng(step.shade)).digest('hex'));
+        return;
+      }
+      case 'number': {
+        const { code } = await this.#run(step.machine, 'archaeologist', ['number', 'set', step.find, step.value]);
+        if (code === 0) this.#asked.get(step.find)?.numbers.push(step.value);
+        return;
+      }
+      case 'push':
+      case 'reconcile':
+      case 'pull':
+        await this.#run(
+          step.machine,
+          step.account,
+          [step.kind, ...this.#answers(step.kind, step.machine)],
+          step.fates,
+          step.killedAfter,
+        );
+        return;
+      case 'two-pushes': {
+        this.#weather(step.fates);
+        const args = ['push', ...this.#answers('push', step.machine)];
+        const later = time.sleep(step.apartMs).then(() => this.#pas(step.machine, 'researcher', args));
+        await time.until(Promise.all([this.#pas(step.machine, 'archaeologist', args), later]));
+        return;
+      }
+      case 'wait':
+        await time.until(time.sleep(step.ms));
+        return;
+      case 'keep-copy':
+        this.#copyOutbox(this.#machine(step.machine).home, join(this.#folder, `kept-${step.machine}`), true);
+        return;
+      case 'put-copy-back': {
+        const kept = join(this.#folder, `kept-${step.machine}`);
+        if (existsSync(kept)) this.#copyOutbox(kept, this.#machine(step.machine).home, step.withLog);
+        return;
+      }
+      case 'copy-home':
+        rmSync(this.#machine(step.to).home, { recursive: true });
+        cpSync(this.#machine(step.from).home, this.#machine(step.to).home, {
+          recursive: true,
+          filter: (path) => !path.endsWith('-shm'),
+        });
+        this.#copied.add(step.to);
+        for (const { machines } of this.#tables.values()) if (machines.has(step.from)) machines.add(step.to);
+        return;
+      case 'by-hand':
+        this.#note(`somebody enters ${step.find} by hand`);
+        await this.#enterByHand(step.find);
+        return;
+      case 'clock':
+        if (step.machine === 'service') service.mock.clock.advance(step.byMs);
+        else this.#machine(step.machine).skewMs += step.byMs;
+        return;
+      case 'index':
+        service.mock.applySettings({ index_delay_ms: step.delayMs });
+    }
+  }
+
+  async #import(machine: MachineName, account: Account, content: string): Promise<void> {
+    await this.#run(machine, account, ['import', this.#machine(machine).file('finds.csv', content)]);
+  }
+
+  /** What a person says of a home that comes from another machine. */
+  #answers(kind: string, machine: MachineName): string[] {
+    return kind === 'push' && this.#copied.has(machine) ? ['--copied'] : [];
+  }
+
+  #copyOutbox(from: string, to: string, withLog: boolean): void {
+    mkdirSync(to, { recursive: true });
+    for (const suffix of ['', '-wal', '-shm']) {
+      rmSync(join(to, `outbox.sqlite${suffix}`), { force: true });
+      const source = join(from, `outbox.sqlite${suffix}`);
+      if (existsSync(source) && (suffix === '' || (suffix === '-wal' && withLog)))
+        cpSync(source, join(to, `outbox.sqlite${suffix}`));
+    }
+  }
+
+  /** The document that `pas` would send, sent by a colleague. */
+  async #enterByHand(find: string): Promise<void> {
+    const { time, service } = this.#stage;
+    const document = [...this.#machines.values()].flatMap(({ home }) => documentOf(home, find) ?? [])[0];
+    if (document === undefined) return;
+    const post = (path: string, headers: Record<string, string>, body: Buffer) =>
+      time.until(service.take({ method: 'POST', url: `${ORIGIN}${path}`, headers, body, address: '10.9.9.9' }));
+    const signedIn = await post(
+      '/api/token-auth/',
+      { 'content-type': 'application/json' },
+      Buffer.from('{"username":"archivist","password":"archivist"}'),
+    );
+    const { token } = JSON.parse(signedIn.body.toString()) as { token: string };
+    const file = { name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: document };
+    const body = multipart([file]);
+    await post(
+      '/api/pas/import-xml',
+      {
+        'content-type': 'multipart/form-data; boundary=xYzZY',
+        'content-length': String(body.length),
+        authorization: `Bearer ${token}`,
+        'content-digest': contentDigest(document),
+      },
+      body,
+    );
+  }
+
+  /** The trouble is over, and everybody pushes and looks until nothing changes any more. */
+  async settle(): Promise<void> {
+    const { time, service } = this.#stage;
+    service.mock.applySettings({ index_delay_ms: 0 });
+    for (let turn = 0; turn < QUIET_TURNS; turn += 1) {
+      await time.until(time.sleep(2 * 3_600_000));
+      const before = this.#states();
+      for (const machine of MACHINES)
+        for (const account of this.#accountsWithOpen(machine)) await this.#pushAndLook(machine, account);
+      if (turn > 0 && this.#states() === before) return;
+    }
+  }
+
+  #accountsWithOpen(machine: MachineName): readonly Account[] {
+    const open = entriesOf(this.#machine(machine).home).filter(({ state }) => ['queued', 'sending', 'uncertain'].includes(state));
+    return ACCOUNTS.filter((account) => open.some(({ username }) => username === account));
+  }
+
+  async #pushAndLook(machine: MachineName, account: Account): Promise<void> {
+    for (const command of ['push', 'reconcile']) {
+      const args = [command, ...this.#answers(command, machine)];
+      const { code } = await this.#run(machine, account, args);
+      // Of a process of the machine that a home comes from a person must say that it is gone.
+      if (code === OUTBOX_LEASED) await this.#run(machine, account, [...args, '--take-over']);
+    }
+  }
+
+  #states(): string {
+    return JSON.stringify([...this.#machines.values()].map(({ home }) => entriesOf(home)));
+  }
+
+  judge(): Outcome {
+    const records = recordsOf(this.#stage.service, PROJECT);
+    const homes = [...this.#machines.values()].map(({ name, home }) => ({ name, entries: entriesOf(home) }));
+    const all = homes.flatMap(({ entries }) => entries);
+    const violations = [...this.#violations, ...this.#gaps()];
+    for (const asked of this.#asked.values()) violations.push(...judgeFind(asked, records, all));
+    return {
+      trace: this.trace,
+      violations,
+      left: all.filter(({ state }) => state === 'uncertain').length,
+      sent: all.filter(({ state }) => state === 'accepted').length,
+    };
+  }
+
+  /** Requests of one machine, whose processes share a pace. */
+  #gaps(): string[] {
+    const lastMs = new Map<string, number>();
+    return this.#network.departures.flatMap(({ atMs, url, from }) => {
+      if (!new URL(url).pathname.startsWith('/api/pas/')) return [];
+      const [machine = ''] = from.split(':');
+      const gapMs = atMs - (lastMs.get(machine) ?? Number.NEGATIVE_INFINITY);
+      lastMs.set(machine, atMs);
+      return gapMs < LIMIT_MS - 0.001 ? [`two requests of ${machine} left ${gapMs.toFixed(2)} ms apart`] : [];
+    });
+  }
+
+  close(): void {
+    for (const machine of this.#machines.values()) machine.bury();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+type Entry = {
+  readonly find: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly ident: string | null;
+  readonly username: string;
+  readonly value: string | null;
+};
+
+function entriesOf(home: string): Entry[] {
+  return (
+    readOutbox(
+      home,
+      `select coalesce(local_id, entries.ident_cely) as find, kind, state, entries.ident_cely as ident, entries.username as username, entries.value as value
+      from entries left join finds on finds.id = find_id order by entries.id`,
+    ) ?? []
+  );
+}
+
+function documentOf(home: string, find: string): Buffer | undefined {
+  const [row] =
+    readOutbox<{ document: Buffer }>(
+      home,
+      `select document from entries join finds on finds.id = find_id
+    where kind = 'import' and local_id = '${find}'`,
+    ) ?? [];
+  return row?.document;
+}
+
+function readOutbox<T = Entry>(home: string, query: string): T[] | undefined {
+  const path = join(home, 'outbox.sqlite');
+  if (!existsSync(path)) return undefined;
+  const outbox = openSqlite(path);
+  try {
+    return outbox.prepare(query).all() as T[];
+  } finally {
+    outbox.close();
+  }
+}
+
+function judgeFind(
+  { id, note, account, numbers, photos }: Asked,
+  records: readonly ServiceRecord[],
+  entries: readonly Entry[],
+): string[] {
+  const alike = records.filter((record) => record.note === note);
+  const made = alike.filter(({ maker }) => maker === ACCOUNT_IDS[account]);
+  const ofFind = entries.filter(({ find }) => find === id);
+  const imports = ofFind.filter(({ kind }) => kind === 'import');
+  const in_ = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
+  const accepted = in_('accepted');
+  const wrong = accepted.filter(({ ident }) => !made.some((record) => record.ident === ident));
+  const others = alike.filter(({ maker }) => maker !== ACCOUNT_IDS[account] && maker !== BY_HAND);
+  const digests = made.flatMap((record) => record.digests);
+  const strange = digests.filter((digest) => !photos.includes(digest));
+  const sent = ofFind.filter(({ kind }) => kind === 'number');
+  const last = sent.findLast(({ state }) => state === 'accepted');
+  const isAtRest = sent.every(({ state }) => state === 'accepted' || state === 'dropped') && accepted.length === 1;
+  const number = made[0]?.number ?? '';
+  return [
+    made.length > 1 ? `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}` : '',
+    others.length > 0 ? `${id} was made by ${others[0]?.maker}, who did not queue it` : '',
+    wrong.length > 0 ? `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}` : '',
+    in_('refused').length > 0 ? `${id} is called refused` : '',
+    in_('queued', 'sending').length > 0
+      ? `${id} is still ${in_('queued', 'sending')[0]?.state}, though nothing is in its way`
+      : '',
+    strange.length > 0 ? `${id} has a photograph that nobody gave it` : '',
+    new Set(digests).size < digests.length ? `${id} has a photograph twice` : '',
+    number !== '' && !numbers.includes(number) ? `${id} has the number ${number}, which nobody gave it` : '',
+    isAtRest && last !== undefined && last.value !== number
+      ? `${id} has the number ${number}, and ${last.value} was accepted last`
+      : '',
+  ].filter((violation) => violation !== '');
+}
+
+/** Who types finds in by hand. */
+const BY_HAND = 'U-000020';
+
+/** What the seed calls them. */
+const ACCOUNT_IDS: Readonly<Record<Account, string>> = { archaeologist: 'U-000408', researcher: 'U-000102' };

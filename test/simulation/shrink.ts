@@ -1,0 +1,43 @@
+import type { Step, Story } from './story.ts';
+
+/**
+ * The least of a story that still goes wrong: steps are taken out, then what befalls their requests, as long as it goes on going wrong.
+ * @param goesWrong plays it
+ */
+export async function shrink(story: Story, goesWrong: (story: Story) => Promise<boolean>): Promise<Story> {
+  let least = story;
+  for (let size = Math.ceil(least.steps.length / 2); size >= 1; ) {
+    const smaller = await firstThat(without(least, size), goesWrong);
+    if (smaller === undefined) size = Math.floor(size / 2);
+    else least = smaller;
+  }
+  for (;;) {
+    const calmer = await firstThat(calmed(least), goesWrong);
+    if (calmer === undefined) return least;
+    least = calmer;
+  }
+}
+
+async function firstThat(stories: Iterable<Story>, goesWrong: (story: Story) => Promise<boolean>): Promise<Story | undefined> {
+  for (const story of stories) if (await goesWrong(story)) return story;
+  return undefined;
+}
+
+function* without({ seed, steps }: Story, size: number): Generator<Story> {
+  for (let from = steps.length - size; from >= 0; from -= size) yield { seed, steps: steps.toSpliced(from, size) };
+}
+
+function* calmed({ seed, steps }: Story): Generator<Story> {
+  for (const [at, step] of steps.entries()) for (const calmer of calmerSteps(step)) yield { seed, steps: steps.with(at, calmer) };
+}
+
+function* calmerSteps(step: Step): Generator<Step> {
+  if ('fates' in step)
+    for (let nth = 0; nth < step.fates.length; nth += 1) yield { ...step, fates: step.fates.toSpliced(nth, 1) };
+  if ('killedAfter' in step && step.killedAfter !== undefined) {
+    const { killedAfter: _killedAfter, ...unharmed } = step;
+    yield unharmed;
+  }
+  if (step.kind === 'import')
+    for (let nth = 0; nth < step.finds.length; nth += 1) yield { ...step, finds: step.finds.toSpliced(nth, 1) };
+}

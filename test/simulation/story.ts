@@ -1,0 +1,121 @@
+import { type Random, seededRandom } from '../chaos/random.ts';
+import { FATES, type Fate } from './network.ts';
+
+export const ACCOUNTS = ['archaeologist', 'researcher'] as const;
+export type Account = (typeof ACCOUNTS)[number];
+export const MACHINES = ['laptop', 'office'] as const;
+export type MachineName = (typeof MACHINES)[number];
+
+export type PlannedFind = { readonly id: string; readonly note: string; readonly longitude: string };
+
+/** By the number of the request in its command; requests that are not named arrive. */
+export type Fates = readonly (readonly [nth: number, fate: Fate])[];
+
+/** One thing that happens. A story is data, so that it can be cut down to what matters. */
+export type Step =
+  | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
+  /** Somebody imports the table that the find stood in once more. */
+  | { readonly kind: 'import-again'; readonly machine: MachineName; readonly find: string }
+  | { readonly kind: 'photo'; readonly machine: MachineName; readonly find: string; readonly shade: number }
+  | { readonly kind: 'number'; readonly machine: MachineName; readonly find: string; readonly value: string }
+  | {
+      readonly kind: 'push' | 'reconcile' | 'pull';
+      readonly machine: MachineName;
+      readonly account: Account;
+      readonly fates: Fates;
+      readonly killedAfter?: number;
+    }
+  | { readonly kind: 'two-pushes'; readonly machine: MachineName; readonly fates: Fates; readonly apartMs: number }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'keep-copy'; readonly machine: MachineName }
+  /** The outbox file is put back by hand as it was when a copy was kept. */
+  | { readonly kind: 'put-copy-back'; readonly machine: MachineName; readonly withLog: boolean }
+  | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
+  | { readonly kind: 'by-hand'; readonly find: string }
+  | { readonly kind: 'clock'; readonly machine: MachineName | 'service'; readonly byMs: number }
+  | { readonly kind: 'index'; readonly delayMs: number };
+
+export type Story = { readonly seed: number; readonly steps: readonly Step[] };
+
+/** How much of each thing a story has, drawn once for each, so that stories differ in kind and not only in detail. */
+type Mood = {
+  readonly trouble: number;
+  readonly kills: number;
+  readonly copies: number;
+  readonly clocks: number;
+  readonly hands: number;
+};
+
+const MINUTE_MS = 60_000;
+
+export function tellStory(seed: number): Story {
+  const random = seededRandom(seed);
+  const some = (probability: number, most: number): number => (random.chance(probability) ? random.next() * most : 0);
+  const mood: Mood = {
+    trouble: some(0.8, 0.5),
+    kills: some(0.6, 0.6),
+    copies: some(0.35, 0.5),
+    clocks: some(0.3, 0.5),
+    hands: some(0.2, 0.4),
+  };
+  const finds: PlannedFind[] = [];
+  const steps: Step[] = [importing(random, finds, 'laptop')];
+  const length = random.between(2, 12);
+  while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  return { seed, steps };
+}
+
+function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step {
+  const made = Array.from({ length: random.between(1, 3) }, () => {
+    const id = `F-${finds.length + 1}`;
+    const find = { id, note: `story ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
+    finds.push(find);
+    return find;
+  });
+  return { kind: 'import', machine, account: random.chance(0.85) ? 'archaeologist' : 'researcher', finds: made };
+}
+
+function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
+  const machine = random.chance(0.85) ? 'laptop' : 'office';
+  const find = random.pick(finds).id;
+  if (random.chance(mood.copies)) return copying(random, machine);
+  if (random.chance(mood.clocks)) {
+    const whose = random.pick(['laptop', 'service'] as const);
+    // The service's may be wrong, but not by so much that what is on its way is taken for lost.
+    const mostMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000]);
+    return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * mostMs) }];
+  }
+  if (random.chance(mood.hands)) return [{ kind: 'by-hand', find }];
+  const draw = random.next();
+  if (draw < 0.14) return [importing(random, finds, machine)];
+  if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
+  if (draw < 0.26) return [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) }];
+  if (draw < 0.36) return [{ kind: 'number', machine, find, value: `N-${random.between(1, 9999)}` }];
+  if (draw < 0.46) return [{ kind: 'wait', ms: random.pick([1000, 20_000, 3 * MINUTE_MS, 20 * MINUTE_MS, 130 * MINUTE_MS]) }];
+  if (draw < 0.5) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
+  const fates = drawFates(random, mood.trouble);
+  if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
+  const kind = draw < 0.85 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
+  const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
+  // From the first look at a clock to some hundred later, few more likely than many.
+  const killedAfter = Math.floor(Math.exp(random.next() * 6.5));
+  return [{ kind, machine, account, fates, ...(random.chance(mood.kills) ? { killedAfter } : {}) }];
+}
+
+function copying(random: Random, machine: MachineName): Step[] {
+  switch (random.between(0, 3)) {
+    case 0:
+      return [{ kind: 'keep-copy', machine }];
+    case 1:
+    case 2:
+      return [{ kind: 'put-copy-back', machine, withLog: random.chance(0.5) }];
+    default:
+      return [{ kind: 'copy-home', from: 'laptop', to: 'office' }];
+  }
+}
+
+function drawFates(random: Random, trouble: number): Fates {
+  const fates: [number, Fate][] = [];
+  for (let nth = 0; nth < 14; nth += 1) if (random.chance(trouble)) fates.push([nth, random.pick(FATES.slice(1))]);
+  return fates;
+}
