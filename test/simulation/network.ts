@@ -11,8 +11,10 @@ export const FATES = [
   'cut',
   'lost',
   'answer-lost',
-  /** It lies somewhere for up to two minutes, and arrives all the same. */
+  /** It lies somewhere for up to eight minutes, and arrives all the same. */
   'late',
+  /** It is done, and nobody ever says so. */
+  'unanswered',
   'slow-answer',
   /** A proxy answers in the service's place, after the service has done it or before. */
   'bad-gateway-after',
@@ -110,7 +112,10 @@ export class Network {
         await take(wayMs);
         throw new NoAnswerError('reset', true, 'the connection was cut');
       case 'late':
-        return take(this.#random.between(500, 120_000));
+        return take(this.#random.between(500, 480_000));
+      case 'unanswered':
+        await take(wayMs);
+        return never();
       case 'slow-answer': {
         const said = await take(wayMs);
         await this.#time.sleep(this.#random.between(500, 40_000));

@@ -152,6 +152,161 @@ export const PLANTED: readonly Planted[] = [
     from: `if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);`,
     to: ``,
   },
+  {
+    name: 'a number without a record is sent',
+    file: 'src/outbox/claims.ts',
+    from: `and (kind = 'import' or ident_cely is not null)
+  and kind in`,
+    to: `and kind in`,
+  },
+  {
+    name: 'too many requests are a refusal',
+    file: 'src/pas-api/outcome.ts',
+    from: `429: forAll('too-many'),`,
+    to: `429: forAll('refused'),`,
+  },
+  {
+    name: 'a sign-in that ran out is a refusal',
+    file: 'src/pas-api/outcome.ts',
+    from: `401: forAll('unauthorised'),`,
+    to: `401: forAll('refused'),`,
+  },
+  {
+    name: 'of two numbers the earlier one stays',
+    file: 'src/outbox/latest-number.ts',
+    from: `and later.id > entries.id and`,
+    to: `and later.id < entries.id and`,
+  },
+  {
+    name: 'attempts are not closed in the journal',
+    file: 'src/outbox/claims.ts',
+    from: `    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
+`,
+    to: `
+`,
+  },
+  {
+    name: 'what a killed push was sending is not taken up',
+    file: 'src/flows/push/push-due.ts',
+    from: `for (const entry of recoverInterrupted(outbox)) {`,
+    to: `for (const entry of entriesInState(outbox, 'accepted')) {`,
+  },
+  {
+    name: 'what is absent is given up',
+    file: 'src/flows/reconcile/reconcile-entries.ts',
+    from: `applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });`,
+    to: `applySettlement(outbox, entry, { state: 'refused', reason: verdict.reason, issues: [] });`,
+  },
+  {
+    name: 'two equal finds take one record',
+    file: 'src/flows/reconcile/judge-doubt.ts',
+    from: `if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {`,
+    to: `if (only !== undefined) {`,
+  },
+  {
+    name: 'the record of another find is taken for this one',
+    file: 'src/flows/reconcile/judge-doubt.ts',
+    from: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) && !view.isOwned(find.identCely, find),`,
+    to: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)),`,
+  },
+  {
+    name: 'any record of the account is the find',
+    file: 'src/flows/reconcile/judge-doubt.ts',
+    from: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) &&`,
+    to: `differingElements(doubt.elements, find).length < 99 &&`,
+  },
+  {
+    name: 'the time of a record does not matter',
+    file: 'src/flows/reconcile/verdict.ts',
+    from: `return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;`,
+    to: `return atMs > 0 && fromMs < untilMs + 1;`,
+  },
+  {
+    name: 'a photograph is called absent at once',
+    file: 'src/flows/reconcile/judge-photograph.ts',
+    from: `tooEarly(doubt.window, view, record.changedMs) ?? {`,
+    to: `{`,
+  },
+  {
+    name: 'a photograph that is there is not recognised',
+    file: 'src/flows/reconcile/judge-photograph.ts',
+    from: `if (byDigest !== undefined) {`,
+    to: `if (byDigest === undefined && find.files.length > 99) {`,
+  },
+  {
+    name: 'an attempt is over with its answer',
+    file: 'src/flows/reconcile/doubt-window.ts',
+    from: `settledMs: Math.max(...settled) + settleMs,`,
+    to: `settledMs: Math.max(...settled),`,
+  },
+  {
+    name: 'a wrong clock of this machine decides when an attempt was made',
+    file: 'src/flows/reconcile/doubt-window.ts',
+    from: `fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),`,
+    to: `fromMs: outbox.clock.now() - 60_000,`,
+  },
+  {
+    name: 'a push ends with what it found out',
+    file: 'src/flows/push/push-to-end.ts',
+    from: `if (again.length === 0) return namingRest(given, sender, result);`,
+    to: `if (again.length >= 0) return result;`,
+  },
+  {
+    name: 'a number is not held by an attempt that ended just now',
+    file: 'src/flows/push/hold-number.ts',
+    from: `+ settleMs + MARGIN_MS - last.serverDateAt;`,
+    to: `- settleMs - last.serverDateAt;`,
+  },
+  {
+    name: 'a clock that ran ahead holds finds for ever',
+    file: 'src/outbox/claims.ts',
+    from: `and (not_before_at > :now + :longestMs or updated_at > :now)`,
+    to: `and not_before_at > :now + :longestMs + 1e12`,
+  },
+  {
+    name: 'a copy is not told before its next request',
+    file: 'src/flows/push/recognise-outbox.ts',
+    from: `if (memory.advance(outbox)) return;`,
+    to: `if (memory.advance(outbox) || outbox.path !== '') return;`,
+  },
+  {
+    name: 'a gap holds nothing that is added',
+    file: 'src/outbox/gaps.ts',
+    from: `sql('insert into gaps (service_id, project, from_at, until_at, username) values (?, ?, ?, ?, ?)').run(`,
+    to: `sql('select ?, ?, ?, ?, ?').all(`,
+  },
+  {
+    name: 'the place in the outbox names no process',
+    file: 'src/outbox/lease.ts',
+    from: `processMark: \`\${boot}:\${start}:\${nameSpace}\`,`,
+    to: `processMark: '::',`,
+  },
+  {
+    name: 'a slot is given to two',
+    file: 'src/http/pacer.ts',
+    from: `const othersMs = leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : 0;`,
+    to: `const othersMs = 0;`,
+  },
+  {
+    name: 'the pace forgets what left last',
+    file: 'src/http/pace-state.ts',
+    from: `    lastDepartureMs: nowMs,
+`,
+    to: `    lastDepartureMs: nowMs - 60,
+`,
+  },
+  {
+    name: 'a number that the service has is accepted for another record',
+    file: 'src/flows/push/settle-outcome.ts',
+    from: `if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);`,
+    to: `if (entry.kind === 'number') return { state: 'accepted', identCely: 'X-1-N00001' };`,
+  },
+  {
+    name: 'what is in doubt is sent like what is queued',
+    file: 'src/outbox/claims.ts',
+    from: `state = 'queued' and (kind = 'import' or ident_cely is not null)`,
+    to: `state in ('queued', 'uncertain') and (kind = 'import' or ident_cely is not null)`,
+  },
 ];
 
 /** For the tests' own loader. @throws Error where the text is not there once: the sources have moved on */

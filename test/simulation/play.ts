@@ -228,20 +228,24 @@ class Scene {
       }
       case 'push':
       case 'reconcile':
-      case 'pull':
-        await this.#run(
-          step.machine,
-          step.account,
-          [step.kind, ...this.#answers(step.kind, step.machine)],
-          step.fates,
-          step.killedAfter,
-        );
+      case 'pull': {
+        const args = [step.kind, ...this.#answers(step.kind, step.machine)];
+        const { code } = await this.#run(step.machine, step.account, args, step.fates, step.killedAfter);
+        if (step.kind === 'push' && code === 0) this.#expectNothingLeft(step.machine, step.account);
         return;
+      }
       case 'two-pushes': {
         this.#weather(step.fates);
         const args = ['push', ...this.#answers('push', step.machine)];
         const later = time.sleep(step.apartMs).then(() => this.#pas(step.machine, 'researcher', args));
         await time.until(Promise.all([this.#pas(step.machine, 'archaeologist', args), later]));
+        return;
+      }
+      case 'both-push': {
+        this.#weather(step.fates);
+        const pushed = (machine: MachineName) => this.#pas(machine, 'archaeologist', ['push', ...this.#answers('push', machine)]);
+        const later = time.sleep(step.apartMs).then(() => pushed('office'));
+        await time.until(Promise.all([pushed('laptop'), later]));
         return;
       }
       case 'wait':
@@ -279,6 +283,15 @@ class Scene {
 
   async #import(machine: MachineName, account: Account, content: string): Promise<void> {
     await this.#run(machine, account, ['import', this.#machine(machine).file('finds.csv', content)]);
+  }
+
+  /** Exit code 0 means sent. */
+  #expectNothingLeft(machine: MachineName, account: Account): void {
+    const open = entriesOf(this.#machine(machine).home).filter(
+      ({ kind, state, username }) =>
+        kind === 'import' && username === account && ['queued', 'sending', 'uncertain'].includes(state),
+    );
+    if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
   }
 
   /** What a person says of a home that comes from another machine. */
@@ -359,7 +372,10 @@ class Scene {
     const homes = [...this.#machines.values()].map(({ name, home }) => ({ name, entries: entriesOf(home) }));
     const all = homes.flatMap(({ entries }) => entries);
     const violations = [...this.#violations, ...this.#gaps()];
-    for (const asked of this.#asked.values()) violations.push(...judgeFind(asked, records, all));
+    for (const asked of this.#asked.values()) {
+      const alike = [...this.#asked.values()].filter(({ note }) => note === asked.note);
+      violations.push(...judgeFind(asked, alike, records, all));
+    }
     return {
       trace: this.trace,
       violations,
@@ -426,11 +442,14 @@ function readOutbox<T = Entry>(home: string, query: string): T[] | undefined {
   }
 }
 
+/** @param twins the finds that are the same in all that the service is told, itself among them */
 function judgeFind(
-  { id, note, account, numbers, photos }: Asked,
+  { id, note, account }: Asked,
+  twins: readonly Asked[],
   records: readonly ServiceRecord[],
   entries: readonly Entry[],
 ): string[] {
+  const [numbers, photos] = [twins.flatMap((twin) => twin.numbers), twins.flatMap((twin) => twin.photos)];
   const alike = records.filter((record) => record.note === note);
   const made = alike.filter(({ maker }) => maker === ACCOUNT_IDS[account]);
   const ofFind = entries.filter(({ find }) => find === id);
@@ -438,15 +457,20 @@ function judgeFind(
   const in_ = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
   const accepted = in_('accepted');
   const wrong = accepted.filter(({ ident }) => !made.some((record) => record.ident === ident));
-  const others = alike.filter(({ maker }) => maker !== ACCOUNT_IDS[account] && maker !== BY_HAND);
+  const makers = [BY_HAND, ...twins.map((twin) => ACCOUNT_IDS[twin.account])];
+  const others = alike.filter(({ maker }) => !makers.includes(maker));
+  const most = twins.filter((twin) => twin.account === account).length;
   const digests = made.flatMap((record) => record.digests);
+  const own = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
+  const sharers = entries.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
+  const shared = sharers.filter(({ ident }) => own.some((record) => record.ident === ident));
   const strange = digests.filter((digest) => !photos.includes(digest));
   const sent = ofFind.filter(({ kind }) => kind === 'number');
   const last = sent.findLast(({ state }) => state === 'accepted');
   const isAtRest = sent.every(({ state }) => state === 'accepted' || state === 'dropped') && accepted.length === 1;
-  const number = made[0]?.number ?? '';
+  const number = own[0]?.number ?? '';
   return [
-    made.length > 1 ? `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}` : '',
+    made.length > most ? `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}` : '',
     others.length > 0 ? `${id} was made by ${others[0]?.maker}, who did not queue it` : '',
     wrong.length > 0 ? `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}` : '',
     in_('refused').length > 0 ? `${id} is called refused` : '',
@@ -454,7 +478,9 @@ function judgeFind(
       ? `${id} is still ${in_('queued', 'sending')[0]?.state}, though nothing is in its way`
       : '',
     strange.length > 0 ? `${id} has a photograph that nobody gave it` : '',
-    new Set(digests).size < digests.length ? `${id} has a photograph twice` : '',
+    shared.length > 0 ? `${id} and ${shared[0]?.find} are called the same record` : '',
+    made.length === 0 && in_('dropped').length > 0 && in_('uncertain').length === 0 ? `${id} was given up by nobody` : '',
+    made.some((record) => new Set(record.digests).size < record.digests.length) ? `${id} has a photograph twice` : '',
     number !== '' && !numbers.includes(number) ? `${id} has the number ${number}, which nobody gave it` : '',
     isAtRest && last !== undefined && last.value !== number
       ? `${id} has the number ${number}, and ${last.value} was accepted last`

@@ -26,6 +26,8 @@ export type Step =
       readonly killedAfter?: number;
     }
   | { readonly kind: 'two-pushes'; readonly machine: MachineName; readonly fates: Fates; readonly apartMs: number }
+  /** Two people with one account, at two places: the service throttles them. */
+  | { readonly kind: 'both-push'; readonly fates: Fates; readonly apartMs: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */
@@ -59,20 +61,33 @@ export function tellStory(seed: number): Story {
     hands: some(0.2, 0.4),
   };
   const finds: PlannedFind[] = [];
-  const steps: Step[] = [importing(random, finds, 'laptop')];
+  const steps: Step[] = importing(random, finds, 'laptop');
   const length = random.between(2, 12);
   while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
   return { seed, steps };
 }
 
-function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step {
+function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step[] {
   const made = Array.from({ length: random.between(1, 3) }, () => {
     const id = `F-${finds.length + 1}`;
-    const find = { id, note: `story ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
+    // Some finds are the same as another one in all that is said of them.
+    const twin = finds.length > 0 && random.chance(0.08) ? finds.at(-1) : undefined;
+    const find = { id, note: twin?.note ?? `story ${id}`, longitude: twin?.longitude ?? (14.4 + finds.length / 1000).toFixed(5) };
     finds.push(find);
     return find;
   });
-  return { kind: 'import', machine, account: random.chance(0.85) ? 'archaeologist' : 'researcher', finds: made };
+  const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
+  const changes = made.flatMap(({ id: find }): Step[] => [
+    ...(random.chance(0.25) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
+    ...(random.chance(0.2) && account === 'archaeologist'
+      ? [{ kind: 'number', machine, find, value: numberOf(random) } as const]
+      : []),
+  ]);
+  return [{ kind: 'import', machine, account, finds: made }, ...changes];
+}
+
+function numberOf(random: Random): string {
+  return `N-${random.between(1, 9999)}`;
 }
 
 function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
@@ -82,19 +97,20 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (random.chance(mood.clocks)) {
     const whose = random.pick(['laptop', 'service'] as const);
     // The service's may be wrong, but not by so much that what is on its way is taken for lost.
-    const mostMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000]);
+    const mostMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
     return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * mostMs) }];
   }
   if (random.chance(mood.hands)) return [{ kind: 'by-hand', find }];
   const draw = random.next();
-  if (draw < 0.14) return [importing(random, finds, machine)];
+  if (draw < 0.14) return importing(random, finds, machine);
   if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
   if (draw < 0.26) return [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) }];
-  if (draw < 0.36) return [{ kind: 'number', machine, find, value: `N-${random.between(1, 9999)}` }];
+  if (draw < 0.36) return [{ kind: 'number', machine, find, value: numberOf(random) }];
   if (draw < 0.46) return [{ kind: 'wait', ms: random.pick([1000, 20_000, 3 * MINUTE_MS, 20 * MINUTE_MS, 130 * MINUTE_MS]) }];
   if (draw < 0.5) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
   if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
+  if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
   const kind = draw < 0.85 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
   const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
   // From the first look at a clock to some hundred later, few more likely than many.
