@@ -129,7 +129,7 @@ class Scene {
   constructor(stage: Stage, { seed }: Story) {
     const { time, service, folder, template } = stage;
     this.#stage = stage;
-    time.clear();
+    time.beginAt(START_MS);
     service.mock.reset();
     const random = seededRandom(seed ^ 0x5eed);
     this.#network = new Network(time, [service], random);

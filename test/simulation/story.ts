@@ -56,9 +56,9 @@ export function tellStory(seed: number): Story {
   const mood: Mood = {
     trouble: some(0.8, 0.5),
     kills: some(0.6, 0.6),
-    copies: some(0.35, 0.5),
+    copies: some(0.45, 0.6),
     clocks: some(0.3, 0.5),
-    hands: some(0.2, 0.4),
+    hands: some(0.3, 0.5),
   };
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
@@ -78,7 +78,7 @@ function importing(random: Random, finds: PlannedFind[], machine: MachineName): 
   });
   const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
   const changes = made.flatMap(({ id: find }): Step[] => [
-    ...(random.chance(0.25) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
+    ...(random.chance(0.4) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
     ...(random.chance(0.2) && account === 'archaeologist'
       ? [{ kind: 'number', machine, find, value: numberOf(random) } as const]
       : []),
@@ -106,13 +106,19 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
   if (draw < 0.26) return [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) }];
   if (draw < 0.36) return [{ kind: 'number', machine, find, value: numberOf(random) }];
-  if (draw < 0.46) return [{ kind: 'wait', ms: random.pick([1000, 20_000, 3 * MINUTE_MS, 20 * MINUTE_MS, 130 * MINUTE_MS]) }];
-  if (draw < 0.5) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
+  if (draw < 0.46)
+    return [
+      {
+        kind: 'wait',
+        ms: random.pick([1000, 20_000, 3, 11, 14, 20, 130].map((many) => (many < 1000 ? many * MINUTE_MS : many))),
+      },
+    ];
+  if (draw < 0.51) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
   if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
   if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
-  const kind = draw < 0.85 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
-  const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
+  const kind = draw < 0.82 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
+  const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85) ? 'archaeologist' : 'researcher';
   // From the first look at a clock to some hundred later, few more likely than many.
   const killedAfter = Math.floor(Math.exp(random.next() * 6.5));
   return [{ kind, machine, account, fates, ...(random.chance(mood.kills) ? { killedAfter } : {}) }];

@@ -94,8 +94,10 @@ export class VirtualTime {
     }
   }
 
-  /** Forgets what was planned. */
-  clear(): void {
+  /** Forgets what was planned, and begins anew: seconds of HTTP are whole, so a story depends on where they begin. */
+  beginAt(ms: number): void {
+    this.#nowMs = ms;
+    this.#order = 0;
     this.#events = [];
     this.#working = 0;
     this.#era += 1;
