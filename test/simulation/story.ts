@@ -63,7 +63,9 @@ export function tellStory(seed: number): Story {
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
   const length = random.between(2, 12);
+  if (random.chance(0.25)) steps.push({ kind: 'index', delayMs: 8 * MINUTE_MS });
   while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  if (random.chance(0.6)) steps.push(...laterOn(random));
   return { seed, steps };
 }
 
@@ -88,6 +90,19 @@ function importing(random: Random, finds: PlannedFind[], machine: MachineName): 
 
 function numberOf(random: Random): string {
   return `N-${random.between(1, 9999)}`;
+}
+
+/** Somebody looks or pushes when it is too early, or just early enough. */
+function laterOn(random: Random): Step[] {
+  const [machine, account] = [
+    random.chance(0.7) ? 'laptop' : 'office',
+    random.chance(0.6) ? 'archaeologist' : 'researcher',
+  ] as const;
+  return [
+    { kind: 'wait', ms: random.pick([5, 11, 13, 16, 26, 130]) * MINUTE_MS },
+    { kind: random.pick(['push', 'reconcile'] as const), machine, account, fates: [] },
+    { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [] },
+  ];
 }
 
 function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
@@ -119,8 +134,8 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
   const kind = draw < 0.82 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
   const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85) ? 'archaeologist' : 'researcher';
-  // From the first look at a clock to some hundred later, few more likely than many.
-  const killedAfter = Math.floor(Math.exp(random.next() * 6.5));
+  // A push of one find looks at a clock some ninety times.
+  const killedAfter = random.between(0, random.pick([30, 90, 250]));
   return [{ kind, machine, account, fates, ...(random.chance(mood.kills) ? { killedAfter } : {}) }];
 }
 
