@@ -20,7 +20,7 @@ export const FATES = [
   'bad-gateway-after',
   'bad-gateway-before',
   'closed',
-  /** A change of a record that a proxy sends again later. */
+  /** A change of a record whose answer is lost, and that a proxy sends again later. */
   'repeated',
 ] as const;
 export type Fate = (typeof FATES)[number];
@@ -131,9 +131,9 @@ export class Network {
         await this.#time.sleep(wayMs);
         return { status: 503, headers: {}, body: Buffer.from('{"detail":"closed"}') };
       case 'repeated': {
-        const said = await take(wayMs);
-        this.#time.plan(this.#random.between(50, 60_000), () => void service.take(arrival));
-        return said;
+        await take(wayMs);
+        this.#time.plan(this.#random.between(50, 480_000), () => void service.take(arrival));
+        throw new NoAnswerError('reset', true, 'the connection was cut');
       }
       default: {
         const said = await take(wayMs);

@@ -94,8 +94,7 @@ export async function openStage(folder: string): Promise<Stage> {
   await time.until(machine.pas(['status'], {}));
   rmSync(join(stage.template, 'state'), { recursive: true, force: true });
   time.patienceMs = 20;
-  const { violations, trace } = await play(stage, EVERYTHING);
-  if (violations.length > 0) throw new Error([...violations, ...trace].join('\n'));
+  await play(stage, EVERYTHING);
   time.patienceMs = 0;
   return stage;
 }

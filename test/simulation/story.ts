@@ -63,9 +63,12 @@ export function tellStory(seed: number): Story {
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
   const length = random.between(2, 12);
-  if (random.chance(0.25)) steps.push({ kind: 'index', delayMs: 8 * MINUTE_MS });
-  while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
-  if (random.chance(0.6)) steps.push(...laterOn(random));
+  if (random.chance(0.6)) {
+    // What is rare by itself is told on purpose, with whatever else happens between.
+    for (const step of random.pick(THEMES)(random, finds))
+      steps.push(...(random.chance(0.2) ? nextSteps(random, mood, finds) : []), step);
+  } else while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  if (random.chance(0.5)) steps.push(...laterOn(random));
   return { seed, steps };
 }
 
@@ -91,6 +94,98 @@ function importing(random: Random, finds: PlannedFind[], machine: MachineName): 
 function numberOf(random: Random): string {
   return `N-${random.between(1, 9999)}`;
 }
+
+type Theme = (random: Random, finds: PlannedFind[]) => Step[];
+
+const pushing = (machine: MachineName, account: Account = 'archaeologist', fates: Fates = []): Step => ({
+  kind: 'push',
+  machine,
+  account,
+  fates,
+});
+const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
+
+/** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
+function doubtful(random: Random): Fates {
+  const fate = (): Fate => random.pick(['answer-lost', 'late', 'unanswered', 'bad-gateway-after', 'lost'] as const);
+  return [1, 2, 3, 4, 5].filter(() => random.chance(0.4)).map((nth) => [nth, fate()] as const);
+}
+
+const THEMES: readonly Theme[] = [
+  // The outbox is put back as it was before a push.
+  (random, finds) => [
+    { kind: 'keep-copy', machine: 'laptop' },
+    ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
+    pushing('laptop'),
+    { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
+    ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
+    pushing('laptop', 'archaeologist', random.chance(0.5) ? [[0, 'lost']] : []),
+    pushing('laptop'),
+  ],
+  // A home goes to another machine, and both push.
+  (random) => {
+    const both = [pushing('laptop', 'archaeologist', doubtful(random)), pushing('office', 'archaeologist', doubtful(random))];
+    return [
+      { kind: 'copy-home', from: 'laptop', to: 'office' },
+      ...(random.chance(0.5) ? both : both.toReversed()),
+      waiting(random, 13, 130),
+      ...both,
+    ];
+  },
+  // A colleague enters what is in doubt.
+  (random, finds) => [
+    pushing('laptop', 'archaeologist', doubtful(random)),
+    waiting(random, 0.1, 1, 5),
+    { kind: 'by-hand', find: random.pick(finds).id },
+    waiting(random, 13, 26, 130),
+    { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
+  ],
+  // A museum changes its mind while a number is under way.
+  (random, finds) => {
+    const find = random.pick(finds).id;
+    const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: numberOf(random) });
+    const troubled = (): Step =>
+      pushing('laptop', 'archaeologist', [
+        [random.between(0, 4), random.pick(['late', 'repeated', 'unanswered', 'lost'] as const)],
+      ]);
+    return [
+      pushing('laptop'),
+      number(),
+      troubled(),
+      number(),
+      ...(random.chance(0.5) ? [number()] : []),
+      pushing('laptop'),
+      waiting(random, 1, 9, 26),
+    ];
+  },
+  // The index is late, and somebody looks early.
+  (random) => [
+    { kind: 'index', delayMs: 8 * MINUTE_MS },
+    pushing('laptop', 'archaeologist', doubtful(random)),
+    waiting(random, 5, 11, 13),
+    pushing('laptop'),
+    waiting(random, 1, 3, 5),
+    { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
+    pushing('laptop'),
+  ],
+  // Somebody else looks for what is in doubt.
+  (random) => [
+    pushing('laptop', 'archaeologist', doubtful(random)),
+    ...(random.chance(0.5) ? [pushing('laptop', 'researcher')] : []),
+    waiting(random, 26, 130),
+    { kind: 'reconcile', machine: 'laptop', account: 'researcher', fates: [] },
+    pushing('laptop'),
+  ],
+  // Many finds and photographs, and a push that is killed among them.
+  (random, finds) => {
+    const many = Array.from({ length: random.between(2, 12) }, () => importing(random, finds, 'laptop')).flat();
+    return [
+      ...many,
+      { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: random.between(0, 60 * many.length) },
+      pushing('laptop'),
+    ];
+  },
+];
 
 /** Somebody looks or pushes when it is too early, or just early enough. */
 function laterOn(random: Random): Step[] {
