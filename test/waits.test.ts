@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const SUPPORT = 'support/eventually.ts';
-/** A moment that is drawn by chance, a link's delay: nothing is expected of how long it takes. */
+/** A moment that is drawn by chance, a link's delay, modules that load: nothing is expected of how long it takes. */
 const MOMENTS = [
   'chaos/stage.ts',
   'endurance/harvest-random-stories.test.ts',
@@ -11,6 +11,7 @@ const MOMENTS = [
   'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',
   'support/delay-proxy.ts',
+  'simulation/virtual-time.ts',
 ];
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })

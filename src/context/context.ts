@@ -36,7 +36,7 @@ export type World = {
 };
 
 /** What a command takes from the machine and the network. */
-export type Ports = {
+type Ports = {
   readonly clock: Clock;
   readonly processes: ProcessTable;
   /** From 0 to 1. */

@@ -1,5 +1,14 @@
-/** A fault that was put into a copy of the sources: the simulation must find it. Each replaces a text that stands there once. */
-export type Planted = { readonly name: string; readonly file: string; readonly from: string; readonly to: string };
+/**
+ * A fault that was put into a copy of the sources: the simulation must find it. Each replaces a text that stands there once. `seed` is of a
+ * story in which it was found; stories are others once `story.ts` is changed.
+ */
+export type Planted = {
+  readonly name: string;
+  readonly seed?: number;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+};
 
 export const PLANTED: readonly Planted[] = [
   {
