@@ -10,8 +10,8 @@ const MOMENTS = [
   'endurance/harvest-records-survives.test.ts',
   'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',
-  'support/delay-proxy.ts',
   'simulation/virtual-time.ts',
+  'support/delay-proxy.ts',
 ];
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
