@@ -13,36 +13,42 @@ export type Planted = {
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a find that was being sent when pas was killed is sent again',
+    seed: 291,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'photo') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
+    seed: 94,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'import') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
+    seed: 7,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (error.reason !== 'timeout') {`,
   },
   {
     name: 'a timeout is taken for a request that never arrived',
+    seed: 3,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (!error.mayHaveArrived || error.reason === 'timeout') {`,
   },
   {
     name: 'an answer outside the contract is a refusal',
+    seed: 26,
     file: 'src/pas-api/outcome.ts',
     from: `?? 'outside-contract';`,
     to: `?? 'refused';`,
   },
   {
     name: 'what is still under way is called absent',
+    seed: 4,
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (nowMs <= settledMs) {`,
     to: `if (nowMs <= settledMs - 1e9) {`,
@@ -67,18 +73,21 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox that was put back is taken for the newest',
+    seed: 13,
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';`,
     to: ``,
   },
   {
     name: 'what an older copy has queued is not in doubt',
+    seed: 13,
     file: 'src/flows/push/recognise-outbox.ts',
     from: `const entries = doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);`,
     to: `const entries = from === 'earlier' ? [] : doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);`,
   },
   {
     name: 'an outbox from another machine is taken for one of this',
+    seed: 16,
     file: 'src/flows/push/recognise-outbox.ts',
     from: `return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;`,
     to: `return isElsewhere && machine === '' ? 'elsewhere' : undefined;`,
@@ -91,6 +100,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held behind an earlier one',
+    seed: 121,
     file: 'src/flows/push/hold-number.ts',
     from: `return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));`,
     to: `return isSettledByLook(run, entry);`,
@@ -103,12 +113,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'photographs and numbers go to whatever record came first',
+    seed: 8,
     file: 'src/outbox/claims.ts',
     from: `.sql(\`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
     to: `.sql(\`update entries set ident_cely = ? where (find_id = ? or 1) and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
   },
   {
     name: 'anybody’s entries are sent in anybody’s name',
+    seed: 8,
     file: 'src/outbox/claims.ts',
     from: `(:anyAccount or entries.username in ('', :username))`,
     to: `(:anyAccount or entries.username in ('', :username) or 1)`,
@@ -121,12 +133,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the slot counts from when it was taken',
+    seed: 5,
     file: 'src/http/pacer.ts',
     from: `Math.max(state.lastDepartureMs, nowMs - agoMs)`,
     to: `state.lastDepartureMs`,
   },
   {
     name: 'what is being sent is not written down before it leaves',
+    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `move(outbox, entry, 'sending', { reason: null, issues: null });`,
     to: ``,
@@ -151,6 +165,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a closed service makes a refusal',
+    seed: 93,
     file: 'src/flows/push/settle-outcome.ts',
     from: `return { state: 'queued', reason: msg\`the service is closed\`, notBeforeAt: 0 };`,
     to: `return { state: 'refused', reason: msg\`the service is closed\`, issues: [] };`,
@@ -163,6 +178,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number without a record is sent',
+    seed: 3,
     file: 'src/outbox/claims.ts',
     from: `and (kind = 'import' or ident_cely is not null)
   and kind in`,
@@ -170,6 +186,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'too many requests are a refusal',
+    seed: 8,
     file: 'src/pas-api/outcome.ts',
     from: `429: forAll('too-many'),`,
     to: `429: forAll('refused'),`,
@@ -196,24 +213,28 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what a killed push was sending is not taken up',
+    seed: 24,
     file: 'src/flows/push/push-due.ts',
     from: `for (const entry of recoverInterrupted(outbox)) {`,
     to: `for (const entry of entriesInState(outbox, 'accepted')) {`,
   },
   {
     name: 'what is absent is given up',
+    seed: 93,
     file: 'src/flows/reconcile/reconcile-entries.ts',
     from: `applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `applySettlement(outbox, entry, { state: 'refused', reason: verdict.reason, issues: [] });`,
   },
   {
     name: 'two equal finds take one record',
+    seed: 41,
     file: 'src/flows/reconcile/judge-doubt.ts',
     from: `if (only !== undefined && others.length === 0 && claims.get(only.identCely) === 1) {`,
     to: `if (only !== undefined) {`,
   },
   {
     name: 'the record of another find is taken for this one',
+    seed: 236,
     file: 'src/flows/reconcile/judge-doubt.ts',
     from: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) && !view.isOwned(find.identCely, find),`,
     to: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)),`,
@@ -232,6 +253,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph is called absent at once',
+    seed: 4,
     file: 'src/flows/reconcile/judge-photograph.ts',
     from: `tooEarly(doubt.window, view, record.changedMs) ?? {`,
     to: `{`,
@@ -244,6 +266,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt is over with its answer',
+    seed: 4,
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `settledMs: Math.max(...settled) + settleMs,`,
     to: `settledMs: Math.max(...settled),`,
@@ -262,6 +285,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held by an attempt that ended just now',
+    seed: 121,
     file: 'src/flows/push/hold-number.ts',
     from: `+ settleMs + MARGIN_MS - last.serverDateAt;`,
     to: `- settleMs - last.serverDateAt;`,

@@ -161,7 +161,11 @@ const THEMES: readonly Theme[] = [
   // The index is late, and somebody looks early.
   (random) => [
     { kind: 'index', delayMs: 8 * MINUTE_MS },
-    pushing('laptop', 'archaeologist', doubtful(random)),
+    pushing(
+      'laptop',
+      'archaeologist',
+      [0, 1, 2, 3].map((nth) => [nth, nth === 0 ? 'arrives' : 'late'] as const),
+    ),
     waiting(random, 5, 11, 13),
     pushing('laptop'),
     waiting(random, 1, 3, 5),
