@@ -15,7 +15,8 @@ type RenameSystem = {
 
 const SYSTEM: RenameSystem = {
   platform: process.platform,
-  rename: renameSync,
+  // Looked up at each call: a test may stand in for the system.
+  rename: (from, to) => renameSync(from, to),
   pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
