@@ -182,13 +182,12 @@ function sbom(app) {
 
 /** Rights and times that depend on nothing but the commit. */
 function seal(folder) {
-  for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort().reverse()]) {
+  for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const path = join(folder, entry);
     const status = lstatSync(path);
     if (!status.isSymbolicLink()) chmodSync(path, status.isDirectory() || (status.mode & 0o100) !== 0 ? 0o755 : 0o644);
     lutimesSync(path, commitTime, commitTime);
   }
-  lutimesSync(folder, commitTime, commitTime);
 }
 
 function tarXz(folder) {

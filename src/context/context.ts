@@ -6,7 +6,7 @@ import { addToCommands, cmd } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Connections } from '../http/send.ts';
 import type { Outbox, ServiceOutbox } from '../outbox/open-outbox.ts';
-import { type ProcessTable, systemProcesses } from '../outbox/process-table.ts';
+import type { ProcessTable } from '../outbox/process-table.ts';
 import type { NamedService } from '../outbox/services.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
@@ -38,7 +38,8 @@ export type World = {
 /** What a command takes from the machine and the network. */
 type Ports = {
   readonly clock: Clock;
-  readonly processes: ProcessTable;
+  /** Without it the outbox asks the system. */
+  readonly processes?: ProcessTable;
   /** From 0 to 1. */
   random(): number;
   openConnections(): Promise<Connections>;
@@ -46,7 +47,6 @@ type Ports = {
 
 const SYSTEM: Ports = {
   clock: systemClock,
-  processes: systemProcesses,
   random: Math.random,
   openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
@@ -54,7 +54,6 @@ const SYSTEM: Ports = {
 /** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
 export type Context = World & {
   readonly clock: Clock;
-  readonly processes: ProcessTable;
   random(): number;
   readonly places: Places;
   readonly terminal: Terminal;
@@ -78,7 +77,7 @@ export type Context = World & {
 
 export function makeContext(world: World, options: GlobalOptions): Context {
   const { streams } = world;
-  const { clock, processes, random, openConnections } = { ...SYSTEM, ...world.given };
+  const { clock, processes, random, openConnections }: Ports = { ...SYSTEM, ...world.given };
   const environment = givenVariables(world.environment);
   const places = placesFrom(environment);
   const closers: (() => void | Promise<void>)[] = [];
@@ -162,7 +161,6 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     ...world,
     environment,
     clock,
-    processes,
     random,
     places,
     terminal,

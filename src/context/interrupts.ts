@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { UnavailableError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { durationMs } from '../text/duration.ts';
 import type { Context } from './context.ts';
 
 /** Ctrl-C, twice: first finish what is under way, then give it up. */
@@ -27,8 +28,6 @@ export function watchInterrupts({ terminal, onClose }: Context, said?: string): 
   return { stop: stop.signal, abort: abort.signal };
 }
 
-const MS_OF_UNIT = { s: 1000, m: 60_000, h: 3_600_000 } as const;
-
 /**
  * A signal for what may be asked to stop by Ctrl-C, and by the end of the time that a person gave it.
  * @param deadline such as `30m`; undefined: as long as it takes
@@ -40,14 +39,14 @@ export function stopWithin(
   deadline: string | undefined,
 ): AbortSignal {
   if (deadline === undefined) return stop;
-  const [, count, unit] = /^([1-9]\d{0,5})([smh])$/.exec(deadline) ?? [];
-  if (count === undefined) throw new UsageError(t`"${deadline}" is no time.`, { hint: t`Write 90s, 30m or 2h.` });
+  const givenMs = durationMs(deadline, 'smh');
+  if (givenMs === undefined) throw new UsageError(t`"${deadline}" is no time.`, { hint: t`Write 90s, 30m or 2h.` });
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());
   const reason = new UnavailableError(t`The time of --deadline ${deadline} is over.`, {
     hint: t`What was stored is kept. Run the command again to go on.`,
   });
-  clock.sleep(Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT], ended.signal).then(
+  clock.sleep(givenMs, ended.signal).then(
     () => over.abort(reason),
     () => {},
   );

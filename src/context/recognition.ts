@@ -3,11 +3,12 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Copied, Recognition } from '../flows/push/recognise-outbox.ts';
 import { openMemory } from '../outbox/history.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 import type { Context } from './context.ts';
 
 /** How a push tells its outbox from a copy of it. @param said by a person of an outbox that comes from another machine */
-export function openRecognition(context: Context, said: 'moved' | 'copied' | undefined): Recognition {
-  const { onClose, places, processes, prompt, terminal } = context;
+export function openRecognition(context: Context, { processes }: Outbox, said: 'moved' | 'copied' | undefined): Recognition {
+  const { onClose, places, prompt, terminal } = context;
   const memory = openMemory(places.memoryFile);
   onClose(() => memory.close());
   return {

@@ -1,49 +1,30 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { evaluateScript, reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { evaluateScript } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
 
 hostRuns();
 
 let home: Home;
-let browser: TestBrowser | undefined;
-let watched: WatchedPage;
 
 /** Finds of two places as the examples have them, and a row of them along a path, closer together than their names are long. */
-beforeAll(async () => {
-  if (reasonWithoutBrowser() !== undefined) return;
+const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
   await expectDone(home.pas('push'));
   await expectDone(home.pas('import', writeSeason(home, 60)));
-  await expectDone(home.pas('report', join(home.folder, 'all.html')));
-  browser = await startBrowser();
+  const report = join(home.folder, 'all.html');
+  await expectDone(home.pas('report', report));
+  return report;
 });
 
-beforeEach(async (context) => {
-  if (browser === undefined) return context.skip(reasonWithoutBrowser());
-  watched = await browser.open(pathToFileURL(join(home.folder, 'all.html')).href);
-});
-
-afterEach(async () => {
-  if (browser === undefined) return;
-  await watched.page.close();
-  expect(watched.complaints).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.[Symbol.asyncDispose]();
-});
-
-const page = (): Page => watched.page;
 const maps = (): Promise<string[]> => page().evaluate('[...document.querySelectorAll("figure.map")].map(({ id }) => "#" + id)');
 const names = (map: string): Promise<string[]> => page().locator(`${map} .labels text`).allTextContents();
 

@@ -1,22 +1,14 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readAssets } from '../../src/report/assets.ts';
 import { html, markupOf } from '../../src/report/html.ts';
 import { writeSeason } from '../support/a-season.ts';
-import {
-  evaluateScript,
-  expectAccessible,
-  expectReadable,
-  reasonWithoutBrowser,
-  startBrowser,
-  type TestBrowser,
-  type WatchedPage,
-} from '../support/browser.ts';
+import { evaluateScript, expectAccessible, expectReadable } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
 
@@ -55,11 +47,8 @@ const NASTY = [
 ];
 
 let home: Home;
-let browser: TestBrowser | undefined;
-let watched: WatchedPage;
 
-beforeAll(async () => {
-  if (reasonWithoutBrowser() !== undefined) return;
+const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
@@ -76,27 +65,11 @@ beforeAll(async () => {
   await home.pas('import', home.file('nasty.csv', [header, ...rows].join('\n')));
   const incomplete = ['local_id,projekt,stav,geom_system,pristupnost', 'Neúplný,C-202400101,3,4326,HES-000865'];
   await home.pas('import', home.file('incomplete.csv', incomplete.join('\n')));
-  await expectDone(home.pas('report', join(home.folder, 'all.html')));
-  browser = await startBrowser();
+  const report = join(home.folder, 'all.html');
+  await expectDone(home.pas('report', report));
+  return report;
 });
 
-beforeEach(async (context) => {
-  if (browser === undefined) return context.skip(reasonWithoutBrowser());
-  watched = await browser.open(pathToFileURL(join(home.folder, 'all.html')).href);
-});
-
-afterEach(async () => {
-  if (browser === undefined) return;
-  await watched.page.close();
-  expect(watched.complaints).toEqual([]);
-  expect(watched.requested.filter((address) => !/^(file|data):/.test(address))).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.[Symbol.asyncDispose]();
-});
-
-const page = (): Page => watched.page;
 const shown = (): Promise<number> => page().locator('article.find:visible').count();
 const overflow = (): Promise<number> =>
   page().evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');

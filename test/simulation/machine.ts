@@ -27,17 +27,11 @@ export class Machine {
   readonly #running = new Set<number>();
   readonly #endGone: ((error: Error) => void)[] = [];
   /** How far its clock is from the truth. */
-  skewMs: number;
+  skewMs = 0;
   folder: string;
   #generation = 0;
 
-  constructor(
-    name: string,
-    address: string,
-    folder: string,
-    shared: { time: VirtualTime; network: Network; random: Random },
-    skewMs: number,
-  ) {
+  constructor(name: string, address: string, folder: string, shared: { time: VirtualTime; network: Network; random: Random }) {
     this.name = name;
     this.#address = address;
     this.#id = Buffer.from(name).toString('hex').padEnd(32, '0').slice(0, 32);
@@ -45,7 +39,6 @@ export class Machine {
     this.#network = shared.network;
     this.#random = shared.random;
     this.folder = folder;
-    this.skewMs = skewMs;
     mkdirSync(join(folder, 'home'), { recursive: true, mode: 0o700 });
   }
 
@@ -94,7 +87,7 @@ export class Machine {
       sleep: async (ms, signal) => {
         look();
         if (!state.alive) return gone();
-        await this.#sleep(ms, signal);
+        await this.#time.sleep(ms, signal);
         look();
         return state.alive ? undefined : gone();
       },
@@ -155,21 +148,6 @@ export class Machine {
     const before = this.folder;
     this.folder = `${before.replace(/\+\d+$/, '')}+${this.#generation}`;
     cpSync(before, this.folder, { recursive: true, filter: (path) => !path.endsWith('-shm') });
-  }
-
-  #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason);
-      const onAbort = (): void => {
-        forget();
-        reject(signal?.reason);
-      };
-      const forget = this.#time.plan(ms, () => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
   }
 
   #processes(pid: number): ProcessTable {

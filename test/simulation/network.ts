@@ -25,19 +25,17 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-export type Departure = {
+type Departure = {
   readonly atMs: number;
   readonly url: string;
-  readonly method: string;
   /** Machine and account. */
   readonly from: string;
-  readonly hasCredentials: boolean;
 };
 
 /** Draws what becomes of each write and each harvested page. */
-export type Weather = { fateOf(request: HttpRequest): Fate };
+type Weather = { fateOf(request: HttpRequest): Fate };
 
-export type Sender = {
+type Sender = {
   readonly address: string;
   readonly name: string;
   /** False once its process is gone: nothing it does is seen any more. */
@@ -76,7 +74,7 @@ export class Network {
       body: Buffer.alloc(0),
       address: from.address,
     };
-    this.#note(arrival, from);
+    this.departures.push({ atMs: this.#time.nowMs, url: request.url, from: from.name });
     const fate = this.weather.fateOf(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
     const body = await bytesOf(opened);
@@ -89,10 +87,6 @@ export class Network {
 
   #form({ body }: HttpRequest): Record<string, string> {
     return body === undefined ? {} : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
-  }
-
-  #note({ url, method, headers }: Arrival, { name }: Sender): void {
-    this.departures.push({ atMs: this.#time.nowMs, url, method, from: name, hasCredentials: 'authorization' in headers });
   }
 
   async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
@@ -173,6 +167,6 @@ async function bytesOf(body: Buffer | NodeJS.ReadableStream): Promise<Buffer> {
 }
 
 /** For a process that is gone. */
-export function never(): Promise<never> {
+function never(): Promise<never> {
   return new Promise(() => {});
 }

@@ -19,6 +19,7 @@ const HEADER = 'local_id;projekt;stav;geom_system;pristupnost;lon;lat;poznamka';
 /** A push, as whatever happens to it ends: in any other way it has a bug. */
 const EXPECTED_CODES = [0, 2, 3, 4, 5, 6, 11, 12, 15];
 const OUTBOX_LEASED = 11;
+const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 
 /** A home with two profiles, made once and copied for each machine of each story. */
@@ -32,6 +33,8 @@ type Asked = {
   readonly photos: string[];
   readonly numbers: string[];
 };
+
+type Pusher = readonly [machine: MachineName, account: Account];
 
 export type Outcome = {
   readonly trace: readonly string[];
@@ -71,7 +74,7 @@ export async function openStage(folder: string): Promise<Stage> {
   const service = await openService(ORIGIN, time);
   const stage = { time, service, folder, template: mkdtempSync(join(folder, 'template-')) };
   const network = new Network(time, [service], seededRandom(1));
-  const machine = new Machine('laptop', '10.0.0.1', stage.template, { time, network, random: seededRandom(1) }, 0);
+  const machine = new Machine('laptop', '10.0.0.1', stage.template, { time, network, random: seededRandom(1) });
   for (const account of ACCOUNTS) {
     const flags = [
       '--kind',
@@ -142,16 +145,13 @@ class Scene {
           recursive: true,
           filter: (path) => name === 'laptop' || !path.includes('outbox.sqlite'),
         });
-        return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random }, 0)];
+        return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random })];
       }),
     );
-    this.#beganMs = time.nowMs;
   }
 
-  readonly #beganMs: number;
-
   #note(text: string): void {
-    this.trace.push(`${(this.#stage.time.nowMs - this.#beganMs).toFixed(1)} ${text}`);
+    this.trace.push(`${(this.#stage.time.nowMs - START_MS).toFixed(1)} ${text}`);
   }
 
   #machine(name: MachineName): Machine {
@@ -233,20 +233,12 @@ class Scene {
         if (step.kind === 'push' && code === 0) this.#expectNothingLeft(step.machine, step.account);
         return;
       }
-      case 'two-pushes': {
-        this.#weather(step.fates);
-        const args = ['push', ...this.#answers('push', step.machine)];
-        const later = time.sleep(step.apartMs).then(() => this.#pas(step.machine, 'researcher', args));
-        await time.until(Promise.all([this.#pas(step.machine, 'archaeologist', args), later]));
+      case 'two-pushes':
+        await this.#sideBySide(step, [step.machine, 'archaeologist'], [step.machine, 'researcher']);
         return;
-      }
-      case 'both-push': {
-        this.#weather(step.fates);
-        const pushed = (machine: MachineName) => this.#pas(machine, 'archaeologist', ['push', ...this.#answers('push', machine)]);
-        const later = time.sleep(step.apartMs).then(() => pushed('office'));
-        await time.until(Promise.all([pushed('laptop'), later]));
+      case 'both-push':
+        await this.#sideBySide(step, ['laptop', 'archaeologist'], ['office', 'archaeologist']);
         return;
-      }
       case 'wait':
         await time.until(time.sleep(step.ms));
         return;
@@ -280,6 +272,14 @@ class Scene {
     }
   }
 
+  async #sideBySide({ fates, apartMs }: { fates: Fates; apartMs: number }, first: Pusher, second: Pusher): Promise<void> {
+    const { time } = this.#stage;
+    this.#weather(fates);
+    const push = ([machine, account]: Pusher) => this.#pas(machine, account, ['push', ...this.#answers('push', machine)]);
+    const later = time.sleep(apartMs).then(() => push(second));
+    await time.until(Promise.all([push(first), later]));
+  }
+
   async #import(machine: MachineName, account: Account, content: string): Promise<void> {
     await this.#run(machine, account, ['import', this.#machine(machine).file('finds.csv', content)]);
   }
@@ -287,8 +287,7 @@ class Scene {
   /** Exit code 0 means sent. */
   #expectNothingLeft(machine: MachineName, account: Account): void {
     const open = entriesOf(this.#machine(machine).home).filter(
-      ({ kind, state, username }) =>
-        kind === 'import' && username === account && ['queued', 'sending', 'uncertain'].includes(state),
+      ({ kind, state, username }) => kind === 'import' && username === account && OPEN_STATES.includes(state),
     );
     if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
   }
@@ -349,7 +348,7 @@ class Scene {
   }
 
   #accountsWithOpen(machine: MachineName): readonly Account[] {
-    const open = entriesOf(this.#machine(machine).home).filter(({ state }) => ['queued', 'sending', 'uncertain'].includes(state));
+    const open = entriesOf(this.#machine(machine).home).filter(({ state }) => OPEN_STATES.includes(state));
     return ACCOUNTS.filter((account) => open.some(({ username }) => username === account));
   }
 
@@ -453,8 +452,8 @@ function judgeFind(
   const made = alike.filter(({ maker }) => maker === ACCOUNT_IDS[account]);
   const ofFind = entries.filter(({ find }) => find === id);
   const imports = ofFind.filter(({ kind }) => kind === 'import');
-  const in_ = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
-  const accepted = in_('accepted');
+  const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
+  const accepted = inState('accepted');
   const wrong = accepted.filter(({ ident }) => !made.some((record) => record.ident === ident));
   const makers = [BY_HAND, ...twins.map((twin) => ACCOUNT_IDS[twin.account])];
   const others = alike.filter(({ maker }) => !makers.includes(maker));
@@ -472,13 +471,13 @@ function judgeFind(
     made.length > most ? `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}` : '',
     others.length > 0 ? `${id} was made by ${others[0]?.maker}, who did not queue it` : '',
     wrong.length > 0 ? `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}` : '',
-    in_('refused').length > 0 ? `${id} is called refused` : '',
-    in_('queued', 'sending').length > 0
-      ? `${id} is still ${in_('queued', 'sending')[0]?.state}, though nothing is in its way`
+    inState('refused').length > 0 ? `${id} is called refused` : '',
+    inState('queued', 'sending').length > 0
+      ? `${id} is still ${inState('queued', 'sending')[0]?.state}, though nothing is in its way`
       : '',
     strange.length > 0 ? `${id} has a photograph that nobody gave it` : '',
     shared.length > 0 ? `${id} and ${shared[0]?.find} are called the same record` : '',
-    made.length === 0 && in_('dropped').length > 0 && in_('uncertain').length === 0 ? `${id} was given up by nobody` : '',
+    made.length === 0 && inState('dropped').length > 0 && inState('uncertain').length === 0 ? `${id} was given up by nobody` : '',
     made.some((record) => new Set(record.digests).size < record.digests.length) ? `${id} has a photograph twice` : '',
     number !== '' && !numbers.includes(number) ? `${id} has the number ${number}, which nobody gave it` : '',
     isAtRest && last !== undefined && last.value !== number

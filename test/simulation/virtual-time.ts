@@ -49,8 +49,19 @@ export class VirtualTime {
     };
   }
 
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.plan(ms, resolve));
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const onAbort = (): void => {
+        forget();
+        reject(signal?.reason);
+      };
+      const forget = this.plan(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
   }
 
   /** Nothing else comes before this is done, but for what it sleeps itself by {@link rest}. */

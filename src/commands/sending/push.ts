@@ -92,7 +92,11 @@ export async function pushCommand(context: Context, names: readonly string[], op
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
-    recognition: openRecognition(context, options.moved === true ? 'moved' : options.copied === true ? 'copied' : undefined),
+    recognition: openRecognition(
+      context,
+      outbox,
+      options.moved === true ? 'moved' : options.copied === true ? 'copied' : undefined,
+    ),
     walls: noWalls(),
     photosFolder: places.photosFolder,
   };

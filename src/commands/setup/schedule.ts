@@ -15,6 +15,7 @@ import {
   type Schedulable,
 } from '../../flows/system/jobs.ts';
 import { beginJob, endJob, type ScheduledJob, scheduledJob, timerSystem } from '../../flows/system/schedule-job.ts';
+import { durationMs } from '../../text/duration.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { everyText, lastRunText } from './job-texts.ts';
@@ -26,8 +27,7 @@ type ScheduleOptions = GlobalOptions & {
   readonly yes?: boolean;
 };
 
-const MS_OF_UNIT = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const [LEAST_MS, MOST_MS] = [5 * MS_OF_UNIT.m, 7 * MS_OF_UNIT.d];
+const [HOUR_MS, LEAST_MS, MOST_MS] = [3_600_000, 5 * 60_000, 7 * 86_400_000];
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -36,7 +36,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas schedule push --every 1h', 'pas schedule push --remove'],
   })
     .addArgument(new Argument('[command]', t`the command`).choices(SCHEDULABLE))
-    .option('--every <time>', t`how often, such as 30m, 1h or 1d`, interval, MS_OF_UNIT.h)
+    .option('--every <time>', t`how often, such as 30m, 1h or 1d`, interval, HOUR_MS)
     .option('--remove', t`let it no longer run by itself`)
     .option('--dry-run', t`show the files and what the system would be told, and change nothing`)
     .option('--yes', t`write to production without asking, now and each time`)
@@ -54,8 +54,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 function interval(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
-  const ms = count === undefined ? 0 : Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT];
+  const ms = durationMs(text, 'mhd') ?? 0;
   if (ms < LEAST_MS || ms > MOST_MS) throw new InvalidArgumentError(t`Write a time from 5m to 7d, such as 30m, 1h or 1d.`);
   return ms;
 }

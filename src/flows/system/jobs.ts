@@ -30,6 +30,7 @@ type LastRun = { readonly began_at: string; readonly ended_at: string | null; re
 
 const KEPT_VARIABLES = ['PAS_HOME', 'PAS_KEYRING', 'PAS_LANG', 'XDG_DATA_HOME', 'XDG_STATE_HOME'];
 const MOST_LOG_BYTES = 1024 * 1024;
+const PASSED_ON = ['SIGINT', 'SIGTERM'] as const;
 /** Ends that systems give where a program was killed. */
 const KILLED = 137;
 
@@ -89,7 +90,7 @@ export function logOf(file: string): string {
 }
 
 /**
- * Runs a job to its end. What it prints goes to the log, of which the older half is kept beside it once it is long.
+ * Runs a job to its end. What it prints goes to the log, which is put aside once it is long.
  * @returns the exit code of the command
  * @throws ConfigError where there is no job in the file; DatabaseError when the disk refuses
  */
@@ -114,12 +115,12 @@ export async function runJob(
       windowsHide: true,
     });
     const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, pass);
+    for (const signal of PASSED_ON) process.on(signal, pass);
     const exit_code = await new Promise<number>((end, fail) => {
       child.on('error', fail);
       child.on('exit', (code) => end(code ?? KILLED));
     });
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, pass);
+    for (const signal of PASSED_ON) process.off(signal, pass);
     const ended_at = now();
     writeSync(output, `== ${ended_at}: ${exit_code}\n`);
     writeJob(file, { ...job, last: { began_at, ended_at, exit_code } });
