@@ -112,8 +112,9 @@ export function numberStory(fates: readonly Fate[], settleMs: number) {
       settleMs,
       walls: noWalls(),
       pace,
-      session: { token: async () => 'token', renew: async () => 'fresh' },
-      send: (request) => alive(serve(request)),
+      session: { token: () => alive(Promise.resolve('token')), renew: async () => 'fresh' },
+      // Also one that was killed before it had come so far.
+      send: (request) => (process.dead ? never : alive(serve(request))),
       openPhotograph: () => {
         throw new Error('no photographs');
       },
