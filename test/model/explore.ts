@@ -74,10 +74,10 @@ function saidOf({ name, find, sender }: Action): string {
     .join(' ');
 }
 
-function keyOf({ finds, holder, running, crashesLeft, copy, copiesLeft, putBack }: State): string {
+function keyOf({ finds, holder, running, crashesLeft, copy, copiesLeft, begunSinceCopy, putBack }: State): string {
   const each = finds.map(
     ({ entry, sender, left, onItsWay, records, listed }, at) =>
       `${entry.slice(0, 2)}${sender ?? '-'}${left ? 1 : 0}${onItsWay}${records}${listed}${copy?.[at]?.slice(0, 2) ?? ''}`,
   );
-  return `${each.sort().join(' ')}|${holder ?? '-'}${running.map(Number).join('')}${crashesLeft}${copiesLeft}${copy === null ? 0 : 1}${putBack ? 1 : 0}`;
+  return `${each.sort().join(' ')}|${holder ?? '-'}${running.map(Number).join('')}${crashesLeft}${copiesLeft}${copy === null ? 0 : 1}${begunSinceCopy ? 1 : 0}${putBack ? 1 : 0}`;
 }

@@ -27,6 +27,8 @@ export type State = {
   /** States of the entries in a copy of the outbox; null before it was made, and after it was put back. */
   readonly copy: readonly Find['entry'][] | null;
   readonly copiesLeft: number;
+  /** Whether anybody has begun since the copy was made: before that both know the same. */
+  readonly begunSinceCopy: boolean;
   /** The outbox is an older copy, and nobody has noticed. */
   readonly putBack: boolean;
 };
@@ -60,6 +62,7 @@ export function firstState(finds: number, crashesLeft: number, copiesLeft: numbe
     crashesLeft,
     copy: null,
     copiesLeft,
+    begunSinceCopy: false,
     putBack: false,
   };
 }
@@ -85,7 +88,8 @@ export function* actions(state: State, without: Guard | undefined): Generator<Ac
   }
   if (state.copiesLeft > 0 && !state.running.some(Boolean)) {
     const copy = state.finds.map(({ entry }) => entry);
-    if (state.copy === null) yield { name: 'the outbox is copied', find: null, sender: null, next: { ...state, copy } };
+    if (state.copy === null)
+      yield { name: 'the outbox is copied', find: null, sender: null, next: { ...state, copy, begunSinceCopy: false } };
     else yield { name: 'the copy is put back', find: null, sender: null, next: restored(state, state.copy) };
   }
 }
@@ -153,6 +157,7 @@ function begun(state: State, sender: Sender, without: Guard | undefined): State 
     ...state,
     holder: sender,
     running: running(state, sender, true),
+    begunSinceCopy: true,
     putBack: false,
     finds: state.finds.map((find): Find => {
       if (find.entry === 'sending') return { ...find, entry: left, left: false };
@@ -167,7 +172,7 @@ function restored(state: State, copy: readonly Find['entry'][]): State {
     copy: null,
     copiesLeft: state.copiesLeft - 1,
     holder: null,
-    putBack: true,
+    putBack: state.begunSinceCopy,
     finds: state.finds.map((find, at) => ({ ...find, entry: copy[at] ?? find.entry, sender: null, left: false })),
   };
 }
