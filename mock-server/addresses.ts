@@ -8,21 +8,49 @@ export type Addresses = {
   readonly prefix: string;
   /** `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/<prefix>.xsd` its schema. */
   readonly schemaBase: string;
+  /** Persistent addresses and harvested identifiers: `{idBase}/<ident>`. */
+  readonly idBase: string;
   /** Photographs: `{fileBase}/<ident>/file/<uuid>`. */
   readonly fileBase: string;
   readonly controlUrl: string;
+  /** What stands before every path here: empty, or `/t/<tenant>`. */
+  readonly mount: string;
+  /** Clients come by these addresses alone, so the `Host` that reaches us says nothing. */
+  readonly isPublic: boolean;
 };
+
+/** What of the addresses an operator can fix; none ends with a slash. */
+export type GivenAddresses = {
+  readonly prefix?: string;
+  readonly schemaBase?: string;
+  /** Where clients reach the server, when that is not where it listens: behind a proxy, or in a container. */
+  readonly publicUrl?: string;
+  /** Names in documents are those of the deployed service: prefix, namespace and persistent addresses. */
+  readonly serviceNames?: boolean;
+};
+
+/** As the deployed service is called (facts, "Real names"). Photographs keep this server's address: they are to be had here alone. */
+const SERVICE_NAMES = { prefix: 'amcr', schemaBase: 'https://api.aiscr.cz/schema/amcr', idBase: 'https://api.aiscr.cz/id' };
 
 export const CONTROL_PATH = '/__mock__';
 
-export function addressesOf(origin: string, prefix = 'svc'): Addresses {
+/** @param origin where the server listens @param mount of a tenant */
+export function addressesOf(origin: string, given: GivenAddresses = {}, mount = ''): Addresses {
+  const names = given.serviceNames === true ? SERVICE_NAMES : undefined;
+  const prefix = given.prefix ?? names?.prefix ?? 'svc';
+  const server = given.publicUrl ?? origin;
+  const base = server + mount;
   return {
     prefix,
-    baseUrl: origin,
-    oaiBase: origin,
-    schemaBase: `${origin}/schema/${prefix}`,
-    fileBase: `${origin}/id`,
-    controlUrl: origin + CONTROL_PATH,
+    baseUrl: base,
+    oaiBase: base,
+    // Tenants share it, so that one document is right for all of them.
+    schemaBase: given.schemaBase ?? names?.schemaBase ?? `${server}/schema/${prefix}`,
+    idBase: names?.idBase ?? `${base}/id`,
+    fileBase: `${base}/id`,
+    controlUrl: base + CONTROL_PATH,
+    mount,
+    isPublic: given.publicUrl !== undefined,
   };
 }
 
@@ -40,7 +68,7 @@ export function xsdAddressOf(addresses: Addresses, version: string): string {
 }
 
 export function recordAddressOf(addresses: Addresses, ident: string): string {
-  return `${addresses.oaiBase}/id/${ident}`;
+  return `${addresses.idBase}/${ident}`;
 }
 
 /** Stands in bodies for the address of the photographs, which changes with every start; rendering fills it in. */

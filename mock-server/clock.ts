@@ -8,6 +8,9 @@ const SYSTEM_TIME: MockTime = {
   sleep: async (ms) => void (await delay(ms)),
 };
 
+/** How far it is from the system's, or where it stands still. */
+export type ClockState = { readonly offsetMs: number; readonly frozenAtMs: number | undefined };
+
 /** The mock's time. It runs with the system's, shifted, or stands still until it is moved. */
 export class MockClock {
   readonly #time: MockTime;
@@ -46,6 +49,15 @@ export class MockClock {
     if (this.#frozenAtMs === undefined) return;
     this.#offsetMs = this.#frozenAtMs - this.#time.now();
     this.#frozenAtMs = undefined;
+  }
+
+  state(): ClockState {
+    return { offsetMs: this.#offsetMs, frozenAtMs: this.#frozenAtMs };
+  }
+
+  take({ offsetMs, frozenAtMs }: ClockState): void {
+    this.#offsetMs = offsetMs;
+    this.#frozenAtMs = frozenAtMs;
   }
 
   get frozen(): boolean {

@@ -75,14 +75,16 @@ function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
 }
 
 /** As `GET /journal/{id}` shows it: `body` is null where it is not kept, and `cut` where only its beginning is. */
-export function messageView({ headers, body, sizeBytes }: Message): unknown {
-  const text = body === undefined ? null : unpacked(headers, body);
-  return {
-    headers,
-    body: text?.subarray(0, KEPT_BYTES).toString('utf8') ?? null,
-    size_bytes: sizeBytes,
-    cut: text !== null && body !== undefined && (body.length < sizeBytes || text.length > KEPT_BYTES),
-  };
+export function messageView(message: Message): unknown {
+  const { text, cut } = bodyText(message) ?? { text: null, cut: false };
+  return { headers: message.headers, body: text, size_bytes: message.sizeBytes, cut };
+}
+
+/** Undefined where it is not kept; `cut` where only its beginning is. */
+export function bodyText({ headers, body, sizeBytes }: Message): { readonly text: string; readonly cut: boolean } | undefined {
+  if (body === undefined) return undefined;
+  const whole = unpacked(headers, body);
+  return { text: whole.subarray(0, KEPT_BYTES).toString('utf8'), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
 }
 
 /** The beginning of a compressed body is the beginning of its text. What only says that it is compressed is shown as it came. */

@@ -35,6 +35,11 @@ export class Faults {
     return this.#rules.length < before;
   }
 
+  /** As they were set. */
+  rules(): readonly FaultRule[] {
+    return this.#rules.map(({ rule }) => rule);
+  }
+
   /** The rules with their counters, as `GET /faults` shows them. */
   list(): ReadonlyArray<FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }> {
     return this.#rules.map(({ id, rule, seen, struck }) => ({ id, ...rule, seen, struck }));

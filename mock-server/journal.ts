@@ -25,7 +25,6 @@ export type JournalEntry = {
 };
 
 const MOST_ENTRIES = 20_000;
-const MOST_EXCHANGE_BYTES = 32 * 1024 * 1024;
 const NO_RULES: readonly string[] = [];
 
 /** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
@@ -34,9 +33,15 @@ export class Journal {
   #nextId = 1;
   /** Of the newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
+  readonly #mostExchangeBytes: number;
   #exchangeBytes = 0;
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
+
+  /** @param mostExchangeBytes of the headers and bodies that are kept */
+  constructor(mostExchangeBytes: number) {
+    this.#mostExchangeBytes = mostExchangeBytes;
+  }
 
   /** @param recorded false for what is measured but not kept: the control interface's own requests */
   open(request: { method: string; path: string; address: string; atMs: number }, recorded: boolean): JournalEntry {
@@ -71,7 +76,7 @@ export class Journal {
     this.#exchanges.set(entry.id, kept);
     this.#exchangeBytes += sizeOf(kept);
     for (const [id, oldest] of this.#exchanges) {
-      if (this.#exchangeBytes <= MOST_EXCHANGE_BYTES) break;
+      if (this.#exchangeBytes <= this.#mostExchangeBytes) break;
       this.#exchanges.delete(id);
       this.#exchangeBytes -= sizeOf(oldest);
     }
@@ -88,6 +93,11 @@ export class Journal {
       request: exchange === undefined ? null : messageView(exchange.request),
       answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
     };
+  }
+
+  /** Headers and the beginning of the bodies, as long as they are kept. */
+  exchange(id: number): Exchange | undefined {
+    return this.#exchanges.get(id);
   }
 
   /** Measures the gap since the address's last write request. */

@@ -11,8 +11,9 @@ export async function runMockServer(flags: MockServerFlags & { readonly json?: b
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void server.close().then(() => process.exit(0)));
   }
-  const { base_url, oai_base, schema_base, control_url, pid } = server;
-  const line = flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, pid }) : readyLine(server);
+  const { base_url, oai_base, schema_base, control_url, port, pid } = server;
+  const line =
+    flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid }) : readyLine(server);
   process.stdout.write(`${line}\n`);
   return server;
 }

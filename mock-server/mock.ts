@@ -7,12 +7,15 @@ import type { MockClock } from './clock.ts';
 import type { Counters } from './counters.ts';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
+import type { Latency } from './latency.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
 import type { Archive } from './records/archive.ts';
 import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
 import type { Settings } from './settings.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { Tenants } from './tenants.ts';
 import type { Throttle } from './throttle.ts';
 
 /** Everything one running mock server knows. No module holds state, so servers in one process never meet. */
@@ -32,6 +35,12 @@ export type Mock = {
   readonly faults: Faults;
   readonly throttle: Throttle;
   readonly locks: Locks;
+  readonly latency: Latency;
+  readonly snapshots: Snapshots;
+  /** Other services on the same server; a tenant has none. */
+  readonly tenants: Tenants | undefined;
+  /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
+  readonly controlToken: string | undefined;
   /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */
   readonly deployed: boolean;
   /** Only the write interface exists. */

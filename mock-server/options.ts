@@ -29,9 +29,20 @@ export type MockServerOptions = {
   readonly schemaVersions?: readonly string[];
   /** Of XML names, of the schema's file and of the native format; default `svc`. */
   readonly prefix?: string;
+  /** Root of the namespaces and schemas that documents name; default: below the server's own address. */
+  readonly schemaBase?: string;
+  /** Where clients reach the server, when that is not where it listens: behind a proxy, or in a container. */
+  readonly publicUrl?: string;
+  /** Documents bear the names of the deployed service: prefix, namespace and persistent addresses. */
+  readonly serviceNames?: boolean;
+  /** Asked of whoever uses the control interface, which then answers other machines, too. */
+  readonly controlToken?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
   readonly seedNumber?: number;
 };
+
+/** So that the token need not stand in a command line, where everybody on the machine can read it. */
+export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
 /** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
 export function addMockServerOptions(command: Command): Command {
@@ -60,6 +71,17 @@ export function addMockServerOptions(command: Command): Command {
       ),
     )
     .addOption(
+      new Option(
+        '--schema-base <url>',
+        "root of the namespaces and schemas that documents name (default: below the server's own address)",
+      ).argParser(address),
+    )
+    .addOption(
+      new Option('--public-url <url>', 'where clients reach the server, when that is not where it listens').argParser(address),
+    )
+    .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
+    .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
+    .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
         wholeNumber(1_000_000),
       ),
@@ -81,6 +103,10 @@ export type MockServerFlags = {
   readonly faults?: string;
   readonly schemaVersions?: string;
   readonly prefix?: string;
+  readonly schemaBase?: string;
+  readonly publicUrl?: string;
+  readonly serviceNames?: boolean;
+  readonly controlToken?: string;
   readonly seedNumber?: number;
 };
 
@@ -103,6 +129,10 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     pageSize,
     records,
     prefix,
+    schemaBase,
+    publicUrl,
+    serviceNames,
+    controlToken = process.env[CONTROL_TOKEN_VARIABLE],
     seedNumber,
   } = flags;
   return withoutUndefined({
@@ -115,6 +145,10 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     pageSize,
     records,
     prefix,
+    schemaBase,
+    publicUrl,
+    serviceNames,
+    controlToken: controlToken === '' ? undefined : controlToken,
     seedNumber,
     latencyMs: latency,
     minIntervalMs: minInterval,
@@ -123,7 +157,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
   });
 }
 
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
@@ -154,6 +188,13 @@ function readFaultFile(path: string): FaultRule[] {
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}
+
+/** A web address without its last slash. */
+function address(text: string): string {
+  const isAddress = /^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text);
+  if (isAddress) return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError('It must be an address that begins with http:// or https://, without ? and #.');
 }
 
 /** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */

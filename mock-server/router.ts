@@ -35,11 +35,10 @@ function notFound(): Answer {
 
 /** The schemas that this deployment's documents name. */
 function answerSchema(mock: Mock, path: string): Answer {
-  const address = mock.addresses.baseUrl + path;
-  const version = SCHEMA_VERSIONS.find((candidate) => address === xsdAddressOf(mock.addresses, candidate));
+  // Wherever they say that it lies, it is to be had here.
+  const isAt = (address: string): boolean => path === new URL(address).pathname;
+  const version = SCHEMA_VERSIONS.find((candidate) => isAt(xsdAddressOf(mock.addresses, candidate)));
   const headers = { 'content-type': 'application/xml; charset=utf-8' };
   if (version !== undefined) return { status: 200, headers, body: mock.schemas.text(version) };
-  return address === `${mock.addresses.schemaBase}/xml.xsd`
-    ? { status: 200, headers, body: mock.schemas.xmlSchemaText() }
-    : notFound();
+  return isAt(`${mock.addresses.schemaBase}/xml.xsd`) ? { status: 200, headers, body: mock.schemas.xmlSchemaText() } : notFound();
 }

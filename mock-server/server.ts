@@ -6,9 +6,10 @@ import { BodySample, exchangeOf } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
-import { htmlPage } from './problem.ts';
+import { htmlPage, json } from './problem.ts';
 import { route } from './router.ts';
 import { createMock } from './state.ts';
+import { TenantRefusal, Tenants } from './tenants.ts';
 import { NoAnswer, type SentAnswer } from './trouble.ts';
 
 export type { FaultRule } from './fault-rules.ts';
@@ -19,6 +20,8 @@ export type MockServer = AsyncDisposable & {
   readonly oai_base: string;
   readonly schema_base: string;
   readonly control_url: string;
+  /** Where it listens, whatever its addresses say. */
+  readonly port: number;
   readonly pid: number;
   close(): Promise<void>;
 };
@@ -37,8 +40,14 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  const addresses = addressesOf(`http://${reachable(host)}:${port}`, options.prefix);
-  const ready = createMock(options, addresses);
+  const origin = `http://${reachable(host)}:${port}`;
+  const addresses = addressesOf(origin, options);
+  const tenants = new Tenants(async (mount, own) => {
+    // Faults are each one's own, and so is what is stored.
+    const { data: _data, faults: _faults, ...shared } = options;
+    return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas });
+  });
+  const ready = createMock(options, addresses, { tenants });
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
@@ -67,6 +76,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
     oai_base: addresses.oaiBase,
     schema_base: addresses.schemaBase,
     control_url: addresses.controlUrl,
+    port,
     pid: process.pid,
     close,
     [Symbol.asyncDispose]: close,
@@ -91,7 +101,16 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 }
 
 /** Answers a request as the server does, over whatever it came. */
-export async function serve(mock: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  let mock = server;
+  try {
+    const tenant = server.tenants?.of(message.url ?? '/');
+    mock = tenant?.mock ?? server;
+    message.url = tenant?.target ?? message.url;
+  } catch (thrown) {
+    if (!(thrown instanceof TenantRefusal)) throw thrown;
+    return send(server, message, response, json(thrown.status, { error: thrown.message }));
+  }
   const arrivedAtMs = mock.clock.now();
   const startedMs = performance.now();
   const incoming = incomingOf(mock, message, arrivedAtMs);

@@ -1,4 +1,5 @@
 import { addressFault } from './address-list.ts';
+import { type LatencySetting, LONGEST_TIMER_MS, readLatency } from './latency.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from './shape.ts';
 
 type AccessRule = {
@@ -26,8 +27,8 @@ export type Settings = {
   /** 0 switches a scope off. */
   readonly min_request_intervals: { readonly user_ms: number; readonly ip_ms: number };
   readonly rate_limits: readonly RateLimit[];
-  /** Real delay before a write is handled, in milliseconds. */
-  readonly latency_ms: number;
+  /** Real delay before a write is handled. */
+  readonly latency_ms: LatencySetting;
   readonly record_lock_params: { readonly retry_delay_ms: number; readonly max_retries: number };
   readonly record_lock_ttl_ms: number;
   readonly allowed_schema_versions: readonly string[] | null;
@@ -99,12 +100,8 @@ const rateLimit: Reader<RateLimit> = check(
 
 const proxy: Reader<string> = check(text(), addressFault);
 const milliseconds = integer({ min: 0 });
-/** A timer takes no more, and would fire at once. */
-const LONGEST_TIMER_MS = 2_147_483_647;
 /** A hundred years. */
 const LARGEST_SHIFT_MS = 3_155_760_000_000;
-/** Real time to wait. */
-const delayMs = integer({ min: 0, max: LONGEST_TIMER_MS });
 const schemaVersion: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
 );
@@ -116,7 +113,7 @@ export const readSettings: Reader<Partial<Settings>> = object({
   trusted_proxies: optional(array(proxy)),
   min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
   rate_limits: optional(array(rateLimit)),
-  latency_ms: optional(delayMs),
+  latency_ms: optional(readLatency),
   record_lock_params: optional(
     object({ retry_delay_ms: integer({ min: 1, max: LONGEST_TIMER_MS }), max_retries: integer({ min: 1 }) }),
   ),

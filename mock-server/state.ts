@@ -7,6 +7,7 @@ import { Counters } from './counters.ts';
 import { openState } from './database.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
+import { Latency } from './latency.ts';
 import { Locks } from './lock.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
@@ -18,25 +19,35 @@ import { Schemas } from './schema.ts';
 import { loadSeed, syntheticFinds } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+import { Snapshots } from './snapshots.ts';
+import type { Tenants } from './tenants.ts';
 import { Throttle } from './throttle.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Puts one server's parts together and fills them from the seed, unless the data file already holds something. */
+/** Headers and bodies that a journal keeps; a tenant is one of many. */
+const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+
+/**
+ * Puts one service's parts together and fills them from the seed, unless the data file already holds something.
+ * @param about how it differs from one that stands alone: its time, and of a tenant what it shares
+ */
 export async function createMock(
   options: MockServerOptions,
   addresses: Addresses,
-  time?: MockTime,
+  about: { readonly time?: MockTime; readonly tenants?: Tenants; readonly schemas?: Schemas } = {},
 ): Promise<Mock & { dispose(): void }> {
   const seed = await loadSeed(options.seed ?? 'demo');
   const database = openState(options.data);
-  const clock = new MockClock(time);
+  const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
-  const archive: Archive = new Archive(database, now, (ident, before) =>
-    harvestIndex.noteWrite(ident, before, mock.settings.index_delay_ms),
-  );
+  const snapshots = new Snapshots();
+  const archive: Archive = new Archive(database, now, (ident, before) => {
+    harvestIndex.noteWrite(ident, before, mock.settings.index_delay_ms);
+    snapshots.noteWrite(ident, before);
+  });
   const parts = {
     addresses,
     clock,
@@ -48,11 +59,15 @@ export async function createMock(
     counters: new Counters(database),
     areas: new Areas(archive),
     photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
-    journal: new Journal(),
+    journal: new Journal(about.schemas === undefined ? MOST_EXCHANGE_BYTES.server : MOST_EXCHANGE_BYTES.tenant),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),
-    schemas: new Schemas(addresses),
+    latency: new Latency(options.seedNumber ?? 0),
+    snapshots,
+    tenants: about.tenants,
+    controlToken: options.controlToken,
+    schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,
   };
@@ -67,13 +82,14 @@ export async function createMock(
     },
     reset(): void {
       clock.reset();
-      for (const part of [parts.journal, parts.throttle, parts.locks]) part.clear();
+      for (const part of [parts.journal, parts.throttle, parts.locks, snapshots]) part.clear();
       parts.faults.set(options.faults ?? []);
       mock.applySettings(startSettings);
       fill(mock, seed, options.records ?? 0);
     },
     dispose(): void {
-      parts.schemas.dispose();
+      about.tenants?.dispose();
+      if (about.schemas === undefined) parts.schemas.dispose();
       parts.photographs.close();
       database.close();
     },

@@ -1,13 +1,15 @@
-import { blockListOf, contains, plainAddress } from '../address-list.ts';
 import { CONTROL_PATH } from '../addresses.ts';
-import { type Answer, decodeSegment, type Incoming, readBody } from '../http-message.ts';
+import { type Answer, AnswerNow, decodeSegment, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
+import { SeedError } from '../seed.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, instant, integer, number, object, optional, type Reader, ShapeError } from '../shape.ts';
+import { TenantRefusal } from '../tenants.ts';
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
+import { failure, refusalOf } from './guard.ts';
 import { journalView, wholeEntry } from './journal-view.ts';
 import { mapView } from './map-view.ts';
 import { moveFind } from './moves.ts';
@@ -15,9 +17,10 @@ import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { ControlRefusal } from './refusal.ts';
 import { stateView } from './state-view.ts';
+import { addTenant, listTenants, removeTenant } from './tenants.ts';
+import { verify } from './verify.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -35,7 +38,6 @@ const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean
 );
 
 const ROUTES: readonly Route[] = [
-  { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
   { method: 'GET', path: /^\/state$/, run: (mock) => stateView(mock) },
   { method: 'POST', path: /^\/reset$/, run: resetAll },
   {
@@ -55,6 +57,14 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => findsView(mock, incoming.query) },
   { method: 'GET', path: /^\/map$/, run: mapView },
   { method: 'GET', path: /^\/pulse$/, run: pulse },
+  { method: 'POST', path: /^\/verify$/, run: askVerify },
+  { method: 'GET', path: /^\/snapshots$/, run: (mock) => mock.snapshots.names() },
+  { method: 'PUT', path: /^\/snapshots\/([^/]+)$/, run: takeSnapshot },
+  { method: 'POST', path: /^\/snapshots\/([^/]+)\/restore$/, run: restoreSnapshot },
+  { method: 'DELETE', path: /^\/snapshots\/([^/]+)$/, run: removeSnapshot },
+  { method: 'GET', path: /^\/tenants$/, run: listTenants },
+  { method: 'POST', path: /^\/tenants$/, run: addTenant },
+  { method: 'DELETE', path: /^\/tenants\/([^/]+)$/, run: removeTenant },
   { method: 'GET', path: /^\/settings$/, run: (mock) => mock.settings },
   { method: 'PUT', path: /^\/settings$/, run: putSettings },
   { method: 'GET', path: /^\/clock$/, run: clockView },
@@ -68,14 +78,13 @@ const ROUTES: readonly Route[] = [
   { method: 'PUT', path: /^\/accounts\/([^/]+)$/, run: (mock, { segment, body }) => changeAccount(mock, segment, body) },
 ];
 
-/** The control interface: outside the contract, on loopback only, whatever address the server listens on. */
+/** The control interface, outside the contract. */
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
-  const peer = plainAddress(incoming.message.socket.remoteAddress ?? '');
-  if (!contains(blockListOf(LOOPBACK), peer)) return failure(403, 'the control interface answers on loopback only');
-  const { origin, host } = incoming.headers;
-  if (!namesThisMachine(mock, host)) return failure(403, `the control interface answers at ${mock.addresses.controlUrl}`);
-  if (origin !== undefined && origin !== `http://${host}`) return failure(403, 'web pages from elsewhere may not use this');
   const path = incoming.path.slice(CONTROL_PATH.length);
+  // Says nothing that an open port does not say, and is asked by what starts containers.
+  if (path === '/health' && incoming.method === 'GET') return json(200, { status: 'ok' });
+  const refusal = refusalOf(mock, incoming);
+  if (refusal !== undefined) return refusal;
   const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));
@@ -91,22 +100,10 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
     return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
   } catch (thrown) {
     if (thrown instanceof ShapeError) return failure(400, thrown.message);
-    if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
+    if (thrown instanceof ControlRefusal || thrown instanceof TenantRefusal) return failure(thrown.status, thrown.message);
+    if (thrown instanceof SeedError) return failure(422, thrown.message);
     throw thrown;
   }
-}
-
-/** A name that somebody else's DNS lets point here is not ours: a page of theirs would count as our own (DNS rebinding). */
-function namesThisMachine({ addresses }: Mock, host: string | undefined): boolean {
-  const url = `http://${host ?? ''}`;
-  if (!URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  const isLoopback = contains(blockListOf(LOOPBACK), hostname.replace(/^\[(.*)\]$/, '$1'));
-  return isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname;
-}
-
-function failure(status: number, reason: string): Answer {
-  return json(status, { error: reason });
 }
 
 async function readJson(incoming: Incoming): Promise<unknown> {
@@ -167,4 +164,29 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
   mock.locks.release(segment);
   if (ms > 0) mock.locks.hold(segment, ms);
   return { ident: segment, locked: ms > 0 };
+}
+
+/** @throws AnswerNow where it does not hold: with a status of its own, so that `curl --fail` ends a job */
+async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
+  const verified = await verify(mock, body);
+  if (!verified.ok) throw new AnswerNow(json(406, verified));
+  return verified;
+}
+
+type OfSnapshot = { readonly segment: string };
+
+function takeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+  if (!mock.snapshots.take(segment, mock)) throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
+  return { name: segment };
+}
+
+function restoreSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+  const startedMs = performance.now();
+  if (!mock.snapshots.restore(segment, mock)) throw new ControlRefusal(404, `there is no snapshot ${segment}`);
+  return { name: segment, ms: performance.now() - startedMs };
+}
+
+function removeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
+  if (!mock.snapshots.remove(segment)) throw new ControlRefusal(404, `there is no snapshot ${segment}`);
+  return { status: 'ok' };
 }

@@ -16,18 +16,21 @@ export function journalView(mock: Mock, query: URLSearchParams): readonly Journa
   const status = query.has('status') ? wholeNumber(query, 'status', ANY) : undefined;
   const entries = mock.journal
     .entries(wholeNumber(query, 'after', ANY))
-    .filter(
-      (entry) =>
-        find === null ||
-        entry.change?.ident === find ||
-        decodeSegment(entry.path)
-          .split(/[/?&=]/)
-          .includes(find),
-    )
+    .filter((entry) => find === null || isAbout(entry, find))
     .filter((entry) => status === undefined || entry.status === status)
     .filter((entry) => rule === null || entry.rules.includes(rule));
   const limit = wholeNumber(query, 'limit', { ...ANY, default: entries.length });
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
+}
+
+/** Whether it has changed a find, or names it. */
+export function isAbout({ change, path }: JournalEntry, find: string): boolean {
+  return (
+    change?.ident === find ||
+    decodeSegment(path)
+      .split(/[/?&=]/)
+      .includes(find)
+  );
 }
 
 /** One request with its answer. @throws ControlRefusal where it is not kept */

@@ -20,16 +20,20 @@ export function stateView(mock: Mock): unknown {
         .filter((account) => account.active && mayImportInto(mock, account, project))
         .map((account) => account.username),
     })),
-    addresses: {
-      base_url: mock.addresses.baseUrl,
-      oai_base: mock.training ? null : mock.addresses.oaiBase,
-      schema_base: mock.addresses.schemaBase,
-      control_url: mock.addresses.controlUrl,
-    },
+    addresses: addressesView(mock),
     clock: { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen },
     deployed: mock.deployed,
     training: mock.training,
     seed_number: mock.seedNumber,
+  };
+}
+
+export function addressesView({ addresses, training }: Mock): Readonly<Record<string, string | null>> {
+  return {
+    base_url: addresses.baseUrl,
+    oai_base: training ? null : addresses.oaiBase,
+    schema_base: addresses.schemaBase,
+    control_url: addresses.controlUrl,
   };
 }
 

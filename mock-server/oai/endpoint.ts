@@ -53,7 +53,7 @@ function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
 
 /** `{oai_base}/id/<ident_cely>` is short for the record in the native format (contract, Harvesting endpoints 6). */
 function aliasQuery(mock: Mock, ident: string): URLSearchParams {
-  const identifier = `${mock.addresses.oaiBase}/id/${decoded(ident)}`;
+  const identifier = `${mock.addresses.idBase}/${decoded(ident)}`;
   return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${mock.addresses.prefix}`, identifier });
 }
 
@@ -137,8 +137,10 @@ function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: UR
 
 /** The address as the client wrote it, so that `baseURL` is what was used; only a plausible host is believed. */
 function originOf(mock: Mock, incoming: Incoming): string {
+  const { oaiBase, mount, isPublic } = mock.addresses;
   const host = incoming.headers.host ?? '';
-  return /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:]+\](:\d+)?$/.test(host) ? `http://${host}` : mock.addresses.oaiBase;
+  const isPlausible = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:]+\](:\d+)?$/.test(host);
+  return isPlausible && !isPublic ? `http://${host}${mount}` : oaiBase;
 }
 
 function xmlAnswer(body: string): Answer {

@@ -56,7 +56,7 @@ function getRecord(harvest: Harvest, { arguments: given }: Query): string {
  * deployed service cuts off as many characters as the prefix has, whatever they are (facts 9.2).
  */
 function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
-  const announced = `${harvest.addresses.oaiBase}/id/`;
+  const announced = `${harvest.addresses.idBase}/`;
   const used = harvest.requestUrl.replace(/\/[^/]+\/oai$/, '/id/');
   const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
   const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';

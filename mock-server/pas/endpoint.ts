@@ -42,7 +42,8 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
       mock.accounts.expireTokenOf(account.user);
       return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
     }
-    if (mock.settings.latency_ms > 0) await mock.clock.sleep(mock.settings.latency_ms);
+    const latencyMs = mock.latency.next(mock.settings.latency_ms);
+    if (latencyMs > 0) await mock.clock.sleep(latencyMs);
     return await runUnderFault(rule, mock.clock, (hooks) =>
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );

@@ -129,6 +129,12 @@ export class Archive {
     return { ...record, deleted: true };
   }
 
+  /** A record as it was before; undefined: it was not there. */
+  putBack(ident: string, row: ArchiveRow | undefined): void {
+    if (row === undefined) this.erase(ident);
+    else this.#write(toRecord(row));
+  }
+
   /** Newest first, then by identifier; deleted records included. */
   list(query: ListQuery): ArchiveRecord[] {
     return (this.#select(COLUMNS, query) as ArchiveRow[]).map(toRecord);

@@ -5,6 +5,8 @@ import type { ArchiveRecord } from './record.ts';
 /** A write that harvesting may not know of yet, and the version that it replaced. */
 type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefined };
 
+export type PendingWrites = ReadonlyMap<string, readonly Write[]>;
+
 /**
  * What the harvesting host knows, and when. The service fills its index some time after a write, so that what is new or
  * changed appears late, under the datestamp of the write; with delays that differ, a later write appears before an earlier
@@ -12,7 +14,7 @@ type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefi
  */
 export class HarvestIndex {
   /** By identifier, oldest first: every write since the newest version that is indexed. */
-  readonly #writes = new Map<string, Write[]>();
+  readonly #writes = new Map<string, readonly Write[]>();
   readonly #now: () => number;
   readonly #turns = { delay: 0, shift: 0 };
 
@@ -53,6 +55,17 @@ export class HarvestIndex {
   /** What the host's clock says now; each answer takes the next of the shifts. */
   responseMs(shiftsMs: readonly number[]): number {
     return this.#now() + inTurn(shiftsMs, this.#turns.shift++);
+  }
+
+  /** What is not indexed yet. */
+  pending(): PendingWrites {
+    return new Map(this.#writes);
+  }
+
+  /** Goes back to what was not indexed then. */
+  take(pending: PendingWrites): void {
+    this.#writes.clear();
+    for (const [ident, writes] of pending) this.#writes.set(ident, writes);
   }
 
   clear(): void {

@@ -15,7 +15,7 @@ type DublinCoreOptions = {
 export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
   const ident = identOf(entity, body) ?? '';
-  const address = (id: string): string => `${addresses.oaiBase}/id/${id}`;
+  const address = (id: string): string => `${addresses.idBase}/${id}`;
   const elements = [
     element('title', `${title} ${ident}`, 'cs'),
     element('identifier', ident),

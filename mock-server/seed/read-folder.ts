@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Body, type Entity, identOf } from '../records/record.ts';
 import type { SeedAccount, SeedContent, SeedPhotograph, SeedRecord } from '../seed-content.ts';
 import { readSettings } from '../settings.ts';
@@ -27,8 +28,16 @@ const PLAIN_FILES = [
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
-/** Reads every file of a seed folder; each may be missing. @throws SeedError */
+const KNOWN_FILES = [
+  ...['organisations.json', 'accounts.json', 'persons.json', 'regions.json', 'districts.json', 'cadastral-areas.json'],
+  ...['projects.json', 'finds.json', 'settings.json', 'README.md'],
+  ...PLAIN_FILES.map(([file]) => file),
+];
+const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
+
+/** Reads every file of a seed folder; each may be missing. @throws SeedError, also for what nobody would read */
 export function readSeedFolder(folder: string): SeedFolder {
+  refuseUnknown(folder);
   const rows = (file: string): SeedRow[] => readRows(folder, file);
   const files = {
     organisations: rows('organisations.json'),
@@ -80,6 +89,19 @@ export function readSeedFolder(folder: string): SeedFolder {
     settings: settingsOf(folder),
   };
   return { content, seeded };
+}
+
+/** A file with a name that is nearly right would be left out in silence. What begins with a dot is the system's. */
+function refuseUnknown(folder: string): void {
+  const known = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
+  const visible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+  for (const entry of visible(folder)) {
+    const isKnown = (entry.isDirectory() ? KNOWN_FOLDERS : KNOWN_FILES).includes(entry.name);
+    if (!isKnown) throw new SeedError(entry.name, '', `is nothing that a seed has; ${known}`);
+  }
+  const vocabularies = join(folder, 'vocabularies');
+  const other = existsSync(vocabularies) ? visible(vocabularies).find(({ name }) => !name.endsWith('.json')) : undefined;
+  if (other !== undefined) throw new SeedError(join('vocabularies', other.name), '', 'is no JSON file');
 }
 
 function labels(rows: readonly SeedRow[], key: string): Array<readonly [string, string]> {

@@ -101,7 +101,7 @@ describe('The journal, filtered', () => {
   });
 
   test('bodies take a bounded part of the memory: the oldest are let go of', () => {
-    const journal = new Journal();
+    const journal = new Journal(32 * 1024 * 1024);
     const body = Buffer.alloc(64 * 1024, 'x');
     const ids = Array.from({ length: 3000 }, () => {
       const entry = journal.open({ method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 }, true);

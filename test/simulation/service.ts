@@ -24,7 +24,7 @@ export type Service = {
 };
 
 export async function openService(origin: string, time: VirtualTime, options: MockServerOptions = {}): Promise<Service> {
-  const mock = await createMock(options, addressesOf(origin), { now: () => time.nowMs, sleep: (ms) => time.rest(ms) });
+  const mock = await createMock(options, addressesOf(origin), { time: { now: () => time.nowMs, sleep: (ms) => time.rest(ms) } });
   return { origin, mock, take: (arrival) => time.work(() => answered(mock, arrival)) };
 }
 

@@ -32,6 +32,10 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--faults': msg`JSON file with fault rules`,
   '--schema-versions': msg`schema versions that imports are accepted in, separated by commas`,
   '--prefix': msg`prefix of XML names, of the schema and of the native format (default: svc)`,
+  '--schema-base': msg`root of the namespaces and schemas that documents name (default: below the server's own address)`,
+  '--public-url': msg`where clients reach the server, when that is not where it listens`,
+  '--service-names': msg`documents bear the names of the deployed service: prefix, namespace, persistent addresses`,
+  '--control-token': msg`asked of whoever uses the control interface, which then answers other machines, too`,
   '--seed-number': msg`vary what the contract leaves open: page size, wording, identifiers`,
 };
 
@@ -44,9 +48,9 @@ function inOurWords(command: Command): Command {
 async function serve(context: Context, flags: MockServerFlags): Promise<ExitReason> {
   const { terminal } = context;
   const server = await start(flags);
-  const { base_url, oai_base, schema_base, control_url, pid } = server;
+  const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   terminal.line(t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`);
-  terminal.value({ base_url, oai_base, schema_base, control_url, pid });
+  terminal.value({ base_url, oai_base, schema_base, control_url, port, pid });
   await new Promise<void>((stop) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
   });

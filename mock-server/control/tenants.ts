@@ -1,0 +1,49 @@
+import { readFaultRules } from '../fault-rules.ts';
+import type { Mock } from '../mock.ts';
+import { withoutUndefined } from '../options.ts';
+import { readSettings } from '../settings.ts';
+import { flag, integer, object, oneOf, optional, text } from '../shape.ts';
+import type { Tenants } from '../tenants.ts';
+import { ControlRefusal } from './refusal.ts';
+import { addressesView } from './state-view.ts';
+
+const whole = (max: number, min = 0) => optional(integer({ min, max }));
+
+const readTenant = object({
+  name: optional(text({ min: 1 })),
+  // No folder: who may use this from elsewhere may not read this machine's files.
+  seed: optional(oneOf(['demo', 'empty'] as const)),
+  training: optional(flag),
+  deployed: optional(flag),
+  page_size: whole(10_000, 1),
+  records: whole(200_000),
+  seed_number: whole(1_000_000),
+  settings: optional(readSettings),
+  faults: optional(readFaultRules),
+});
+
+function tenantsOf({ tenants }: Mock): Tenants {
+  if (tenants === undefined)
+    throw new ControlRefusal(404, 'a tenant has no tenants; ask at the control address of the server itself');
+  return tenants;
+}
+
+export function listTenants(mock: Mock): unknown {
+  return tenantsOf(mock)
+    .list()
+    .map(([name, tenant]) => ({ name, ...addressesView(tenant) }));
+}
+
+/** @throws ShapeError, SeedError, TenantRefusal */
+export async function addTenant(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
+  const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
+  const made = await tenantsOf(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
+  if (settings !== undefined) made.applySettings(settings);
+  return { name: made.addresses.mount.split('/').at(-1), ...addressesView(made) };
+}
+
+/** @throws TenantRefusal */
+export function removeTenant(mock: Mock, { segment }: { readonly segment: string }): unknown {
+  tenantsOf(mock).remove(segment);
+  return { status: 'ok' };
+}

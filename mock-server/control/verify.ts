@@ -1,0 +1,200 @@
+import type { JSONValue } from 'json-p3';
+import { bodyText, type Exchange } from '../exchange.ts';
+import type { JournalEntry } from '../journal.ts';
+import type { Mock } from '../mock.ts';
+import { array, check, integer, nullable, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { isAbout } from './journal-view.ts';
+import { ControlRefusal } from './refusal.ts';
+
+/** What a body must hold: the first match of a path, compared as text; without `equals` and `matches` it must be there. */
+type BodyCheck = {
+  readonly xpath?: string;
+  readonly json?: string;
+  readonly equals?: string;
+  readonly matches?: string;
+};
+
+/** What a request must have been. Nothing that is left out is looked at. */
+type Pattern = {
+  readonly method?: string;
+  /** Without the query. */
+  readonly path?: string;
+  /** Regular expression of the path with its query. */
+  readonly path_matches?: string;
+  readonly user?: string | null;
+  readonly status?: number;
+  readonly find?: string;
+  readonly rule?: string;
+  readonly fault?: string | null;
+  readonly request_body?: readonly BodyCheck[];
+  readonly answer_body?: readonly BodyCheck[];
+};
+
+type Count = number | { readonly at_least?: number; readonly at_most?: number };
+
+const expression: Reader<string> = check(text({ min: 1 }), (source) => {
+  try {
+    new RegExp(source, 'u');
+    return undefined;
+  } catch (thrown) {
+    return `is no regular expression (${thrown instanceof Error ? thrown.message : String(thrown)})`;
+  }
+});
+
+const bodyCheck: Reader<BodyCheck> = check(
+  object({
+    xpath: optional(text({ min: 1 })),
+    json: optional(text({ min: 1 })),
+    equals: optional(text()),
+    matches: optional(expression),
+  }),
+  ({ xpath, json }) => ((xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined),
+);
+
+const pattern: Reader<Pattern> = object({
+  method: optional(text({ min: 1 })),
+  path: optional(text({ min: 1 })),
+  path_matches: optional(expression),
+  user: optional(nullable(text())),
+  status: optional(integer({ min: 0, max: 599 })),
+  find: optional(text({ min: 1 })),
+  rule: optional(text({ min: 1 })),
+  fault: optional(nullable(text())),
+  request_body: optional(array(bodyCheck)),
+  answer_body: optional(array(bodyCheck)),
+});
+
+const many = integer({ min: 0 });
+const count: Reader<Count> = (value, place) =>
+  typeof value === 'number' ? many(value, place) : object({ at_least: optional(many), at_most: optional(many) })(value, place);
+
+const question = check(
+  object({ request: optional(pattern), count: optional(count), order: optional(array(pattern)) }),
+  ({ request, order, count: wanted }) => {
+    if ((request === undefined) === (order === undefined)) return 'needs either request or order';
+    return order !== undefined && wanted !== undefined ? 'takes count beside request only' : undefined;
+  },
+);
+
+/** What came of an assertion: `entries` are the journal's, the ones that were met. */
+export type Verified = { readonly ok: boolean; readonly entries: readonly number[]; readonly reason: string | null };
+
+/**
+ * Holds the journal against what somebody expected of it: how many requests were such, or that such requests came in this order.
+ * @throws ShapeError; ControlRefusal where a body that decides was not kept as a whole, or a path cannot be read
+ */
+export async function verify(mock: Mock, body: unknown): Promise<Verified> {
+  const { request, count: wanted, order } = question(body);
+  const entries = mock.journal.entries();
+  if (request !== undefined) return counted(await matching(mock, entries, request), wanted ?? { at_least: 1 });
+  const met: number[] = [];
+  for (const [index, next] of (order ?? []).entries()) {
+    const [first] = await matching(
+      mock,
+      entries.filter(({ id }) => id > (met.at(-1) ?? 0)),
+      next,
+      1,
+    );
+    if (first === undefined)
+      return { ok: false, entries: met, reason: `nothing that is order[${index}] came after the ones before it` };
+    met.push(first);
+  }
+  return { ok: true, entries: met, reason: null };
+}
+
+function counted(entries: readonly number[], wanted: Count): Verified {
+  const { at_least = 0, at_most = Number.POSITIVE_INFINITY } =
+    typeof wanted === 'number' ? { at_least: wanted, at_most: wanted } : wanted;
+  const ok = entries.length >= at_least && entries.length <= at_most;
+  const said =
+    at_least === at_most
+      ? `${at_least}`
+      : at_most === Number.POSITIVE_INFINITY
+        ? `at least ${at_least}`
+        : `${at_least} to ${at_most}`;
+  return { ok, entries, reason: ok ? null : `expected ${said} such requests, and there were ${entries.length}` };
+}
+
+async function matching(
+  mock: Mock,
+  entries: readonly JournalEntry[],
+  wanted: Pattern,
+  most = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of entries) {
+    if (found.length >= most) break;
+    if (isSuch(entry, wanted) && (await hasBodies(mock, entry, wanted))) found.push(entry.id);
+  }
+  return found;
+}
+
+function isSuch(entry: JournalEntry, { method, path, path_matches, user, status, find, rule, fault }: Pattern): boolean {
+  return (
+    (method === undefined || entry.method === method.toUpperCase()) &&
+    (path === undefined || entry.path.split('?', 1)[0] === path) &&
+    (path_matches === undefined || new RegExp(path_matches, 'u').test(entry.path)) &&
+    (user === undefined || entry.user === user) &&
+    (status === undefined || entry.status === status) &&
+    (find === undefined || isAbout(entry, find)) &&
+    (rule === undefined || entry.rules.includes(rule)) &&
+    (fault === undefined || entry.fault === fault)
+  );
+}
+
+async function hasBodies(mock: Mock, { id }: JournalEntry, { request_body, answer_body }: Pattern): Promise<boolean> {
+  for (const [side, checks] of [
+    ['request', request_body],
+    ['answer', answer_body],
+  ] as const) {
+    if (checks === undefined || checks.length === 0) continue;
+    const said = bodyOf(mock.journal.exchange(id), id, side);
+    for (const one of checks) if (said === undefined || !(await holds(mock, said, one))) return false;
+  }
+  return true;
+}
+
+function bodyOf(exchange: Exchange | undefined, id: number, side: 'request' | 'answer'): string | undefined {
+  if (exchange === undefined) throw new ControlRefusal(422, `the bodies of entry ${id} are not kept any more`);
+  const message = exchange[side];
+  const said = message === undefined ? undefined : bodyText(message);
+  if (said?.cut === true) throw new ControlRefusal(422, `of the ${side} of entry ${id} only the beginning is kept`);
+  return said?.text;
+}
+
+async function holds(mock: Mock, body: string, { xpath, json, equals, matches }: BodyCheck): Promise<boolean> {
+  const found = xpath === undefined ? await firstOfJson(body, json ?? '') : await firstOfXml(mock, body, xpath);
+  if (found === undefined) return false;
+  return (equals === undefined || found === equals) && (matches === undefined || new RegExp(matches, 'u').test(found));
+}
+
+async function firstOfJson(body: string, path: string): Promise<string | undefined> {
+  const { jsonpath } = await import('json-p3');
+  let value: JSONValue;
+  try {
+    value = JSON.parse(body) as JSONValue;
+  } catch {
+    return undefined;
+  }
+  try {
+    const [first] = jsonpath.query(path, value).values();
+    return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+  } catch (thrown) {
+    throw new ShapeError('json', `is no JSONPath (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+  }
+}
+
+/** Of a form the part that is XML. The prefixes of a path are those that the document's root declares. */
+async function firstOfXml(mock: Mock, body: string, path: string): Promise<string | undefined> {
+  const start = body.search(/<(\?xml|[A-Za-z_])/);
+  const end = body.lastIndexOf('>');
+  const bytes = Buffer.from(start < 0 ? '' : body.slice(start, end + 1));
+  return mock.schemas.withDocument(bytes, (document) => {
+    try {
+      const found = document.root.eval(path, document.root.namespaces);
+      return Array.isArray(found) ? found[0]?.content : String(found);
+    } catch (thrown) {
+      throw new ShapeError('xpath', `cannot be looked for (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    }
+  });
+}

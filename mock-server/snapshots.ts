@@ -1,0 +1,95 @@
+import type { ClockState } from './clock.ts';
+import type { FaultRule } from './fault-rules.ts';
+import type { Mock } from './mock.ts';
+import type { ArchiveRow } from './records/archive-table.ts';
+import type { PendingWrites } from './records/harvest-index.ts';
+import type { Settings } from './settings.ts';
+
+const MOST_SNAPSHOTS = 50;
+
+type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
+
+type Snapshot = {
+  /** What the records that were written to since were before; undefined: they were not there. */
+  readonly before: Map<string, ArchiveRow | undefined>;
+  /** All other tables, which are small. */
+  readonly tables: ReadonlyMap<string, Rows>;
+  readonly settings: Settings;
+  readonly faults: readonly FaultRule[];
+  readonly clock: ClockState;
+  readonly pending: PendingWrites;
+};
+
+/**
+ * States of one service by name. Of the records only what is written afterwards is kept, so that neither taking a snapshot nor going back
+ * to it depends on how many there are.
+ */
+export class Snapshots {
+  readonly #byName = new Map<string, Snapshot>();
+
+  /** Told of every write to a record before it is done. */
+  noteWrite(ident: string, before: () => ArchiveRow | undefined): void {
+    for (const { before: known } of this.#byName.values()) if (!known.has(ident)) known.set(ident, before());
+  }
+
+  /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
+  take(name: string, mock: Mock): boolean {
+    if (!this.#byName.has(name) && this.#byName.size >= MOST_SNAPSHOTS) return false;
+    this.#byName.set(name, {
+      before: new Map(),
+      tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all() as Rows])),
+      settings: mock.settings,
+      faults: mock.faults.rules(),
+      clock: mock.clock.state(),
+      pending: mock.harvestIndex.pending(),
+    });
+    return true;
+  }
+
+  /** Goes back to a state; the journal goes on. @returns false where there is none of that name */
+  restore(name: string, mock: Mock): boolean {
+    const snapshot = this.#byName.get(name);
+    if (snapshot === undefined) return false;
+    mock.database.transaction(() => {
+      for (const [ident, row] of snapshot.before) mock.archive.putBack(ident, row);
+      for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
+    })();
+    snapshot.before.clear();
+    mock.applySettings(snapshot.settings);
+    mock.faults.set(snapshot.faults);
+    mock.clock.take(snapshot.clock);
+    mock.harvestIndex.take(snapshot.pending);
+    mock.throttle.clear();
+    mock.locks.clear();
+    return true;
+  }
+
+  remove(name: string): boolean {
+    return this.#byName.delete(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
+  clear(): void {
+    this.#byName.clear();
+  }
+}
+
+function smallTables({ database }: Mock): string[] {
+  const tables = database
+    .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
+    .pluck()
+    .all();
+  return (tables as string[]).filter((table) => table !== 'records');
+}
+
+function refill({ database }: Mock, table: string, rows: Rows): void {
+  database.exec(`delete from ${table}`);
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.keys(first);
+  const insert = database.prepare(`insert into ${table} (${columns}) values (${columns.map((column) => `@${column}`)})`);
+  for (const row of rows) insert.run(row);
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import type { Mock } from './mock.ts';
+import type { MockServerOptions } from './options.ts';
+
+/** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
+const MOUNT = '/t/';
+const MOST_TENANTS = 100;
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+/** What a tenant may have of its own; the rest is the server's. */
+export type TenantOptions = Pick<
+  MockServerOptions,
+  'seed' | 'training' | 'deployed' | 'latencyMs' | 'minIntervalMs' | 'pageSize' | 'records' | 'faults' | 'seedNumber'
+>;
+
+type Tenant = Mock & { dispose(): void };
+
+/** Why a tenant cannot be made, or is not there. */
+export class TenantRefusal extends Error {
+  readonly status: 404 | 409 | 422;
+  constructor(status: 404 | 409 | 422, reason: string) {
+    super(reason);
+    this.name = 'TenantRefusal';
+    this.status = status;
+  }
+}
+
+/** Services beside one another on one server: each has its own records, accounts, clock, throttle, faults and journal. */
+export class Tenants {
+  readonly #byName = new Map<string, Tenant>();
+  readonly #being = new Set<string>();
+  readonly #make: (mount: string, options: TenantOptions) => Promise<Tenant>;
+
+  /** @param make a service whose paths stand below a mount */
+  constructor(make: (mount: string, options: TenantOptions) => Promise<Tenant>) {
+    this.#make = make;
+  }
+
+  /** @throws TenantRefusal; SeedError, ShapeError where the options cannot be used */
+  async add(options: TenantOptions, given?: string): Promise<Mock> {
+    const name = given ?? randomBytes(6).toString('hex');
+    if (!NAME.test(name)) throw new TenantRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
+    if (this.#byName.has(name) || this.#being.has(name)) throw new TenantRefusal(409, `there is a tenant ${name} already`);
+    if (this.#byName.size + this.#being.size >= MOST_TENANTS)
+      throw new TenantRefusal(409, `there are ${MOST_TENANTS} tenants, the most that a server has; remove one first`);
+    this.#being.add(name);
+    try {
+      const tenant = await this.#make(MOUNT + name, options);
+      this.#byName.set(name, tenant);
+      return tenant;
+    } finally {
+      this.#being.delete(name);
+    }
+  }
+
+  /** @throws TenantRefusal */
+  remove(name: string): void {
+    const tenant = this.#byName.get(name);
+    if (tenant === undefined) throw new TenantRefusal(404, `there is no tenant ${name}`);
+    this.#byName.delete(name);
+    tenant.dispose();
+  }
+
+  list(): ReadonlyArray<readonly [name: string, mock: Mock]> {
+    return [...this.#byName];
+  }
+
+  /**
+   * Whose a request's target is, and what is left of it below that one's mount; undefined: of no tenant.
+   * @throws TenantRefusal
+   */
+  of(target: string): { readonly mock: Mock; readonly target: string } | undefined {
+    if (!target.startsWith(MOUNT)) return undefined;
+    const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];
+    const tenant = this.#byName.get(name);
+    if (tenant === undefined) throw new TenantRefusal(404, `there is no tenant ${name}; POST /__mock__/tenants makes one`);
+    return { mock: tenant, target: rest.startsWith('/') ? rest : `/${rest}` };
+  }
+
+  dispose(): void {
+    for (const name of this.#byName.keys()) this.remove(name);
+  }
+}

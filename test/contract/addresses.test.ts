@@ -1,0 +1,67 @@
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+const NAMESPACE = 'https://api.aiscr.cz/schema/amcr';
+const inService = (xml: string) => xml.replaceAll(/\bsvc\b(?=[:= >.])/g, 'amcr');
+
+const sent = async (mock: TestMock, xml: string) => importXml(mock, xml, { token: await tokenOf(mock, 'archaeologist') });
+const listed = async (url: string) => (await fetch(`${url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`)).text();
+
+describe('Addresses that stay', () => {
+  test('a document with a namespace that the operator gave is taken on any port, and its schema is to be had here', async () => {
+    await using mock = await startMock({ schemaBase: 'https://finds.example.org/schema/svc' });
+    expect(mock.server.schema_base).toBe('https://finds.example.org/schema/svc');
+    const fixed = documentOf({ server: { schema_base: 'https://finds.example.org/schema/svc' } }, smallestFind());
+    expect((await sent(mock, fixed)).status).toBe(201);
+    const schema = await (await fetch(`${mock.url}/schema/svc/2.2/svc.xsd`)).text();
+    expect(schema).toContain('targetNamespace="https://finds.example.org/schema/svc/2.2/"');
+    expect((await sent(mock, documentOf({ server: { schema_base: `${mock.url}/schema/svc` } }, smallestFind()))).status).toBe(
+      422,
+    );
+  });
+
+  test('with the names of the deployed service its documents are taken and given, and photographs stay here', async () => {
+    await using mock = await startMock({ serviceNames: true });
+    const answer = await sent(mock, inService(documentOf({ server: { schema_base: NAMESPACE } }, smallestFind())));
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      201,
+      `https://api.aiscr.cz/id/${answer.headers.get('x-record-id')}`,
+    ]);
+    expect(answer.text).toContain(`xmlns:amcr="${NAMESPACE}/2.2/"`);
+    const page = await listed(mock.url);
+    expect(page).toMatch(/<identifier>https:\/\/api\.aiscr\.cz\/id\/HES-/);
+    const identifier = /<identifier>([^<]*)</.exec(page)?.[1] ?? '';
+    const native = await fetch(`${mock.url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_amcr&identifier=${identifier}`);
+    expect(await native.text()).toMatch(new RegExp(`<amcr:amcr [^>]*xmlns:amcr="${NAMESPACE}/2.2/"`));
+    const finds = await (await fetch(`${mock.url}/2.2/oai?verb=ListRecords&metadataPrefix=oai_amcr&set=samostatny_nalez`)).text();
+    expect(finds).toContain(`${mock.url}/id/`);
+  });
+
+  test('behind a proxy everything is said under the address that clients know, whatever Host arrives', async () => {
+    await using mock = await startMock({ publicUrl: 'https://mock.example.org/finds' });
+    expect(mock.server).toMatchObject({
+      base_url: 'https://mock.example.org/finds',
+      control_url: 'https://mock.example.org/finds/__mock__',
+    });
+    const local = await new Promise<string>((resolve, reject) => {
+      const asked = request(
+        { host: '127.0.0.1', port: mock.server.port, path: '/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo' },
+        (said) => {
+          said.setEncoding('utf8');
+          let text = '';
+          said.on('data', (chunk: string) => {
+            text += chunk;
+          });
+          said.on('end', () => resolve(text));
+        },
+      );
+      asked.on('error', reject).end();
+    });
+    expect(local).toContain('<request verb="ListIdentifiers"');
+    expect(local).toContain('https://mock.example.org/finds/2.2/oai</request>');
+    expect(local).toContain('<identifier>https://mock.example.org/finds/id/HES-');
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+type Tenant = { readonly name: string; readonly base_url: string; readonly schema_base: string; readonly control_url: string };
+
+async function tenantOf(mock: TestMock, wanted: Readonly<Record<string, unknown>> = {}): Promise<Tenant> {
+  const { status, value } = await mock.control('POST', '/tenants', wanted);
+  expect([status, value]).toEqual([200, expect.objectContaining({ base_url: expect.any(String) })]);
+  return value as Tenant;
+}
+
+async function ask(tenant: Tenant, method: string, path: string, body?: unknown): Promise<{ status: number; value: unknown }> {
+  const response = await fetch(tenant.control_url + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, value: await response.json() };
+}
+
+const countOf = async (tenant: Tenant) =>
+  ((await ask(tenant, 'GET', '/state')).value as { counts: { finds: number } }).counts.finds;
+
+async function send(tenant: Tenant, note: string): Promise<number> {
+  const url = tenant.base_url;
+  const token = await tokenOf({ url }, 'archaeologist');
+  const find = smallestFind({ poznamka: `<svc:poznamka>${note}</svc:poznamka>` });
+  const answer = await importXml({ url }, documentOf({ server: tenant }, find), { token });
+  return answer.status;
+}
+
+describe('Tenants', () => {
+  test('twenty at once do not touch each other: records, throttle, clock, faults and journal are each one’s own', async () => {
+    await using mock = await startMock();
+    const tenants = await Promise.all(Array.from({ length: 20 }, (_, index) => tenantOf(mock, { name: `job-${index}` })));
+    const before = await countOf(tenants[0] as Tenant);
+    await ask(tenants[0] as Tenant, 'PUT', '/faults', [{ endpoint: 'import', fault: '503', when: { every: 1 } }]);
+    await ask(tenants[1] as Tenant, 'POST', '/clock', { set: '2031-01-01T00:00:00Z', frozen: true });
+    await ask(tenants[2] as Tenant, 'PUT', '/settings', { access_mode: 'closed' });
+    const statuses = await Promise.all(
+      tenants.map(async (tenant, index) => {
+        const sent: number[] = [];
+        for (let find = 0; find <= index % 3; find += 1) sent.push(await send(tenant, `${tenant.name} ${find}`));
+        return sent;
+      }),
+    );
+    expect(statuses[0]).toEqual([503]);
+    expect(statuses[2]).toEqual([503, 503, 503]);
+    expect(statuses.flatMap((sent, index) => (index === 0 || index === 2 ? [] : sent)).every((status) => status === 201)).toBe(
+      true,
+    );
+    const made = await Promise.all(tenants.map(async (tenant) => (await countOf(tenant)) - before));
+    expect(made).toEqual(tenants.map((_, index) => (index === 0 || index === 2 ? 0 : (index % 3) + 1)));
+    const journals = await Promise.all(
+      tenants.map(async (tenant) => (await ask(tenant, 'GET', '/journal')).value as { path: string }[]),
+    );
+    expect(journals.map(({ length }) => length)).toEqual(tenants.map((_, index) => 2 * ((index % 3) + 1)));
+    expect(journals[5]?.[0]?.path).toBe('/api/token-auth/');
+    expect((await mock.control('GET', '/journal')).value).toEqual([]);
+  });
+
+  test('are harvested at addresses of their own, and share the namespace of documents', async () => {
+    await using mock = await startMock();
+    const tenant = await tenantOf(mock, { name: 'harvested' });
+    const text = await (await fetch(`${tenant.base_url}/2.2/oai?verb=Identify`)).text();
+    expect(text).toContain(`<baseURL>${tenant.base_url}/2.2/oai</baseURL>`);
+    const page = await (await fetch(`${tenant.base_url}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc&set=heslo`)).text();
+    expect(page).toContain(`<identifier>${tenant.base_url}/id/HES-`);
+    expect(tenant.schema_base).toBe(mock.server.schema_base);
+    const ident = /<identifier>([^<]*)</.exec(page)?.[1] ?? '';
+    const record = await fetch(`${tenant.base_url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=${ident}`);
+    expect(await record.text()).toContain('<GetRecord>');
+  });
+
+  test('are made with what they ask for, listed, and removed with all that they have', async () => {
+    await using mock = await startMock();
+    const named = await tenantOf(mock, { name: 'small', seed: 'empty', training: true, settings: { page_size: 7 } });
+    expect((await ask(named, 'GET', '/settings')).value).toMatchObject({ page_size: 7 });
+    expect((await fetch(`${named.base_url}/2.2/oai?verb=Identify`)).status).toBe(404);
+    const nameless = await tenantOf(mock);
+    expect(((await mock.control('GET', '/tenants')).value as Tenant[]).map(({ name }) => name)).toEqual(['small', nameless.name]);
+    expect((await mock.control('DELETE', '/tenants/small')).status).toBe(200);
+    expect((await fetch(`${named.base_url}/api/token-auth/`, { method: 'POST' })).status).toBe(404);
+    expect((await mock.control('DELETE', '/tenants/small')).status).toBe(404);
+  });
+
+  test.each([
+    [{ name: 'Big Name' }, 422],
+    [{ name: '../up' }, 422],
+    [{ seed: '/etc' }, 400],
+    [{ records: -1 }, 400],
+    [{ data: 'x.sqlite' }, 400],
+    [{ settings: { page_size: 0 } }, 400],
+    [{ faults: [{ endpoint: 'import', fault: 'nonsense' }] }, 400],
+  ])('%j is refused, and nothing is made', async (wanted, status) => {
+    await using mock = await startMock();
+    expect((await mock.control('POST', '/tenants', wanted)).status).toBe(status);
+    expect((await mock.control('GET', '/tenants')).value).toEqual([]);
+  });
+
+  test('are bounded, have names of their own, and have no tenants', async () => {
+    await using mock = await startMock({ seed: 'empty' });
+    for (let made = 0; made < 100; made += 1) await tenantOf(mock, { name: `t-${made}` });
+    expect((await mock.control('POST', '/tenants', {})).status).toBe(409);
+    await mock.control('DELETE', '/tenants/t-7');
+    expect((await mock.control('POST', '/tenants', { name: 't-8' })).status).toBe(409);
+    const again = await tenantOf(mock, { name: 't-7' });
+    expect((await ask(again, 'POST', '/tenants', {})).status).toBe(404);
+  });
+});
+
+describe('Snapshots', () => {
+  const idents = async (mock: TestMock) =>
+    ((await mock.control('GET', '/finds')).value as { finds: { ident: string; registration_number: string | null }[] }).finds
+      .map(({ ident, registration_number }) => `${ident} ${registration_number}`)
+      .sort();
+
+  test('bring back records, accounts, settings, faults and the clock as they were, as often as one likes', async () => {
+    await using mock = await startMock();
+    const tenant = { name: '', base_url: mock.url, schema_base: mock.server.schema_base, control_url: mock.server.control_url };
+    expect(await send(tenant, 'before')).toBe(201);
+    await mock.control('PUT', '/settings', { page_size: 5 });
+    const faults = [{ endpoint: 'photo', fault: '503' }];
+    await mock.control('PUT', '/faults', faults);
+    const before = await idents(mock);
+    expect((await mock.control('PUT', '/snapshots/one')).status).toBe(200);
+    for (let round = 0; round < 2; round += 1) {
+      expect(await send(tenant, 'after')).toBe(201);
+      const [first = ''] = before;
+      await mock.control('POST', `/records/${first.split(' ')[0]}/delete`, {});
+      await mock.control('POST', '/records', { ident: 'HES-000253', changes: { zkratka: { '@lang': 'cs', '#': 'pal' } } });
+      await mock.control('PUT', '/accounts/archaeologist', { active: false });
+      await mock.control('PUT', '/settings', { page_size: 9 });
+      await mock.control('PUT', '/faults', []);
+      await mock.control('POST', '/clock', { set: '2033-01-01T00:00:00Z', frozen: true });
+      const { status, value } = await mock.control('POST', '/snapshots/one/restore');
+      expect([status, (value as { ms: number }).ms < 1000]).toEqual([200, true]);
+      expect(await idents(mock)).toEqual(before);
+      expect((await mock.control('GET', '/settings')).value).toMatchObject({ page_size: 5 });
+      expect((await mock.control('GET', '/faults')).value).toMatchObject(faults);
+      expect((await mock.control('GET', '/clock')).value).toMatchObject({ frozen: false });
+      expect(JSON.stringify((await mock.control('GET', '/records/HES-000253')).value)).not.toContain('zkratka');
+    }
+    expect(await send(tenant, 'again')).toBe(201);
+  });
+
+  test('stand beside one another, each with its own state, and are gone after a reset', async () => {
+    await using mock = await startMock();
+    const tenant = { name: '', base_url: mock.url, schema_base: mock.server.schema_base, control_url: mock.server.control_url };
+    await mock.control('PUT', '/snapshots/none');
+    await send(tenant, 'one');
+    await mock.control('PUT', '/snapshots/one');
+    const one = await idents(mock);
+    await send(tenant, 'two');
+    const two = await idents(mock);
+    await mock.control('PUT', '/snapshots/two');
+    await mock.control('POST', '/snapshots/none/restore');
+    expect((await idents(mock)).length).toBe(one.length - 1);
+    await mock.control('POST', '/snapshots/two/restore');
+    expect(await idents(mock)).toEqual(two);
+    await mock.control('POST', '/snapshots/one/restore');
+    expect(await idents(mock)).toEqual(one);
+    expect((await mock.control('GET', '/snapshots')).value).toEqual(['none', 'one', 'two']);
+    expect((await mock.control('DELETE', '/snapshots/two')).status).toBe(200);
+    expect((await mock.control('POST', '/snapshots/two/restore')).status).toBe(404);
+    await mock.control('POST', '/reset');
+    expect((await mock.control('POST', '/snapshots/one/restore')).status).toBe(404);
+  });
+});
