@@ -43,8 +43,8 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const origin = `http://${reachable(host)}:${port}`;
   const addresses = addressesOf(origin, options);
   const tenants = new Tenants(async (mount, own) => {
-    // Faults are each one's own, and so is what is stored.
-    const { data: _data, faults: _faults, ...shared } = options;
+    // What is stored is each one's own, and so are its faults.
+    const { data: _data, faults: _faults, records: _records, ...shared } = options;
     return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas });
   });
   const ready = createMock(options, addresses, { tenants });

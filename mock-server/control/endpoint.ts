@@ -38,6 +38,7 @@ const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean
 );
 
 const ROUTES: readonly Route[] = [
+  { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
   { method: 'GET', path: /^\/state$/, run: (mock) => stateView(mock) },
   { method: 'POST', path: /^\/reset$/, run: resetAll },
   {
@@ -81,9 +82,9 @@ const ROUTES: readonly Route[] = [
 /** The control interface, outside the contract. */
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
   const path = incoming.path.slice(CONTROL_PATH.length);
-  // Says nothing that an open port does not say, and is asked by what starts containers.
-  if (path === '/health' && incoming.method === 'GET') return json(200, { status: 'ok' });
-  const refusal = refusalOf(mock, incoming);
+  // Whether it lives is asked by what starts containers, which knows no token.
+  const isOpen = mock.controlToken !== undefined && path === '/health';
+  const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;
   const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;

@@ -24,6 +24,19 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const bodiesOf = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
 
+describe('a seed folder of one’s own', () => {
+  test.each([
+    ['find.json', /find\.json.*nothing that a seed has; known are .*finds\.json/],
+    ['vocabularies/obdobi.csv', /obdobi\.csv.*no JSON file/],
+  ])('with %s, which nobody would read, is refused', async (name, reason) => {
+    const folder = mkdtempSync(join(scratch, 'seed-'));
+    cpSync(DEMO, folder, { recursive: true });
+    writeFileSync(join(folder, '.DS_Store'), '');
+    writeFileSync(join(folder, name), '[]');
+    await expect(loadSeed(folder)).rejects.toThrow(reason);
+  });
+});
+
 describe('the demo seed', () => {
   test('has every entity, and every record is valid in every version', async () => {
     for (const version of SCHEMA_VERSIONS) {

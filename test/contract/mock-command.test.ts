@@ -47,7 +47,7 @@ describe('pas-mock-server', () => {
   test('prints one line of JSON when it accepts connections, on a free port', async () => {
     const server = await start('--json');
     const ready = JSON.parse(server.line) as Record<string, string | number>;
-    expect(Object.keys(ready)).toEqual(['base_url', 'oai_base', 'schema_base', 'control_url', 'pid']);
+    expect(Object.keys(ready)).toEqual(['base_url', 'oai_base', 'schema_base', 'control_url', 'port', 'pid']);
     expect(ready['pid']).toBe(server.child.pid);
     expect((await fetch(`${ready['control_url']}/health`)).status).toBe(200);
     expect(await server.end('SIGTERM')).toBe(0);
