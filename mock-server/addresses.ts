@@ -20,7 +20,7 @@ export type Addresses = {
 };
 
 /** What of the addresses an operator can fix; none ends with a slash. */
-export type GivenAddresses = {
+type GivenAddresses = {
   readonly prefix?: string;
   readonly schemaBase?: string;
   /** Where clients reach the server, when that is not where it listens: behind a proxy, or in a container. */

@@ -38,7 +38,7 @@ export type Mock = {
   readonly latency: Latency;
   readonly snapshots: Snapshots;
   /** Other services on the same server; a tenant has none. */
-  readonly tenants: Tenants | undefined;
+  readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
   /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
   readonly controlToken: string | undefined;
   /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */

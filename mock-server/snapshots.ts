@@ -1,9 +1,26 @@
-import type { ClockState } from './clock.ts';
+import type { Database } from 'better-sqlite3';
+import type { ClockState, MockClock } from './clock.ts';
 import type { FaultRule } from './fault-rules.ts';
-import type { Mock } from './mock.ts';
+import type { Faults } from './faults.ts';
+import type { Locks } from './lock.ts';
+import type { Archive } from './records/archive.ts';
 import type { ArchiveRow } from './records/archive-table.ts';
-import type { PendingWrites } from './records/harvest-index.ts';
+import type { HarvestIndex, PendingWrites } from './records/harvest-index.ts';
 import type { Settings } from './settings.ts';
+import type { Throttle } from './throttle.ts';
+
+/** What a snapshot is taken of. */
+type Parts = {
+  readonly database: Database;
+  readonly archive: Archive;
+  readonly harvestIndex: HarvestIndex;
+  readonly clock: MockClock;
+  readonly faults: Faults;
+  readonly throttle: Throttle;
+  readonly locks: Locks;
+  readonly settings: Settings;
+  applySettings(patch: Partial<Settings>): void;
+};
 
 const MOST_SNAPSHOTS = 50;
 
@@ -33,7 +50,7 @@ export class Snapshots {
   }
 
   /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
-  take(name: string, mock: Mock): boolean {
+  take(name: string, mock: Parts): boolean {
     if (!this.#byName.has(name) && this.#byName.size >= MOST_SNAPSHOTS) return false;
     this.#byName.set(name, {
       before: new Map(),
@@ -47,7 +64,7 @@ export class Snapshots {
   }
 
   /** Goes back to a state; the journal goes on. @returns false where there is none of that name */
-  restore(name: string, mock: Mock): boolean {
+  restore(name: string, mock: Parts): boolean {
     const snapshot = this.#byName.get(name);
     if (snapshot === undefined) return false;
     mock.database.transaction(() => {
@@ -77,7 +94,7 @@ export class Snapshots {
   }
 }
 
-function smallTables({ database }: Mock): string[] {
+function smallTables({ database }: Parts): string[] {
   const tables = database
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
     .pluck()
@@ -85,7 +102,7 @@ function smallTables({ database }: Mock): string[] {
   return (tables as string[]).filter((table) => table !== 'records');
 }
 
-function refill({ database }: Mock, table: string, rows: Rows): void {
+function refill({ database }: Parts, table: string, rows: Rows): void {
   database.exec(`delete from ${table}`);
   const [first] = rows;
   if (first === undefined) return;

@@ -20,7 +20,6 @@ import { loadSeed, syntheticFinds } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Snapshots } from './snapshots.ts';
-import type { Tenants } from './tenants.ts';
 import { Throttle } from './throttle.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -35,7 +34,7 @@ const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 
 export async function createMock(
   options: MockServerOptions,
   addresses: Addresses,
-  about: { readonly time?: MockTime; readonly tenants?: Tenants; readonly schemas?: Schemas } = {},
+  about: { readonly time?: MockTime; readonly tenants?: Mock['tenants']; readonly schemas?: Schemas } = {},
 ): Promise<Mock & { dispose(): void }> {
   const seed = await loadSeed(options.seed ?? 'demo');
   const database = openState(options.data);

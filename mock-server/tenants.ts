@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 
 /** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
@@ -8,12 +7,10 @@ const MOST_TENANTS = 100;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 /** What a tenant may have of its own; the rest is the server's. */
-export type TenantOptions = Pick<
+type TenantOptions = Pick<
   MockServerOptions,
   'seed' | 'training' | 'deployed' | 'latencyMs' | 'minIntervalMs' | 'pageSize' | 'records' | 'faults' | 'seedNumber'
 >;
-
-type Tenant = Mock & { dispose(): void };
 
 /** Why a tenant cannot be made, or is not there. */
 export class TenantRefusal extends Error {
@@ -26,18 +23,18 @@ export class TenantRefusal extends Error {
 }
 
 /** Services beside one another on one server: each has its own records, accounts, clock, throttle, faults and journal. */
-export class Tenants {
-  readonly #byName = new Map<string, Tenant>();
+export class Tenants<Service extends { dispose(): void }> {
+  readonly #byName = new Map<string, Service>();
   readonly #being = new Set<string>();
-  readonly #make: (mount: string, options: TenantOptions) => Promise<Tenant>;
+  readonly #make: (mount: string, options: TenantOptions) => Promise<Service>;
 
   /** @param make a service whose paths stand below a mount */
-  constructor(make: (mount: string, options: TenantOptions) => Promise<Tenant>) {
+  constructor(make: (mount: string, options: TenantOptions) => Promise<Service>) {
     this.#make = make;
   }
 
   /** @throws TenantRefusal; SeedError, ShapeError where the options cannot be used */
-  async add(options: TenantOptions, given?: string): Promise<Mock> {
+  async add(options: TenantOptions, given?: string): Promise<Service> {
     const name = given ?? randomBytes(6).toString('hex');
     if (!NAME.test(name)) throw new TenantRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
     if (this.#byName.has(name) || this.#being.has(name)) throw new TenantRefusal(409, `there is a tenant ${name} already`);
@@ -61,7 +58,7 @@ export class Tenants {
     tenant.dispose();
   }
 
-  list(): ReadonlyArray<readonly [name: string, mock: Mock]> {
+  list(): ReadonlyArray<readonly [name: string, mock: Service]> {
     return [...this.#byName];
   }
 
@@ -69,7 +66,7 @@ export class Tenants {
    * Whose a request's target is, and what is left of it below that one's mount; undefined: of no tenant.
    * @throws TenantRefusal
    */
-  of(target: string): { readonly mock: Mock; readonly target: string } | undefined {
+  of(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;
     const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];
     const tenant = this.#byName.get(name);

@@ -3,7 +3,6 @@ import type { Mock } from '../mock.ts';
 import { withoutUndefined } from '../options.ts';
 import { readSettings } from '../settings.ts';
 import { flag, integer, object, oneOf, optional, text } from '../shape.ts';
-import type { Tenants } from '../tenants.ts';
 import { ControlRefusal } from './refusal.ts';
 import { addressesView } from './state-view.ts';
 
@@ -22,7 +21,7 @@ const readTenant = object({
   faults: optional(readFaultRules),
 });
 
-function tenantsOf({ tenants }: Mock): Tenants {
+function tenantsOf({ tenants }: Mock): NonNullable<Mock['tenants']> {
   if (tenants === undefined)
     throw new ControlRefusal(404, 'a tenant has no tenants; ask at the control address of the server itself');
   return tenants;

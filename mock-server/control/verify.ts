@@ -77,7 +77,7 @@ const question = check(
 );
 
 /** What came of an assertion: `entries` are the journal's, the ones that were met. */
-export type Verified = { readonly ok: boolean; readonly entries: readonly number[]; readonly reason: string | null };
+type Verified = { readonly ok: boolean; readonly entries: readonly number[]; readonly reason: string | null };
 
 /**
  * Holds the journal against what somebody expected of it: how many requests were such, or that such requests came in this order.
