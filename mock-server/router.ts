@@ -1,5 +1,6 @@
 import { CONTROL_PATH, SCHEMA_VERSIONS, xsdAddressOf } from './addresses.ts';
 import { answerControl } from './control/endpoint.ts';
+import { answerDescription } from './descriptions.ts';
 import { answerPhotographDownload } from './download.ts';
 import type { Answer, Incoming } from './http-message.ts';
 import type { JournalEntry } from './journal.ts';
@@ -22,6 +23,8 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
   if (path.startsWith('/schema/')) return answerSchema(mock, path);
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
+  // Of the mock alone: the service describes itself nowhere.
+  if (path === '/openapi.json') return answerDescription(mock, 'service');
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
   if (download !== null) return answerPhotographDownload(mock, incoming, download[1] ?? '', download[2] ?? '');

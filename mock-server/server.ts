@@ -8,6 +8,7 @@ import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { htmlPage, json } from './problem.ts';
 import { route } from './router.ts';
+import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
 import { TenantRefusal, Tenants } from './tenants.ts';
 import { NoAnswer, type SentAnswer } from './trouble.ts';
@@ -42,12 +43,14 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const { port } = server.address() as AddressInfo;
   const origin = `http://${reachable(host)}:${port}`;
   const addresses = addressesOf(origin, options);
-  const tenants = new Tenants(async (mount, own) => {
+  const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
     // What is stored is each one's own, and so are its faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
-    return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas });
+    const content = await (own.seed === undefined ? seed : loadSeed(own.seed));
+    return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
   });
-  const ready = createMock(options, addresses, { tenants });
+  const seed = loadSeed(options.seed ?? 'demo');
+  const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content }));
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());

@@ -34,9 +34,14 @@ const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 
 export async function createMock(
   options: MockServerOptions,
   addresses: Addresses,
-  about: { readonly time?: MockTime; readonly tenants?: Mock['tenants']; readonly schemas?: Schemas } = {},
+  about: {
+    readonly time?: MockTime;
+    readonly tenants?: Mock['tenants'];
+    readonly schemas?: Schemas;
+    readonly seed?: SeedContent;
+  } = {},
 ): Promise<Mock & { dispose(): void }> {
-  const seed = await loadSeed(options.seed ?? 'demo');
+  const seed = about.seed ?? (await loadSeed(options.seed ?? 'demo'));
   const database = openState(options.data);
   const clock = new MockClock(about.time);
   const now = () => clock.now();

@@ -1,4 +1,5 @@
 import { CONTROL_PATH } from '../addresses.ts';
+import { answerDescription } from '../descriptions.ts';
 import { type Answer, AnswerNow, decodeSegment, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
@@ -86,6 +87,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;
+  if (path === '/openapi.json' && incoming.method === 'GET') return answerDescription(mock, 'control');
   const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));

@@ -1,4 +1,7 @@
 import { type MockServer, type MockServerOptions, startMockServer } from '../../mock-server/server.ts';
+import { Described } from './openapi.ts';
+
+const CONTROL = new Described('control');
 
 export type ControlAnswer = { readonly status: number; readonly value: unknown };
 
@@ -20,7 +23,17 @@ export async function startMock(options: MockServerOptions = {}): Promise<TestMo
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, value: await response.json() };
+    const text = await response.text();
+    const { status, headers } = response;
+    const fault = CONTROL.fault({
+      method,
+      path: path.split('?')[0] ?? '',
+      status,
+      headers: Object.fromEntries(headers),
+      body: text,
+    });
+    if (fault !== undefined) throw new Error(fault);
+    return { status, value: JSON.parse(text) };
   };
   return {
     server,

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/base/package-root.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { contentDigest, importXml, multipart, type Part, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { Described } from '../support/openapi.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+/** The contract's authentication paths end with a slash. */
+const PATHS_OF_THE_CONTRACT = { 'no-path-trailing-slash': 'off' } as const;
+const DESCRIPTIONS = ['service', 'control'] as const;
+
+describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
+  test('is OpenAPI 3.1 without a complaint of the linter', async () => {
+    const source = readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8');
+    const config = await createConfig({ extends: ['recommended'], rules: PATHS_OF_THE_CONTRACT });
+    const problems = await lintFromString({ source, config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  });
+
+  test('is served with the address that it describes, of each tenant its own', async () => {
+    await using mock = await startMock();
+    await mock.control('POST', '/tenants', { name: 'other' });
+    const described = (base: string) => (of === 'service' ? `${base}/openapi.json` : `${base}/__mock__/openapi.json`);
+    for (const base of [mock.url, `${mock.url}/t/other`]) {
+      const { servers, ...rest } = (await (await fetch(described(base))).json()) as { servers: unknown; paths: object };
+      expect(servers).toEqual([{ url: of === 'service' ? base : `${base}/__mock__` }]);
+      expect(rest.paths).toEqual(new Described(of).description.paths);
+    }
+  });
+});
+
+describe('every status that is described of the service can be met', () => {
+  const service = new Described('service');
+  const PATHS = {
+    token: '/api/token-auth/',
+    info: '/api/uzivatel-info/',
+    import: '/api/pas/import-xml',
+    number: '/api/pas/nalez/C-202400101-N00001/evidencni-cislo',
+    photo: '/api/pas/nalez/C-202400101-N00001/upload-foto',
+  } as const;
+  const METHODS = { token: 'POST', info: 'GET', import: 'POST', number: 'PATCH', photo: 'POST' } as const;
+  type Name = keyof typeof PATHS;
+  const NAMES = Object.keys(PATHS) as Name[];
+
+  type Asking = {
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+    readonly body?: string | Buffer;
+    readonly query?: string;
+    readonly path?: string;
+  };
+  const ask = async (
+    mock: TestMock,
+    name: Name,
+    { method = METHODS[name], headers = {}, body, query = '', path = PATHS[name] }: Asking,
+  ) => {
+    const response = await fetch(mock.url + path + query, { method, headers, ...(body === undefined ? {} : { body }) });
+    const exchanged = {
+      method,
+      path,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    };
+    expect(service.fault(exchanged)).toBeUndefined();
+    return response.status;
+  };
+  const form = (part: Part | undefined) => ({
+    headers: {
+      'content-type': 'multipart/form-data; boundary=xYzZY',
+      ...(part === undefined ? {} : { 'content-digest': contentDigest(part.bytes) }),
+    },
+    body: multipart(part === undefined ? [] : [part]),
+  });
+
+  test('by a client, an operator or a gateway, and each is as described', async () => {
+    await using mock = await startMock();
+    const bearer = { authorization: `Bearer ${await tokenOf(mock, 'archaeologist')}` };
+    const researcher = { authorization: `Bearer ${await tokenOf(mock, 'researcher')}` };
+    const xmlPart = (text: string): Part => ({ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: text });
+    const photo: Part = { name: 'file', fileName: 'a.png', type: 'image/png', bytes: tinyPng(1) };
+    const find = (lines = smallestFind()) => form(xmlPart(documentOf(mock, lines)));
+    const as = (who: Record<string, string>, asking: Asking): Asking => ({ ...asking, headers: { ...asking.headers, ...who } });
+    const json = (value: unknown): Asking => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
+    const own = { username: 'archaeologist', password: 'archaeologist' };
+
+    // What a client does.
+    expect(await ask(mock, 'token', json(own))).toBe(200);
+    expect(await ask(mock, 'token', json({ ...own, password: 'x' }))).toBe(400);
+    expect(await ask(mock, 'token', json({}))).toBe(400);
+    expect(await ask(mock, 'token', { method: 'GET' })).toBe(405);
+    expect(await ask(mock, 'token', json({ ...own, more: 'x'.repeat(70_000) }))).toBe(413);
+    expect(await ask(mock, 'token', { headers: { 'content-type': 'text/plain' }, body: 'x' })).toBe(415);
+    expect(await ask(mock, 'info', as(bearer, {}))).toBe(200);
+    const made = await importXml(mock, documentOf(mock, smallestFind()), { token: bearer.authorization.slice(7) });
+    const ident = made.headers.get('x-record-id') ?? '';
+    const number = (value: string) => ({ path: `/api/pas/nalez/${ident}/evidencni-cislo`, query: `?evidencni_cislo=${value}` });
+    const photoPath = { path: `/api/pas/nalez/${ident}/upload-foto` };
+    expect(await ask(mock, 'import', as(bearer, find()))).toBe(201);
+    expect(await ask(mock, 'number', as(bearer, number('A1')))).toBe(200);
+    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(201);
+    expect(await ask(mock, 'import', as(bearer, form(undefined)))).toBe(400);
+    expect(await ask(mock, 'number', as(bearer, { ...number('A1'), query: '' }))).toBe(400);
+    expect(await ask(mock, 'photo', as(bearer, { ...form(undefined), ...photoPath }))).toBe(400);
+    expect(await ask(mock, 'import', as(researcher, find(findLines(3))))).toBe(403);
+    expect(await ask(mock, 'number', as(researcher, number('A2')))).toBe(403);
+    expect(await ask(mock, 'photo', as(researcher, { ...form(photo), ...photoPath }))).toBe(403);
+    const unknown = smallestFind({ projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' });
+    expect(await ask(mock, 'import', as(bearer, find(unknown)))).toBe(404);
+    expect(await ask(mock, 'number', as(bearer, { path: '/api/pas/nalez/X/evidencni-cislo', query: '?evidencni_cislo=1' }))).toBe(
+      404,
+    );
+    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), path: '/api/pas/nalez/X/upload-foto' }))).toBe(404);
+    expect(await ask(mock, 'import', as(bearer, find(smallestFind({ stav: '<svc:stav>9</svc:stav>' }))))).toBe(422);
+    expect(await ask(mock, 'import', as(bearer, find('<svc:samostatny_nalez/>')))).toBe(422);
+    expect(await ask(mock, 'number', as(bearer, number('')))).toBe(422);
+    expect(await ask(mock, 'photo', as(bearer, { ...form({ ...photo, bytes: 'text' }), ...photoPath }))).toBe(422);
+    for (const name of ['import', 'photo'] as const)
+      expect(
+        await ask(
+          mock,
+          name,
+          as(bearer, { headers: { 'content-type': 'text/plain' }, body: 'x', ...(name === 'photo' ? photoPath : {}) }),
+        ),
+      ).toBe(415);
+    for (const name of ['info', 'import', 'number', 'photo'] as const) {
+      expect(await ask(mock, name, {})).toBe(401);
+      expect(await ask(mock, name, as(bearer, { method: 'DELETE' }))).toBe(405);
+      const accept = name === 'info' ? 'application/json' : 'application/xml';
+      expect(await ask(mock, name, as(bearer, { headers: { accept } }))).toBe(406);
+      expect(await ask(mock, name, { method: METHODS[name], headers: { accept: name === 'info' ? '*/*' : 'text/html' } })).toBe(
+        401,
+      );
+    }
+
+    // What an operator, or a gateway, does.
+    await mock.control('PUT', '/settings', { body_max_bytes: 10 });
+    expect(await ask(mock, 'import', as(bearer, find()))).toBe(413);
+    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(413);
+    await mock.control('PUT', '/settings', { body_max_bytes: 10_000_000 });
+    const endpoints = { token: 'token', info: 'user-info', import: 'import', number: 'number', photo: 'photo' } as const;
+    const sound: Record<Name, Asking> = {
+      token: json(own),
+      info: as(bearer, {}),
+      import: as(bearer, find()),
+      number: as(bearer, number('A9')),
+      photo: as(bearer, { ...form(photo), ...photoPath }),
+    };
+    for (const fault of ['throttle', '500-before-save', '502', '503', '504'])
+      for (const name of NAMES) {
+        await mock.control('PUT', '/faults', [{ endpoint: endpoints[name], fault, times: 1 }]);
+        const expected = fault === 'throttle' ? 429 : Number(fault.slice(0, 3));
+        expect([fault, name, await ask(mock, name, sound[name])]).toEqual([fault, name, expected]);
+      }
+    await mock.control('PUT', '/faults', []);
+    await mock.control('POST', `/records/${await userOf(mock, 'archaeologist')}/delete`, {});
+    expect(await ask(mock, 'info', as(bearer, {}))).toBe(404);
+    const left = service.all().filter((described) => !service.met.has(described));
+    expect(left).toEqual([]);
+  });
+
+  async function userOf(mock: TestMock, username: string): Promise<string> {
+    const { accounts } = (await mock.control('GET', '/state')).value as { accounts: { username: string; user: string }[] };
+    return accounts.find((account) => account.username === username)?.user ?? '';
+  }
+});
