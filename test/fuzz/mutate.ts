@@ -11,14 +11,27 @@ const EDGES: readonly Buffer[] = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff
 const MOST_CHANGES = 6;
 const LONGEST_PIECE = 64;
 
+/** As long as it takes to tell a reader that goes back from one that does not. */
+export const STRETCHED_BYTES = 65_536;
+
+/** An input in which a piece is repeated until it is long. */
+export function stretched(input: Buffer, words: readonly Buffer[], random: Random): Buffer {
+  const at = random.between(0, input.length);
+  const end = at + random.between(1, 12);
+  const piece = words.length > 0 && random.chance(0.3) ? random.pick(words) : input.subarray(at, end);
+  const times = Math.floor((STRETCHED_BYTES - input.length) / Math.max(1, piece.length));
+  const rest = random.chance(0.5) ? input.subarray(end) : Buffer.alloc(0);
+  return Buffer.concat([input.subarray(0, at), ...Array.from({ length: Math.max(0, times) }, () => piece), rest]);
+}
+
 /** An input made of another: some bytes are changed, taken out, repeated, or come from a third, or from the format's words. */
 export function mutated(input: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random, mostBytes: number): Buffer {
   let bytes: Buffer = Buffer.from(input);
-  for (let left = random.between(1, MOST_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random, mostBytes);
+  for (let left = random.between(1, MOST_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random);
   return bytes.subarray(0, mostBytes);
 }
 
-function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random, mostBytes: number): Buffer {
+function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random): Buffer {
   const at = random.between(0, bytes.length);
   const length = Math.min(bytes.length - at, random.between(1, random.chance(0.2) ? Math.max(1, bytes.length) : LONGEST_PIECE));
   const put = (piece: Buffer, instead = 0): Buffer => Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + instead)]);
@@ -31,13 +44,8 @@ function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffe
       return bytes;
     case 2:
       return put(Buffer.alloc(0), length);
-    case 3: {
-      // The same again, at times so often that a reader that goes back would not end.
-      const piece = bytes.subarray(at, at + length);
-      const most = Math.floor((mostBytes - bytes.length) / Math.max(1, length));
-      const times = random.chance(0.02) ? Math.max(1, most) : random.between(1, 4);
-      return Buffer.concat([bytes.subarray(0, at), ...Array.from({ length: times }, () => piece), bytes.subarray(at)]);
-    }
+    case 3:
+      return put(Buffer.concat(Array.from({ length: random.between(1, 4) }, () => bytes.subarray(at, at + length))));
     case 4:
     case 5:
       return words.length === 0 ? bytes : put(random.pick(words), random.chance(0.5) ? length : 0);

@@ -362,11 +362,11 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     seeds: ['50.1N, 14.4E', '50°5\'13.5"N 14°25\'15"E', 'POINT (14.4 50.1)', '-743011,72 -1043210.5', 'https://mapy.cz/zakladni?x=14.42&y=50.08&z=17', 'https://www.google.com/maps/@50.08,14.42,17z', 'geo:50.08,14.42', 'X: 743011 Y: 1043210', 'N 50 05.225 E 014 25.250'],
     words: ['https://', 'mapy.cz', '%20', '°', '′', '″', 'S-JTSK'],
     mostBytes: 8192,
-    read: (bytes) => {
+    read: async (bytes) => {
       const reading = readPosition(bytes.toString());
       if (!isReadable(reading)) String(reading.problem);
       else demand(Number.isFinite(Number(reading.value.point.x) + Number(reading.value.point.y)), 'the position is no number');
-      parsePolygon(bytes.toString());
+      await refusing([RangeError], () => parsePolygon(bytes.toString()));
     },
   },
   {
