@@ -32,7 +32,7 @@ export type Fuzzed = {
   readonly kept: readonly Buffer[];
 };
 
-type Options = { readonly seed: number; readonly milliseconds: number; readonly corpus: readonly Buffer[] };
+type Options = { readonly seed: number; /** Of the processor's time. */ readonly milliseconds: number; readonly corpus: readonly Buffer[] };
 
 /**
  * Reads inputs that are made of those before them, and goes on from each that has reached code that none had reached, or more often.
@@ -110,13 +110,17 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
 
   const begun = performance.now();
   const processor = process.cpuUsage();
+  const processorMs = (): number => {
+    const { user, system } = process.cpuUsage(processor);
+    return (user + system) / 1000;
+  };
   try {
     // The first run loads what is needed, which is no part of what an input takes.
     await target.read(Buffer.from(target.seeds[0] ?? ''));
     guard.settle();
     for (const input of [...target.seeds, ...corpus]) await take(Buffer.from(input), true);
     const words = [...(globalThis.fuzzedWords ?? []), ...(target.words ?? [])].map((word) => Buffer.from(word));
-    while (performance.now() - begun < milliseconds) {
+    while (processorMs() < milliseconds) {
       const rare = random.chance(0.7) ? random.pick([...shortest.values()]) : random.pick(queue);
       if (random.chance(0.005)) await read(stretched(rare, words, random));
       else await take(mutated(rare, queue, words, random, target.mostBytes));
@@ -124,12 +128,15 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   } finally {
     guard.stop();
   }
-  const { user, system } = process.cpuUsage(processor);
-  const seconds = (performance.now() - begun) / 1000;
-  const kept = [...new Set(shortest.values())];
-  const memoryMegabytes = Math.round(guard.grownBytes() / 1e6);
-  const processorSeconds = Math.round((user + system) / 1e6);
-  return { runs, seconds: Math.round(seconds), processorSeconds, blocks: shortest.size, slowestMs: Math.round(slowestMs), memoryMegabytes, kept };
+  return {
+    runs,
+    seconds: Math.round((performance.now() - begun) / 1000),
+    processorSeconds: Math.round(processorMs() / 1000),
+    blocks: shortest.size,
+    slowestMs: Math.round(slowestMs),
+    memoryMegabytes: Math.round(guard.grownBytes() / 1e6),
+    kept: [...new Set(shortest.values())],
+  };
 }
 
 /** How often, roughly: a loop that runs a hundred times is something new beside one that runs twice. */
