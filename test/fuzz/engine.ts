@@ -32,7 +32,11 @@ export type Fuzzed = {
   readonly kept: readonly Buffer[];
 };
 
-type Options = { readonly seed: number; /** Of the processor's time. */ readonly milliseconds: number; readonly corpus: readonly Buffer[] };
+type Options = {
+  readonly seed: number /** Of the processor's time. */;
+  readonly milliseconds: number;
+  readonly corpus: readonly Buffer[];
+};
 
 /**
  * Reads inputs that are made of those before them, and goes on from each that has reached code that none had reached, or more often.
@@ -43,7 +47,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   mkdirSync(FINDINGS, { recursive: true });
   const findingFile = join(FINDINGS, `${target.name}-${seed}`);
   const guard = watch(findingFile);
-  const blocks = (globalThis.fuzzedBlocks ??= new Uint8Array(MOST_BLOCKS));
+  const blocks = globalThis.fuzzedBlocks ?? new Uint8Array(MOST_BLOCKS);
   const seen = new Uint8Array(MOST_BLOCKS);
   const shortest = new Map<number, Buffer>();
   const queue: Buffer[] = [];
@@ -71,7 +75,8 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     const tookMs = (user + system) / 1000;
     slowestMs = Math.max(slowestMs, tookMs);
     if (tookMs > MOST_MS) refuse(input, `took ${Math.round(tookMs)} ms`);
-    if (guard.grownBytes() > MOST_MEMORY_BYTES) refuse(input, `takes ${Math.round(guard.grownBytes() / 1e6)} MB with those before it`);
+    if (guard.grownBytes() > MOST_MEMORY_BYTES)
+      refuse(input, `takes ${Math.round(guard.grownBytes() / 1e6)} MB with those before it`);
   };
   const reachesMore = (): boolean => {
     for (let at = 0; at < MOST_BLOCKS; at += 1) {

@@ -25,7 +25,13 @@ export function stretched(input: Buffer, words: readonly Buffer[], random: Rando
 }
 
 /** An input made of another: some bytes are changed, taken out, repeated, or come from a third, or from the format's words. */
-export function mutated(input: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random, mostBytes: number): Buffer {
+export function mutated(
+  input: Buffer,
+  others: readonly Buffer[],
+  words: readonly Buffer[],
+  random: Random,
+  mostBytes: number,
+): Buffer {
   let bytes: Buffer = Buffer.from(input);
   for (let left = random.between(1, MOST_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random);
   return bytes.subarray(0, mostBytes);

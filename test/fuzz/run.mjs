@@ -1,4 +1,5 @@
 // npm run fuzz -- --target NAME[,NAME] --minutes N --seed S [--keep]
+// So many minutes of the processor's time for each target; without a target for all of them.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

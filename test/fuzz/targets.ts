@@ -7,8 +7,8 @@ import { readDefaults } from '../../src/columns/defaults.ts';
 import { mapTable } from '../../src/columns/map-table.ts';
 import { readColumnMap } from '../../src/columns/read-column-map.ts';
 import { readConfigFile } from '../../src/context/config.ts';
-import { checkRules } from '../../src/find/rules.ts';
 import { readHarvestedFind } from '../../src/find/harvested-find.ts';
+import { checkRules } from '../../src/find/rules.ts';
 import { readRecordIdent } from '../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../src/flows/push/read-account.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
@@ -17,10 +17,10 @@ import { entityOf, type OaiRecord } from '../../src/oai/record.ts';
 import { headerJson, metadataText, recordJson } from '../../src/oai/record-json.ts';
 import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { outcomeOf } from '../../src/pas-api/outcome.ts';
-import { inspectPhotograph } from '../../src/photo/photograph.ts';
-import { readPhotoExif } from '../../src/photo/photo-exif.ts';
-import { removeGps } from '../../src/photo/remove-gps.ts';
 import { bareJpeg } from '../../src/photo/jpeg.ts';
+import { readPhotoExif } from '../../src/photo/photo-exif.ts';
+import { inspectPhotograph } from '../../src/photo/photograph.ts';
+import { removeGps } from '../../src/photo/remove-gps.ts';
 import { parsePolygon } from '../../src/place/polygon.ts';
 import { readPosition } from '../../src/place/read-position.ts';
 import { readGeoPackagePoint } from '../../src/place/wkb-point.ts';
@@ -28,8 +28,8 @@ import { openSqlite } from '../../src/store/database.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
 import { inUtf8 } from '../../src/tables/text-encoding.ts';
 import { readZip } from '../../src/tables/zip-entries.ts';
-import { isReadable } from '../../src/text/reading.ts';
 import { JsonBytes } from '../../src/text/json-bytes.ts';
+import { isReadable } from '../../src/text/reading.ts';
 import { readTerm } from '../../src/vocabulary/read-term.ts';
 import { lineOf, sourceOf, type XmlElement } from '../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../src/xml/parse.ts';
@@ -98,10 +98,23 @@ function walk(element: XmlElement): number {
 }
 
 const CHARSETS = [undefined, 'utf-8', 'utf-16', 'windows-1250', 'iso-8859-2', 'iso-2022-jp', 'gb18030', 'shift_jis'];
-const ENCODINGS = [undefined, 'utf-8', 'utf-16', 'windows-1250', 'mac-ce', 'cp852', 'utf-7', 'utf-32', 'gb18030', 'big5', 'nonsense'];
+const ENCODINGS = [
+  undefined,
+  'utf-8',
+  'utf-16',
+  'windows-1250',
+  'mac-ce',
+  'cp852',
+  'utf-7',
+  'utf-32',
+  'gb18030',
+  'big5',
+  'nonsense',
+];
 const RECORDS = ['samostatny_nalez', 'heslo', 'projekt', 'osoba', 'ruian_katastr', 'let', 'soubor'];
 const PARTS = '\u001e';
-const NOT_TO_BE_RUN = /attach|vacuum|recursive|pragma|extension|blob *\(|printf|format|replace|repeat|hex|group_concat|json|temp/i;
+const NOT_TO_BE_RUN =
+  /attach|vacuum|recursive|pragma|extension|blob *\(|printf|format|replace|repeat|hex|group_concat|json|temp/i;
 
 function kindOf(bytes: Buffer, kinds: number): number {
   return (bytes[0] ?? 0) % kinds;
@@ -176,11 +189,27 @@ export const TARGETS: readonly Target[] = [
     name: 'xml',
     seeds: [
       ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']).map((text) => Buffer.concat([Buffer.from('\0'), text])),
-      ...seedTexts('test/broken-files/xml', ['billion-laughs.xml', 'page.html']).map((text) => Buffer.concat([Buffer.from('\0'), text])),
+      ...seedTexts('test/broken-files/xml', ['billion-laughs.xml', 'page.html']).map((text) =>
+        Buffer.concat([Buffer.from('\0'), text]),
+      ),
       '\u0001<?xml version="1.0" encoding="UTF-8"?><!-- c --><?p i?><a xmlns:b="urn:b" c=\'&lt;&#65;&#x42;\'><b:d/><![CDATA[e]]>f</a>\n',
       Buffer.from('\ufeff<a>\u017elu\u0165ou\u010dk\u00fd</a>', 'utf16le'),
     ],
-    words: ['<!DOCTYPE a [<!ENTITY b "c">]>', '<![CDATA[', ']]>', '<!--', '-->', '<?', '?>', '&#x10FFFF;', '&amp;', 'xmlns:a="b"', 'xml:space', '/>', '\ufeff'],
+    words: [
+      '<!DOCTYPE a [<!ENTITY b "c">]>',
+      '<![CDATA[',
+      ']]>',
+      '<!--',
+      '-->',
+      '<?',
+      '?>',
+      '&#x10FFFF;',
+      '&amp;',
+      'xmlns:a="b"',
+      'xml:space',
+      '/>',
+      '\ufeff',
+    ],
     mostBytes: 16_384,
     read: (bytes) =>
       refusing([XmlSyntaxError], () => {
@@ -196,10 +225,22 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'harvest',
     seeds: [
-      `\0${listXml('ListRecords', RECORDS.map((name) => recordXml(name, `<svc:${name} xmlns:svc="urn:s"><svc:ident_cely>A</svc:ident_cely><svc:heslo>b</svc:heslo></svc:${name}>`)), 'token', 'cursor="0" completeListSize="9" expirationDate="2025-01-01T00:00:00Z"')}`,
+      `\0${listXml(
+        'ListRecords',
+        RECORDS.map((name) =>
+          recordXml(
+            name,
+            `<svc:${name} xmlns:svc="urn:s"><svc:ident_cely>A</svc:ident_cely><svc:heslo>b</svc:heslo></svc:${name}>`,
+          ),
+        ),
+        'token',
+        'cursor="0" completeListSize="9" expirationDate="2025-01-01T00:00:00Z"',
+      )}`,
       ...['adb', 'heslo', 'let', 'projekt', 'ruian_katastr', 'samostatny_nalez', 'soubor', 'uzivatel'].flatMap((name) => {
         const file = `test/contract/records/${name}.xml`;
-        return isThere(file) ? [`\0${listXml('ListRecords', [recordXml(name, String(fixture(file)).replace(/<\?xml[^>]*>/, ''))])}`] : [];
+        return isThere(file)
+          ? [`\0${listXml('ListRecords', [recordXml(name, String(fixture(file)).replace(/<\?xml[^>]*>/, ''))])}`]
+          : [];
       }),
       `\0${listXml('ListRecords', ['<record><header status="deleted"><identifier>a</identifier><datestamp>2025-01-01</datestamp></header></record>'])}`,
       `\u0001${listXml('ListIdentifiers', ['<header><identifier>a</identifier><datestamp>2025-01-01T00:00:00Z</datestamp></header>'], '')}`,
@@ -209,7 +250,15 @@ export const TARGETS: readonly Target[] = [
       `\0${oaiError('noRecordsMatch')}`,
       `\0${oaiError('badResumptionToken', 'gone')}`,
     ],
-    words: ['</record>', '<record>', 'POLYGON ((1 2, 3 4, 5 6, 1 2))', 'MULTIPOLYGON (((1 2, 3 4, 5 6, 1 2)))', 'status="deleted"', ' id="x"', 'HTTP/1.1 403 Forbidden'],
+    words: [
+      '</record>',
+      '<record>',
+      'POLYGON ((1 2, 3 4, 5 6, 1 2))',
+      'MULTIPOLYGON (((1 2, 3 4, 5 6, 1 2)))',
+      'status="deleted"',
+      ' id="x"',
+      'HTTP/1.1 403 Forbidden',
+    ],
     mostBytes: 16_384,
     read: async (bytes) => {
       const client = openOaiClient({
@@ -220,7 +269,10 @@ export const TARGETS: readonly Target[] = [
         try {
           switch (kindOf(bytes, 5)) {
             case 0:
-              return readRecords((await client.listRecords({ metadataPrefix: 'oai_svc' }, undefined, () => undefined)).items, REPEATED);
+              return readRecords(
+                (await client.listRecords({ metadataPrefix: 'oai_svc' }, undefined, () => undefined)).items,
+                REPEATED,
+              );
             case 1:
               return client.listIdentifiers({ metadataPrefix: 'oai_svc' });
             case 2:
@@ -262,17 +314,52 @@ export const TARGETS: readonly Target[] = [
     name: 'csv',
     seeds: [
       ...seedTexts('examples', ['finds.csv', 'numbers.csv', 'museum/nalezy.csv']),
-      ...seedTexts('test/broken-files/csv', ['abroad.csv', 'control-characters.csv', 'day-numbers.csv', 'duplicate-ids.csv', 'krovak-without-signs.csv', 'unclosed-quote.csv', 'utf-16.csv', 'windows-1250.csv', 'wrong-signs.csv']),
+      ...seedTexts('test/broken-files/csv', [
+        'abroad.csv',
+        'control-characters.csv',
+        'day-numbers.csv',
+        'duplicate-ids.csv',
+        'krovak-without-signs.csv',
+        'unclosed-quote.csv',
+        'utf-16.csv',
+        'windows-1250.csv',
+        'wrong-signs.csv',
+      ]),
       ...seedTexts('test/fixtures/odd-tables', ['dates-of-people.csv', 'links-of-maps.csv', 'title-and-two-lines.csv']),
-      'local_id;projekt;wkt;lon;lat;hloubka;datum_nalezu;pocet;nalezce;photos;poloha\nA-1;C-1;POINT (14.4 50.1);14°25\'12"E;50,1 N;25 cm;1. 6. 2024;asi 3;Novák, Jan (1950);a.jpg|b.jpg;50°5\'N 14°E\n',
+      "local_id;projekt;wkt;lon;lat;hloubka;datum_nalezu;pocet;nalezce;photos;poloha\nA-1;C-1;POINT (14.4 50.1);14°25'12\"E;50,1 N;25 cm;1. 6. 2024;asi 3;Novák, Jan (1950);a.jpg|b.jpg;50°5'N 14°E\n",
     ],
-    words: ['poloha', 'wkt', 'lon', 'lat', 'geom_x', 'geom_y', 'geom_system', 'POINT (', '"', ';', '\t', '\r\n', '2024-06-01', '1. 6. 2024', 'https://mapy.cz/?x=14.4&y=50.1'],
+    words: [
+      'poloha',
+      'wkt',
+      'lon',
+      'lat',
+      'geom_x',
+      'geom_y',
+      'geom_system',
+      'POINT (',
+      '"',
+      ';',
+      '\t',
+      '\r\n',
+      '2024-06-01',
+      '1. 6. 2024',
+      'https://mapy.cz/?x=14.4&y=50.1',
+    ],
     mostBytes: 8192,
     read: (bytes) => readRows('finds.csv', bytes),
   },
   {
     name: 'geojson',
-    seeds: seedTexts('test/broken-files/geojson', ['cut-short.geojson', 'moved-point.geojson', 'no-features.geojson', 'not-points.geojson', 'other-json.json', 'other-system.geojson', 'structured-property.geojson', 'swapped-axes.geojson']),
+    seeds: seedTexts('test/broken-files/geojson', [
+      'cut-short.geojson',
+      'moved-point.geojson',
+      'no-features.geojson',
+      'not-points.geojson',
+      'other-json.json',
+      'other-system.geojson',
+      'structured-property.geojson',
+      'swapped-axes.geojson',
+    ]),
     words: ['"crs"', '"MultiPoint"', '"coordinates":[1e308,-0]', '"geometry":null', '\\u0000', '{"type":"Feature"'],
     mostBytes: 8192,
     read: (bytes) => readRows('finds.geojson', bytes),
@@ -280,7 +367,13 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'xml-table',
     seeds: [
-      ...seedTexts('test/broken-files/gpx', ['cut-short.gpx', 'entity.gpx', 'only-tracks.gpx', 'positions.gpx', 'same-names.gpx']),
+      ...seedTexts('test/broken-files/gpx', [
+        'cut-short.gpx',
+        'entity.gpx',
+        'only-tracks.gpx',
+        'positions.gpx',
+        'same-names.gpx',
+      ]),
       ...seedTexts('test/broken-files/xml', ['billion-laughs.xml', 'harvested.xml', 'other-namespace.xml', 'page.html']),
       ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']),
     ],
@@ -293,13 +386,41 @@ export const TARGETS: readonly Target[] = [
     seeds: [
       joinedParts([
         ...workbookParts([
-          { name: 'A', rows: [['local_id', 'hloubka', 'datum_nalezu'], ['A-1', 2, { day: 45_444 }], ['A-2', { xml: '<c r="@" t="s"><v>0</v></c>' }, { xml: '<c r="@" t="e"><v>#N/A</v></c>' }]], merged: ['A2:A3'] },
+          {
+            name: 'A',
+            rows: [
+              ['local_id', 'hloubka', 'datum_nalezu'],
+              ['A-1', 2, { day: 45_444 }],
+              ['A-2', { xml: '<c r="@" t="s"><v>0</v></c>' }, { xml: '<c r="@" t="e"><v>#N/A</v></c>' }],
+            ],
+            merged: ['A2:A3'],
+          },
           { name: 'B', state: 'hidden', rows: [['x'], [{ xml: '<c r="@" t="b"><v>1</v></c>' }]], hiddenRows: [2] },
         ]),
-        { name: 'xl/sharedStrings.xml', content: '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>a</t></si><si><r><t>b</t></r><rPh><t>c</t></rPh></si></sst>' },
+        {
+          name: 'xl/sharedStrings.xml',
+          content:
+            '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>a</t></si><si><r><t>b</t></r><rPh><t>c</t></rPh></si></sst>',
+        },
       ]),
     ],
-    words: ['t="s"', 't="str"', 't="b"', 't="e"', 't="d"', 't="n"', 'r="XFD1048576"', 'ref="A1:XFD1048576"', 'date1904="1"', '_x0041_', 'numFmtId="14"', PARTS, '../', 'TargetMode="External"', '<dimension ref="A1:B2"/>'],
+    words: [
+      't="s"',
+      't="str"',
+      't="b"',
+      't="e"',
+      't="d"',
+      't="n"',
+      'r="XFD1048576"',
+      'ref="A1:XFD1048576"',
+      'date1904="1"',
+      '_x0041_',
+      'numFmtId="14"',
+      PARTS,
+      '../',
+      'TargetMode="External"',
+      '<dimension ref="A1:B2"/>',
+    ],
     mostBytes: 16_384,
     read: (bytes) => readRows('finds.xlsx', makeZip(partsOf(bytes))),
   },
@@ -308,14 +429,26 @@ export const TARGETS: readonly Target[] = [
     seeds: [
       makeZip(workbookParts([{ name: 'A', rows: [['local_id'], ['A-1']] }])),
       makeZip([{ name: 'a', content: 'b' }]),
-      makeZip([{ name: 'a.xml', content: Buffer.alloc(4000), claimedBytes: 3 }, { name: 'b/', content: '', flags: 1 }]),
+      makeZip([
+        { name: 'a.xml', content: Buffer.alloc(4000), claimedBytes: 3 },
+        { name: 'b/', content: '', flags: 1 },
+      ]),
       makeZip([]),
     ],
-    words: ['PK\u0001\u0002', 'PK\u0003\u0004', 'PK\u0005\u0006', 'PK\u0006\u0006', 'PK\u0006\u0007', '\u0001\u0000\u0010\u0000', 'up'],
+    words: [
+      'PK\u0001\u0002',
+      'PK\u0003\u0004',
+      'PK\u0005\u0006',
+      'PK\u0006\u0006',
+      'PK\u0006\u0007',
+      '\u0001\u0000\u0010\u0000',
+      'up',
+    ],
     mostBytes: 8192,
     read: async (bytes) => {
       await refusing([FileError], async () => {
-        for (const [name, entry] of await readZip('finds.xlsx', bytes)) demand(entry.name === name && entry.unpack().length >= 0, 'a part has another name');
+        for (const [name, entry] of await readZip('finds.xlsx', bytes))
+          demand(entry.name === name && entry.unpack().length >= 0, 'a part has another name');
       });
       await readRows('finds.xlsx', bytes);
     },
@@ -323,7 +456,15 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'geopackage',
     seeds: [
-      makeGeoPackage([{ name: 'finds', features: [[pointBlob(14.4, 50.1), { local_id: 'A-1', hloubka: 3 }], [null, { local_id: 'A-2' }]] }]),
+      makeGeoPackage([
+        {
+          name: 'finds',
+          features: [
+            [pointBlob(14.4, 50.1), { local_id: 'A-1', hloubka: 3 }],
+            [null, { local_id: 'A-2' }],
+          ],
+        },
+      ]),
       `create table gpkg_spatial_ref_sys (srs_name text, srs_id integer primary key, organization text, organization_coordsys_id integer, definition text);
 create table gpkg_contents (table_name text primary key, data_type text, srs_id integer);
 create table gpkg_geometry_columns (table_name text, column_name text, geometry_type_name text, srs_id integer, z integer, m integer);
@@ -333,7 +474,19 @@ insert into gpkg_geometry_columns values ('a', 'geom', 'POINT', 4326, 0, 0);
 create table a (fid integer primary key, geom blob, local_id text, hloubka);
 insert into a values (1, x'4750000100000000010100000000000000000000400000000000000840', 'A-1', 1.5), (2, null, null, x'00');`,
     ],
-    words: ['create view a as select 1', 'without rowid', 'generated always as (1)', 'create virtual table a using fts5(b)', 'create trigger', '"a""b"', 'null', '9223372036854775807', '1e999', 'collate nocase', 'insert into a values ('],
+    words: [
+      'create view a as select 1',
+      'without rowid',
+      'generated always as (1)',
+      'create virtual table a using fts5(b)',
+      'create trigger',
+      '"a""b"',
+      'null',
+      '9223372036854775807',
+      '1e999',
+      'collate nocase',
+      'insert into a values (',
+    ],
     mostBytes: 16_384,
     read: async (bytes) => {
       const script = bytes.toString();
@@ -354,12 +507,23 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     read: (bytes) => {
       const reading = readGeoPackagePoint(bytes);
       if (!isReadable(reading)) String(reading.problem);
-      else if (reading.value !== undefined) demand(/^-?[\d.]+$/.test(reading.value.x) || !Number.isFinite(Number(reading.value.x)), `the number ${reading.value.x}`);
+      else if (reading.value !== undefined)
+        demand(/^-?[\d.]+$/.test(reading.value.x) || !Number.isFinite(Number(reading.value.x)), `the number ${reading.value.x}`);
     },
   },
   {
     name: 'place',
-    seeds: ['50.1N, 14.4E', '50°5\'13.5"N 14°25\'15"E', 'POINT (14.4 50.1)', '-743011,72 -1043210.5', 'https://mapy.cz/zakladni?x=14.42&y=50.08&z=17', 'https://www.google.com/maps/@50.08,14.42,17z', 'geo:50.08,14.42', 'X: 743011 Y: 1043210', 'N 50 05.225 E 014 25.250'],
+    seeds: [
+      '50.1N, 14.4E',
+      '50°5\'13.5"N 14°25\'15"E',
+      'POINT (14.4 50.1)',
+      '-743011,72 -1043210.5',
+      'https://mapy.cz/zakladni?x=14.42&y=50.08&z=17',
+      'https://www.google.com/maps/@50.08,14.42,17z',
+      'geo:50.08,14.42',
+      'X: 743011 Y: 1043210',
+      'N 50 05.225 E 014 25.250',
+    ],
     words: ['https://', 'mapy.cz', '%20', '°', '′', '″', 'S-JTSK'],
     mostBytes: 8192,
     read: async (bytes) => {
@@ -373,12 +537,41 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     name: 'photograph',
     seeds: [
       Buffer.concat([Buffer.from([0]), photoWithGps(50.1, 14.4)]),
-      Buffer.concat([Buffer.from([1]), PNG, chunk('IHDR', Buffer.alloc(13)), chunk('eXIf', TIFF_OF_JPEG), chunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1')), chunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0<x exif:GPSLatitude="49,12.5N"/>')), chunk('IEND', Buffer.alloc(0))]),
+      Buffer.concat([
+        Buffer.from([1]),
+        PNG,
+        chunk('IHDR', Buffer.alloc(13)),
+        chunk('eXIf', TIFF_OF_JPEG),
+        chunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1')),
+        chunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0<x exif:GPSLatitude="49,12.5N"/>')),
+        chunk('IEND', Buffer.alloc(0)),
+      ]),
       Buffer.concat([Buffer.from([2]), TIFF_OF_JPEG]),
-      Buffer.concat([Buffer.from([0]), Buffer.from('ffd8ffe1005c', 'hex'), Buffer.from('http://ns.adobe.com/xap/1.0/\0<x exif:GPSLatitude="49,12.5N"/>'), Buffer.from('ffd9', 'hex')]),
+      Buffer.concat([
+        Buffer.from([0]),
+        Buffer.from('ffd8ffe1005c', 'hex'),
+        Buffer.from('http://ns.adobe.com/xap/1.0/\0<x exif:GPSLatitude="49,12.5N"/>'),
+        Buffer.from('ffd9', 'hex'),
+      ]),
       Buffer.concat([Buffer.from([0]), fixture('examples/photos/KR24-012.jpg').subarray(0, 3000), Buffer.from('ffd9', 'hex')]),
     ],
-    words: ['Exif\0\0', 'http://ns.adobe.com/xap/1.0/\0', 'http://ns.adobe.com/xmp/extension/\0', 'II*\0', 'MM\0*', '\x25\x88', '\x88\x25', '\x69\x87', 'ftypheic', 'eXIf', 'zTXt', 'iTXt', 'Raw profile type exif', 'GPSLatitude', '\u00ff'],
+    words: [
+      'Exif\0\0',
+      'http://ns.adobe.com/xap/1.0/\0',
+      'http://ns.adobe.com/xmp/extension/\0',
+      'II*\0',
+      'MM\0*',
+      '\x25\x88',
+      '\x88\x25',
+      '\x69\x87',
+      'ftypheic',
+      'eXIf',
+      'zTXt',
+      'iTXt',
+      'Raw profile type exif',
+      'GPSLatitude',
+      '\u00ff',
+    ],
     mostBytes: 8192,
     read: async (given) => {
       const [type, ending] = MARKS[kindOf(given, MARKS.length)] ?? ['image/jpeg', 'jpg'];
@@ -414,8 +607,15 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
   },
   {
     name: 'encoding',
-    seeds: ENCODINGS.flatMap((encoding, at) => [Buffer.concat([Buffer.from([at]), Buffer.from('Příliš žluťoučký kůň úpěl ďábelské ódy\n', encoding === 'utf-16' ? 'utf16le' : 'utf8')])]).concat(
-      seedTexts('test/broken-files/csv', ['windows-1250.csv', 'utf-16.csv']).map((text) => Buffer.concat([Buffer.from([0]), text])),
+    seeds: ENCODINGS.flatMap((encoding, at) => [
+      Buffer.concat([
+        Buffer.from([at]),
+        Buffer.from('Příliš žluťoučký kůň úpěl ďábelské ódy\n', encoding === 'utf-16' ? 'utf16le' : 'utf8'),
+      ]),
+    ]).concat(
+      seedTexts('test/broken-files/csv', ['windows-1250.csv', 'utf-16.csv']).map((text) =>
+        Buffer.concat([Buffer.from([0]), text]),
+      ),
     ),
     words: ['\ufeff', '+AGE-', '\u001b$B', '\u001b(B', '\u0000'],
     mostBytes: 16_384,

@@ -269,7 +269,12 @@ describe('what became of an attempt stands with its entry:', () => {
     expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'lock', notBeforeAt: 8, collided: false });
     const again = claimed(outbox).entry;
     applySettlement(outbox, again, { state: 'queued', reason: 'number taken', notBeforeAt: 9, collided: true });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'number taken', notBeforeAt: 9, collided: true });
+    expect(entryById(outbox, entry.id)).toMatchObject({
+      state: 'queued',
+      reason: 'number taken',
+      notBeforeAt: 9,
+      collided: true,
+    });
   });
 
   test('why nobody knows', () => {
@@ -295,7 +300,10 @@ describe('followers', () => {
     const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
     const { findId, entryId } = queueImport(outbox, 'K-1');
     const other = queueImport(outbox, 'K-2');
-    const followers = [addNumber(outbox, { findId, identCely: null }, 'A 1'), addPhoto(outbox, { findId, identCely: null }, photograph)];
+    const followers = [
+      addNumber(outbox, { findId, identCely: null }, 'A 1'),
+      addPhoto(outbox, { findId, identCely: null }, photograph),
+    ];
     const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2');
     const identOf = (id: number) => entryById(outbox, id)?.identCely;
     settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
