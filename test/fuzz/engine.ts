@@ -34,6 +34,7 @@ export type Fuzzed = {
 
 type Options = {
   readonly seed: number;
+  /** Of the processor; by the clock for a target that is elsewhere. */
   readonly milliseconds: number;
   readonly corpus: readonly Buffer[];
 };
