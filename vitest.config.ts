@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { countBlocks } from './test/fuzz/instrument.ts';
 import { PLANTED, plant } from './test/simulation/planted.ts';
 
 /** Ends only what hangs, also where the machine is busy with other things: no test is about how long it takes itself. */
@@ -35,6 +36,7 @@ export default defineConfig({
             'test/chaos/**',
             'test/stories/**',
             'test/simulation/**',
+            'test/fuzz/**',
             'test/jitter/**',
             'test/scale/**',
           ],
@@ -54,6 +56,19 @@ export default defineConfig({
       {
         plugins: [withFault(process.env['SIMULATION_PLANTED'])],
         test: { ...shared, name: 'simulation', include: ['test/simulation/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 },
+      },
+      // Bytes that are made of others, guided by the code that they reach.
+      {
+        plugins: [countBlocks()],
+        test: {
+          ...shared,
+          ...ALONE,
+          name: 'fuzz',
+          include: ['test/fuzz/**/*.test.ts'],
+          testTimeout: 24 * 3600 * 1000,
+          execArgv: ['--max-old-space-size=192', '--max-semi-space-size=4'],
+          server: { deps: { inline: ['csv-parse', 'smol-toml'] } },
+        },
       },
       // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
       { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },

@@ -121,6 +121,8 @@ const END_OF_IMAGE_BYTES = Buffer.from([0xff, END_OF_IMAGE]);
 const PNG_SIGNATURE_BYTES = 8;
 /** Length, type and check of a PNG's chunk. */
 const PNG_CHUNK_BYTES = 12;
+/** No picture has so many parts; each is a read of the disk, and a file can be made of millions. */
+const MOST_PARTS = 50_000;
 
 /**
  * Whether a photograph ends before its picture does, as a copy does that was broken off. Cameras write things behind the end, and a small
@@ -138,11 +140,11 @@ async function isCutOff(file: FileHandle, mimeType: string, sizeBytes: number): 
 }
 
 async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
-  for (let at = 2; at < sizeBytes; ) {
+  for (let [at, parts] = [2, 0]; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 4);
     const [mark, marker = 0] = head;
     // What is no marker is strange, but not cut off.
-    if (mark !== 0xff || marker === END_OF_IMAGE) return false;
+    if (mark !== 0xff || marker === END_OF_IMAGE || parts === MOST_PARTS) return false;
     if (marker === 0xff) {
       at += 1;
       continue;
@@ -164,8 +166,9 @@ async function holdsEnd(file: FileHandle, from: number): Promise<boolean> {
 }
 
 async function isPngCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
-  for (let at = PNG_SIGNATURE_BYTES; at < sizeBytes; ) {
+  for (let [at, parts] = [PNG_SIGNATURE_BYTES, 0]; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 8);
+    if (parts === MOST_PARTS) return false;
     if (head.length < 8) return true;
     at += PNG_CHUNK_BYTES + head.readUInt32BE(0);
     if (head.toString('latin1', 4) === 'IEND') return at > sizeBytes;

@@ -18,7 +18,7 @@ const WGS84_E2 = 0.00669437999014;
  * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer than four points
  */
 export function parsePolygon(wkt: string): Polygon {
-  const match = /^\s*(multi)?polygon\s*(?:z|m|zm)?\s*(\([\s\S]*\))\s*$/i.exec(wkt);
+  const match = /^(multi)?polygon\s*(?:(?:z|m|zm)\s*)?(\([\s\S]*\))$/i.exec(wkt.trim());
   if (match === null) throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${wkt.slice(0, 40)}`);
   const [, multi, body = ''] = match;
   if (depthOf(body) !== (multi === undefined ? 2 : 3)) throw new RangeError('the brackets of the polygon do not match');

@@ -36,6 +36,7 @@ const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 const SAMPLE_BYTES = 256 * 1024;
 const PIECE_BYTES = 4 * 1024 * 1024;
 const WORDS_SHOWN = 2;
+const LONGEST_WORD_SHOWN = 40;
 
 /**
  * The bytes of a text in UTF-8. What is not is read in the encoding that makes the most of it, and a warning shows two of its words, since
@@ -118,8 +119,8 @@ function best(all: readonly Encoding[], scoreOf: (each: Encoding) => number): En
 
 function readAs(file: string, encoding: string, text: Buffer): Issue {
   const words = new Set<string>();
-  for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}*[^\0-\x7f\P{L}]\p{L}*/gu)) {
-    if (word.length > 2) words.add(word);
+  for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}+/gu)) {
+    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= LONGEST_WORD_SHOWN) words.add(word);
     if (words.size === WORDS_SHOWN) break;
   }
   const shown = [...words].join(', ');

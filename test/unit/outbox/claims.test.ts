@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { errorIssue } from '../../../src/base/issue.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import {
+  applySettlement,
   type Claim,
   claim,
+  countOpen,
   type DueQuery,
   forgetImpossibleWaits,
+  forgetWaits,
+  holdFollowers,
   nextDue,
   nextDueAt,
+  nextInTime,
   recoverInterrupted,
   settle,
+  waitBehind,
 } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -16,6 +23,7 @@ import { attemptsOf } from '../../../src/outbox/journal.ts';
 import { dropOutdated } from '../../../src/outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
+import { MOST_TRIES, waitAfter } from '../../../src/outbox/tries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -216,6 +224,134 @@ describe('a claim', () => {
     expect(state(outbox, ids.photo)).toBe('uncertain');
     expect(state(outbox, ids.number)).toBe('queued');
     expect(attemptsOf(outbox, ids.import)).toMatchObject([{ outcome: 'lost' }]);
+    for (const id of Object.values(ids)) expect(String(entryById(outbox, id)?.reason)).toContain('pas stopped while');
+  });
+
+  test('that dead processes left again and again has a number wait', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const number = addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1');
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      expect(entryById(outbox, number)?.notBeforeAt).toBeLessThanOrEqual(clock.now());
+      claimed(outbox);
+      recoverInterrupted(outbox);
+    }
+    expect(entryById(outbox, number)?.notBeforeAt).toBe(clock.now() + waitAfter(MOST_TRIES));
+  });
+});
+
+describe('what became of an attempt stands with its entry:', () => {
+  const attempted = (outbox: ServiceOutbox): Claim => {
+    queueImport(outbox, 'K-1');
+    return claimed(outbox);
+  };
+
+  test('that it was accepted, and what it was refused for before is gone', () => {
+    using outbox = tempOutbox();
+    const { entry } = attempted(outbox);
+    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(entry.id);
+    applySettlement(outbox, entry, { state: 'accepted', identCely: IDENT });
+    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
+  });
+
+  test('why it was refused, with what the service found', () => {
+    using outbox = tempOutbox();
+    const { entry } = attempted(outbox);
+    const issues = [errorIssue('server', 'no such period')];
+    applySettlement(outbox, entry, { state: 'refused', reason: 'refused', issues });
+    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'refused', reason: 'refused', issues: [{ rule: 'server' }] });
+  });
+
+  test('why it waits, until when, and whether it met another import', () => {
+    using outbox = tempOutbox();
+    const { entry } = attempted(outbox);
+    applySettlement(outbox, entry, { state: 'queued', reason: 'lock', notBeforeAt: 7.5 });
+    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'lock', notBeforeAt: 8, collided: false });
+    const again = claimed(outbox).entry;
+    applySettlement(outbox, again, { state: 'queued', reason: 'number taken', notBeforeAt: 9, collided: true });
+    expect(entryById(outbox, entry.id)).toMatchObject({
+      state: 'queued',
+      reason: 'number taken',
+      notBeforeAt: 9,
+      collided: true,
+    });
+  });
+
+  test('why nobody knows', () => {
+    using outbox = tempOutbox();
+    const { entry } = attempted(outbox);
+    applySettlement(outbox, entry, { state: 'uncertain', reason: 'no answer' });
+    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
+  });
+
+  test('and the attempt has the answer’s status, date and reason', () => {
+    using outbox = tempOutbox();
+    const claim = attempted(outbox);
+    settle(outbox, claim, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain', status: 500, serverDateAt: 5 });
+    expect(attemptsOf(outbox, claim.entry.id)).toMatchObject([
+      { outcome: 'uncertain', status: 500, serverDateAt: 5, reason: 'no answer', endedAt: outbox.clock.now() },
+    ]);
+  });
+});
+
+describe('followers', () => {
+  test('of an import get its identifier, those of a photograph do not', () => {
+    using outbox = tempOutbox();
+    const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    const other = queueImport(outbox, 'K-2');
+    const followers = [
+      addNumber(outbox, { findId, identCely: null }, 'A 1'),
+      addPhoto(outbox, { findId, identCely: null }, photograph),
+    ];
+    const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2');
+    const identOf = (id: number) => entryById(outbox, id)?.identCely;
+    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect([...followers, strange].map(identOf)).toEqual([IDENT, IDENT, null]);
+
+    const accepted = entryById(outbox, entryId);
+    if (accepted === undefined) throw new Error('the entry is gone');
+    holdFollowers(outbox, accepted);
+    expect([entryId, ...followers].map(identOf)).toEqual([IDENT, null, null]);
+
+    // A photograph is accepted with the identifier of its record, which says nothing of another number.
+    const later = addPhoto(outbox, { findId: other.findId, identCely: IDENT }, photograph);
+    settle(outbox, claimed(outbox, { kinds: ['photo'] }), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect([later, strange].map(identOf)).toEqual([IDENT, null]);
+  });
+});
+
+describe('a part of what is queued', () => {
+  test('is counted with what is under way, and can be left out or put behind the rest', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const ids = ['C-1', 'C-2', 'C-2'].map((project, at) => queueImport(outbox, `K-${at}`, project).entryId);
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
+    const part = { kind: 'import', project: 'C-2' } as const;
+    expect([countOpen(outbox, part), countOpen(outbox, { kind: 'import', project: null })]).toEqual([2, 3]);
+    expect(countOpen(outbox, { kind: 'number', project: 'C-1' })).toBe(1);
+    const leftOut = [{ kind: 'import', project: 'C-1' } as const];
+    expect(due(outbox, { leftOut }).id).toBe(ids[1]);
+    claimed(outbox, { leftOut });
+    expect(countOpen(outbox, part)).toBe(2);
+
+    await clock.advance(1000);
+    waitBehind(outbox, part, 'a wall');
+    expect(entryById(outbox, ids[2] ?? 0)).toMatchObject({ notBeforeAt: clock.now(), reason: 'a wall' });
+    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
+    expect(nextInTime(outbox, { ...ALL, kinds: ['number'] })?.kind).toBe('number');
+    expect(nextInTime(outbox, { ...ALL, leftOut })?.kind).toBe('number');
+  });
+
+  test('that is asked for by name waits no longer', () => {
+    using outbox = tempOutbox();
+    const [first, second] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
+    outbox.sql('update entries set not_before_at = ?').run(outbox.clock.now() + 5000);
+    forgetWaits(outbox, [`find:${second?.findId}`]);
+    expect(due(outbox).id).toBe(second?.entryId);
+    expect(nextInTime(outbox, ALL)?.id).toBe(second?.entryId);
+    expect(entryById(outbox, first?.entryId ?? 0)?.notBeforeAt).toBe(outbox.clock.now() + 5000);
+    expect(nextDueAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
   });
 });
 

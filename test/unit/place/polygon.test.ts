@@ -30,6 +30,13 @@ describe('reading polygons', () => {
   ])('%s is refused', (wkt, reason) => {
     expect(() => parsePolygon(wkt)).toThrow(reason);
   });
+
+  test.each(['polygon', 'polygon z', '', 'polygon ('])(
+    'a million blanks behind "%s" are refused, which a reader that goes back would not end',
+    (beginning) => {
+      expect(() => parsePolygon(`${beginning}${' '.repeat(1_000_000)}x`)).toThrow('not a POLYGON');
+    },
+  );
 });
 
 describe('a point in a polygon', () => {

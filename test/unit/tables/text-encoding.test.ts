@@ -63,6 +63,11 @@ describe('a table that is not written in UTF-8', () => {
       'season.csv is read as Windows-1250, with words such as střep, Hradiště. Where they are wrong, say --encoding.',
     ]);
   });
+
+  test('is read where it has a quarter of a million letters without a gap, which a reader that goes back would not end', async () => {
+    const { issues } = await inUtf8('season.csv', iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'));
+    expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as Windows-1250.']);
+  });
 });
 
 test('a table in UTF-8 is taken as it is, and one that is damaged is refused', async () => {

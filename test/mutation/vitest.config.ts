@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** What mutants are held against: the tests of single modules, in one process and without a build. */
+export default defineConfig({
+  test: {
+    include: (process.env['MUTATION_TESTS'] ?? 'test/unit/{find,flows,oai,outbox}/**/*.test.ts').split(','),
+    testTimeout: 60_000,
+    isolate: false,
+    globalSetup: 'test/support/test-disk.ts',
+  },
+});
