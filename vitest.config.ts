@@ -35,6 +35,7 @@ export default defineConfig({
             'test/chaos/**',
             'test/stories/**',
             'test/simulation/**',
+            'test/disk/**',
             'test/jitter/**',
             'test/scale/**',
           ],
@@ -53,6 +54,8 @@ export default defineConfig({
         plugins: [withFault(process.env['SIMULATION_PLANTED'])],
         test: { ...shared, name: 'simulation', include: ['test/simulation/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 },
       },
+      // Each call on a file fails once, and each state that a power cut can leave.
+      { test: { ...shared, name: 'disk', include: ['test/disk/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
       { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
       {
