@@ -28,6 +28,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(STORIES.filt
     const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
     await story.prepare(home, stage);
     stage.mark();
+    stage.rewind();
     const { calls, code, stderr } = await pasWatched(home.copy(), story.args);
     expect([code, stderr.includes('bug in pas')], stderr).toEqual([0, false]);
     const cases = casesOf(calls).filter((_, index) => isOfShares(index));
@@ -59,7 +60,12 @@ async function play(story: Story, prepared: Home, stage: Stage, fault: readonly 
   const problems = [...unclear(run), ...(story.look?.(home, run) ?? [])];
   const again = await home.pas(...story.args);
   if (![0, 6].includes(again.code ?? 1)) problems.push(`again, it ends with ${again.code}: ${again.stderr}`);
-  problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned(home))), ...(story.result?.(home, stage) ?? []));
+  try {
+    problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned(home))));
+    problems.push(...(story.result?.(home, stage) ?? []));
+  } catch (thrown) {
+    problems.push(String(thrown));
+  }
   const { number, name, path } = run.struck;
   const where = `${story.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
   return problems.map((problem) => `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`);

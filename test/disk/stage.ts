@@ -30,7 +30,9 @@ export async function openStage(): Promise<Stage> {
       // What a client that was killed had under way may still be there.
       server.closeAllConnections();
       database.exec('rollback to marked');
+      // Times are compared by the second: what was before is over.
       mock.clock.reset();
+      mock.clock.advance(2100);
       mock.faults.set([]);
       mock.journal.clear();
       mock.locks.clear();
