@@ -122,7 +122,8 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const replaced = await watchDisk(() =>
       replaceUnusable(join(home, 'outbox.sqlite'), join(folder, 'copy.sqlite'), join(home, 'aside.sqlite')),
     );
-    expect(replaced).toEqual(['flush aside.sqlite', `flush ${basename(home)}`, 'name outbox.sqlite', `flush ${basename(home)}`]);
+    const folderFlushed = `flush ${basename(home)}`;
+    expect(replaced).toEqual(['flush draft', 'name aside.sqlite', folderFlushed, 'name outbox.sqlite', folderFlushed]);
   });
 
   test('a folder of a drive that has no flush for folders is no failure; one that the drive cannot write is', async () => {
