@@ -22,7 +22,7 @@ export type Story = {
 };
 
 /** The first finds of the season. */
-function finds(count: number, { photos = true, numbered = 0 } = {}): Planned[] {
+export function finds(count: number, { photos = true, numbered = 0 } = {}): Planned[] {
   return Array.from({ length: count }, (_, index) => ({
     localId: `K-${index + 1}`,
     note: `nález ${index + 1}`,
