@@ -14,7 +14,9 @@ const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
 const FROM = Number(process.env['DISK_FROM'] ?? 0);
 const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? STORIES.map(({ command }) => command);
 
-const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
+  Number(code),
+);
 /** None of these is what a disk does. */
 const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
 
@@ -75,7 +77,9 @@ function unclear({ code, signal, stderr }: Run): string[] {
   if (signal === 'SIGKILL') return [];
   const said = stderr.split('\n').filter((line) => line.startsWith('pas: '));
   return [
-    code !== null && DOCUMENTED.includes(code) && !NOT_A_DISKS.includes(code) ? '' : `the code ${code ?? signal} says something else`,
+    code !== null && DOCUMENTED.includes(code) && !NOT_A_DISKS.includes(code)
+      ? ''
+      : `the code ${code ?? signal} says something else`,
     /\n\s+at |bug in pas/.test(stderr) ? 'a stack in place of a message' : '',
     said.length <= 1 && (said.length === 1 || [0, 3, 5, 6].includes(code ?? 1)) ? '' : `${said.length} messages`,
   ].filter((problem) => problem !== '');

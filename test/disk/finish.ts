@@ -1,5 +1,5 @@
-import { expectDone, type Home } from '../support/run-pas.ts';
 import { recordsOf } from '../simulation/service.ts';
+import { expectDone, type Home } from '../support/run-pas.ts';
 import type { Stage } from './stage.ts';
 
 export type Planned = {
@@ -56,7 +56,9 @@ export async function compare(home: Home, stage: Stage, planned: readonly Planne
       here.length === 1 && here[0]?.state === 'accepted' && here[0].ident_cely === record?.ident
         ? ''
         : `the outbox has ${localId} as ${JSON.stringify(here)}`,
-      String(record?.digests.toSorted()) === String(photos.toSorted()) ? '' : `${localId} has ${record?.digests.length} photographs`,
+      String(record?.digests.toSorted()) === String(photos.toSorted())
+        ? ''
+        : `${localId} has ${record?.digests.length} photographs`,
       record?.number === number ? '' : `${localId} has the number ${record?.number}`,
     ].filter((problem) => problem !== '');
   });

@@ -104,7 +104,9 @@ function withKnown(steps: readonly Step[]): { step: Step; known: Known }[] {
 /** The digest or the number in the head of a request that is to change something. */
 function carriedBy(text: string): string | undefined {
   const digest = /^POST [\s\S]*content-digest: sha-512=:([^:]+):/i.exec(text)?.[1];
-  return digest === undefined ? /^PATCH \S*evidencni_cislo=(\S+)/.exec(text)?.[1]?.replace(/\+|%20/g, ' ') : Buffer.from(digest, 'base64').toString('hex');
+  return digest === undefined
+    ? /^PATCH \S*evidencni_cislo=(\S+)/.exec(text)?.[1]?.replace(/\+|%20/g, ' ')
+    : Buffer.from(digest, 'base64').toString('hex');
 }
 
 /** How many requests the service has answered, or is answering: what has just begun it may not have got. */
@@ -141,7 +143,9 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
       }),
       ...rows.flatMap(({ kind, carries, localId }) => {
         const bytes = kind === 'photo' ? image.get(join('pas', 'photos', carries.slice(0, 2), carries)) : undefined;
-        return kind !== 'photo' || (bytes !== undefined && sha512Hex(bytes) === carries) ? [] : [`a photograph of ${localId} is lost`];
+        return kind !== 'photo' || (bytes !== undefined && sha512Hex(bytes) === carries)
+          ? []
+          : [`a photograph of ${localId} is lost`];
       }),
       ...begun.flatMap((sent) => {
         const row = rows.find(({ carries }) => carries === sent);

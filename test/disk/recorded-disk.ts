@@ -52,7 +52,11 @@ export function readTrace(trace: string, folder: string): Step[] {
     const path = (piece: Buffer): string => relative(folder, piece.toString());
     const first = bytes.subarray(begin, middle);
     if (what === 's' || what === 'o') steps.push({ kind: what === 's' ? 'sent' : 'said', text: second.toString('latin1') });
-    else steps.push({ kind: 'disk', apply: (disk) => apply(disk, { what, ino, at: offset, path: path(first), other: path(second), second }) });
+    else
+      steps.push({
+        kind: 'disk',
+        apply: (disk) => apply(disk, { what, ino, at: offset, path: path(first), other: path(second), second }),
+      });
   }
   return steps;
 }
@@ -127,7 +131,10 @@ function contentOf({ flushed }: StoredFile, changes: readonly Change[]): Buffer 
   let content = flushed;
   for (const change of changes) {
     if ('sizeBytes' in change) {
-      content = Buffer.concat([content.subarray(0, change.sizeBytes), Buffer.alloc(Math.max(0, change.sizeBytes - content.length))]);
+      content = Buffer.concat([
+        content.subarray(0, change.sizeBytes),
+        Buffer.alloc(Math.max(0, change.sizeBytes - content.length)),
+      ]);
       continue;
     }
     const end = change.at + change.bytes.length;
@@ -154,12 +161,18 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
   const open = [...new Set(standing(disk).values()), ...disk.named.values()].filter((file) => file !== undefined);
   const files = [...new Set(open)].filter(({ changes }) => changes.length > 0);
   const count = disk.namings.length + files.reduce((sum, { changes }) => sum + changes.length, 0);
-  const draw = (fates: (index: number) => Fate): Image => imageOf(disk, files, Array.from({ length: count }, (_, index) => fates(index)), random);
+  const draw = (fates: (index: number) => Fate): Image =>
+    imageOf(
+      disk,
+      files,
+      Array.from({ length: count }, (_, index) => fates(index)),
+      random,
+    );
   yield draw(() => 'kept');
   if (count === 0) return;
   yield draw(() => 'lost');
   if (2 ** count <= most) {
-    for (let bits = 1; bits < 2 ** count - 1; bits += 1) yield draw((index) => ((bits >> index) & 1) === 1 ? 'kept' : 'lost');
+    for (let bits = 1; bits < 2 ** count - 1; bits += 1) yield draw((index) => (((bits >> index) & 1) === 1 ? 'kept' : 'lost'));
     return;
   }
   const pick = (): number => random.between(0, count - 1);

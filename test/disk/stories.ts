@@ -34,13 +34,22 @@ export function finds(count: number, { photos = true, numbered = 0 } = {}): Plan
 const importSeason = (home: Home, count: number, photos = true): Promise<Run> =>
   expectDone(home.pas('import', writeSeason(home, count, { photos })));
 
-const ADDED = { local_id: 'K-2', projekt: 'C-202400101', stav: '1', geom_system: '4326', pristupnost: 'HES-000867', poznamka: 'nález 2' };
+const ADDED = {
+  local_id: 'K-2',
+  projekt: 'C-202400101',
+  stav: '1',
+  geom_system: '4326',
+  pristupnost: 'HES-000867',
+  poznamka: 'nález 2',
+};
 
 const namesIn = (path: string): string[] => {
   const database = openSqlite(path, { readonly: true });
   try {
     const damaged = database.pragma('integrity_check', { simple: true });
-    return damaged === 'ok' ? (database.prepare('select local_id from finds order by 1').pluck().all() as string[]) : [String(damaged)];
+    return damaged === 'ok'
+      ? (database.prepare('select local_id from finds order by 1').pluck().all() as string[])
+      : [String(damaged)];
   } finally {
     database.close();
   }
@@ -55,7 +64,9 @@ function lookAtCopy(home: Home, run: Run): string[] {
   const isNew = names === 'K-1,K-2';
   return [
     ...(isNew || (names === 'K-1' && run.code !== 0) ? [] : [`the backup has ${names}`]),
-    ...(run.code === 0 && readdirSync(`${copyOf(home)}.photos`, { recursive: true }).length < 2 ? ['photographs are missing'] : []),
+    ...(run.code === 0 && readdirSync(`${copyOf(home)}.photos`, { recursive: true }).length < 2
+      ? ['photographs are missing']
+      : []),
   ];
 }
 
@@ -64,7 +75,9 @@ function lookForOld(home: Home): string[] {
   if (String(namesIn(outboxOf(home))) === 'K-1,K-2,K-3') return [];
   const asides = readdirSync(join(home.folder, 'pas')).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
   const kept = asides.map((name) => String(namesIn(join(home.folder, 'pas', name))));
-  return kept.includes('K-1,K-2,K-3') ? [] : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
+  return kept.includes('K-1,K-2,K-3')
+    ? []
+    : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
 }
 
 const RESTORE: Story = {
@@ -115,6 +128,8 @@ export const STORIES: readonly Story[] = [
       mock.faults.set([
         { endpoint: 'import', when: { nth: 2 }, fault: '500-after-save' },
         { endpoint: 'import', when: { nth: 3 }, fault: '500-before-save' },
+        // Else the push itself would look for them.
+        { endpoint: 'oai', when: { every: 1 }, fault: 'malformed' },
       ]);
       const run = await home.pas('push');
       if (run.code !== 6) throw new Error(`nothing is uncertain: ${run.code}\n${run.stdout}${run.stderr}`);
@@ -148,7 +163,9 @@ export const STORIES: readonly Story[] = [
       const folder = join(home.folder, 'pas');
       const damaged = readFileSync(join(home.folder, 'damaged.sqlite'));
       const there = readdirSync(folder).filter((name) => /^outbox.*\.sqlite$/.test(name));
-      return there.some((name) => readFileSync(join(folder, name)).equals(damaged)) ? [] : [`the damaged one is not among ${there}`];
+      return there.some((name) => readFileSync(join(folder, name)).equals(damaged))
+        ? []
+        : [`the damaged one is not among ${there}`];
     },
   },
   ...(['jsonl', 'xml', 'sqlite'] as const).map(
@@ -161,7 +178,9 @@ export const STORIES: readonly Story[] = [
       planned: () => [],
       result: (home) => {
         const [whole, made] = [`whole.${form}`, `sites.${form}`].map((name) => recordsIn(join(home.folder, name)));
-        return whole === made ? [] : [`the harvest is not as one that nothing struck: ${made?.length} bytes in place of ${whole?.length}`];
+        return whole === made
+          ? []
+          : [`the harvest is not as one that nothing struck: ${made?.length} bytes in place of ${whole?.length}`];
       },
     }),
   ),

@@ -69,9 +69,7 @@ export async function pasWatched(
       written[name] += text;
     });
   }
-  const [code, signal] = await new Promise<[number | null, string | null]>((end) =>
-    child.on('close', (...ended) => end(ended)),
-  );
+  const [code, signal] = await new Promise<[number | null, string | null]>((end) => child.on('close', (...ended) => end(ended)));
   const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n').slice(0, -1) : [];
   rmSync(list, { force: true });
   const struck = lines.find((line) => line.startsWith('fault '))?.slice('fault '.length);
