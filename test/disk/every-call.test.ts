@@ -12,6 +12,7 @@ import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } fro
 const ALL = 100;
 const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
 const FROM = Number(process.env['DISK_FROM'] ?? 0);
+const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
 const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? STORIES.map(({ command }) => command);
 
 const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
@@ -49,8 +50,13 @@ function isOfShares(index: number): boolean {
   return index % ALL >= FROM && index % ALL < FROM + SHARES;
 }
 
+/** Each call in each way, or in one of them, another for the next call. */
 function casesOf(calls: readonly Call[]): (readonly [number, Fault])[] {
-  return calls.flatMap((call) => FAULTS.filter((fault) => canHave(call, fault)).map((fault) => [call.number, fault] as const));
+  return calls.flatMap((call) => {
+    const faults = FAULTS.filter((fault) => canHave(call, fault));
+    const chosen = IN_EACH_WAY ? faults : faults.filter((_, index) => index === call.number % faults.length);
+    return chosen.map((fault) => [call.number, fault] as const);
+  });
 }
 
 /** @returns what is wrong, in words */

@@ -39,7 +39,9 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
   async () => {
     let served = 0;
     const stage = await openStage((path) => {
-      if (/import-xml|evidencni-cislo|upload-foto/.test(path)) stage.mark(`served_${(served += 1)}`);
+      if (!/import-xml|evidencni-cislo|upload-foto/.test(path)) return;
+      served += 1;
+      stage.mark(`served_${served}`);
     });
     const home = await signedIn(stage, 'archaeologist', [...settledAfter(0, 0), '--max-in-flight', '1']);
     const season = writeSeason(home, FINDS, { photos: true });

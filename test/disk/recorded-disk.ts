@@ -61,9 +61,9 @@ export function readTrace(trace: string, folder: string): Step[] {
   return steps;
 }
 
-type Record = { what: string; ino: number; at: number; path: string; other: string; second: Buffer };
+type Written = { what: string; ino: number; at: number; path: string; other: string; second: Buffer };
 
-function apply(disk: Disk, { what, ino, at, path, other, second }: Record): void {
+function apply(disk: Disk, { what, ino, at, path, other, second }: Written): void {
   const change = (made: Change): void => {
     const file = disk.files.get(ino);
     if (file !== undefined) file.changes = [...file.changes, made];
@@ -75,12 +75,15 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Record): void
     case 'c': {
       const file: StoredFile = { flushed: Buffer.alloc(0), changes: [] };
       disk.files.set(ino, file);
-      return name({ path, names: file });
+      name({ path, names: file });
+      return;
     }
     case 'w':
-      return change({ at, bytes: second });
+      change({ at, bytes: second });
+      return;
     case 't':
-      return change({ sizeBytes: at });
+      change({ sizeBytes: at });
+      return;
     case 'f': {
       const file = disk.files.get(ino);
       if (file !== undefined) Object.assign(file, { flushed: contentOf(file, file.changes), changes: [] });
@@ -93,13 +96,17 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Record): void
       return;
     }
     case 'm':
-      return name({ path, names: undefined });
+      name({ path, names: undefined });
+      return;
     case 'u':
-      return name({ path, names: 'nothing' });
+      name({ path, names: 'nothing' });
+      return;
     case 'r':
-      return name({ path: other, names: standing(disk).get(path), from: path });
+      name({ path: other, names: standing(disk).get(path), from: path });
+      return;
     case 'l':
-      return name({ path: other, names: standing(disk).get(path) });
+      name({ path: other, names: standing(disk).get(path) });
+      return;
     default:
       throw new Error(`no record is called ${what}`);
   }
