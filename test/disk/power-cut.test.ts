@@ -18,8 +18,9 @@ import { openStage, type Stage } from './stage.ts';
 import { finds } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
-const IMAGES = Number(process.env['DISK_IMAGES'] ?? 12_000);
-const SEED = Number(process.env['DISK_SEED'] ?? 1);
+/** Of them this process makes as many hundredths as it has shares. */
+const IMAGES = (Number(process.env['DISK_IMAGES'] ?? 12_000) * Number(process.env['DISK_SHARES'] ?? 100)) / 100;
+const SEED = 1000 * Number(process.env['DISK_SEED'] ?? 1) + Number(process.env['DISK_FROM'] ?? 0);
 /** Of so many images one goes on to the end with the real program. */
 const GOES_ON_EVERY = 100;
 const FINDS = 2;
