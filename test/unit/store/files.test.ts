@@ -126,6 +126,12 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     expect(replaced).toEqual(['flush draft', 'name aside.sqlite', folderFlushed, 'name outbox.sqlite', folderFlushed]);
   });
 
+  test('a folder that the disk does not let be made is an error of the disk, whatever Node calls it', () => {
+    const folder = tempFolder();
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
+    expect(() => writePrivateFile(join(folder, 'link', 'config.toml'), 'new')).toThrow(/config\.toml: the disk reported an error/);
+  });
+
   test('a folder of a drive that has no flush for folders is no failure; one that the drive cannot write is', async () => {
     const path = join(tempFolder(), 'config.toml');
     const onFolder = (report: () => never) => (flushed: string) => (flushed === dirname(path) ? report() : undefined);
