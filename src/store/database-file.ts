@@ -159,8 +159,9 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
       removeDatabase(draft);
     }
     flushFolder(dirname(aside));
-    // A log of the old one must not meet the new one.
+    // A log of the old one must not meet the new one, also where the power is cut.
     for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
+    flushFolder(dirname(path));
     renameOver(finished, path);
     flushFolder(dirname(path));
   });

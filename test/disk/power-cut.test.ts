@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../src/base/errors.ts';
 import { historyOf, openMemory } from '../../src/outbox/history.ts';
@@ -13,7 +13,7 @@ import { hostRuns } from '../support/hosted-runs.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
-import { diskOf, type Image, imagesAt, readTrace, type Step } from './recorded-disk.ts';
+import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
 import { openStage, type Stage } from './stage.ts';
 import { finds } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
@@ -166,17 +166,6 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
 
 function sha512Hex(bytes: Buffer): string {
   return createHash('sha512').update(bytes).digest('hex');
-}
-
-/** What processes shared in memory is never flushed, and may be anything afterwards. */
-function lay(folder: string, image: Image, isWanted: (path: string) => boolean, random: Random): void {
-  for (const [path, bytes] of image) {
-    if (!isWanted(path)) continue;
-    const isShared = path.endsWith('-shm');
-    if (isShared && random.chance(0.5)) continue;
-    mkdirSync(join(folder, dirname(path)), { recursive: true });
-    writeFileSync(join(folder, path), isShared ? Buffer.alloc(32_768, random.between(0, 255)) : bytes);
-  }
 }
 
 /** With the real program, to the end. @returns what is wrong then, in words */

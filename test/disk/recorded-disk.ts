@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Random } from '../chaos/random.ts';
 
@@ -157,6 +157,9 @@ export type Image = ReadonlyMap<string, Buffer>;
 
 const SECTOR_BYTES = 512;
 
+/** Where there are no more than so many, all of them are made. */
+const ALL_OF = 16;
+
 /** Of all that is not certain, in its order, what came to be. `half`: of a write some sectors only. */
 type Fate = 'kept' | 'lost' | 'half';
 
@@ -165,8 +168,11 @@ type Fate = 'kept' | 'lost' | 'half';
  * each, with each alone, and random ones with torn writes. All there are, where they are few.
  */
 export function* imagesAt(disk: Disk, most: number, random: Random): Generator<Image> {
-  const open = [...new Set(standing(disk).values()), ...disk.named.values()].filter((file) => file !== undefined);
-  const files = [...new Set(open)].filter(({ changes }) => changes.length > 0);
+  // What processes shared in memory may be anything afterwards, see `lay`.
+  const names = [...standing(disk), ...disk.named].flatMap(([path, file]) =>
+    file === undefined || file.changes.length === 0 || path.endsWith('-shm') ? [] : [file],
+  );
+  const files = [...new Set(names)];
   const count = disk.namings.length + files.reduce((sum, { changes }) => sum + changes.length, 0);
   const draw = (fates: (index: number) => Fate): Image =>
     imageOf(
@@ -178,7 +184,7 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
   yield draw(() => 'kept');
   if (count === 0) return;
   yield draw(() => 'lost');
-  if (2 ** count <= most) {
+  if (2 ** count <= Math.max(most, ALL_OF)) {
     for (let bits = 1; bits < 2 ** count - 1; bits += 1) yield draw((index) => (((bits >> index) & 1) === 1 ? 'kept' : 'lost'));
     return;
   }
@@ -230,4 +236,15 @@ function sectorsOf({ at, bytes }: { readonly at: number; readonly bytes: Buffer 
 function hasFolders(named: ReadonlyMap<string, Named>, path: string): boolean {
   for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) if (!named.has(folder)) return false;
   return true;
+}
+
+/** Puts an image into a folder. What processes shared in memory is never flushed, and may be anything afterwards. */
+export function lay(folder: string, image: Image, isWanted: (path: string) => boolean, random: Random): void {
+  for (const [path, bytes] of image) {
+    if (!isWanted(path)) continue;
+    const isShared = path.endsWith('-shm');
+    if (isShared && random.chance(0.5)) continue;
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), isShared ? Buffer.alloc(32_768, random.between(0, 255)) : bytes);
+  }
 }
