@@ -4,14 +4,11 @@ import { expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
+import { isOfShares } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
 import { STORIES, type Story } from './stories.ts';
 import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } from './watched-disk.ts';
 
-/** Of so many equal shares of all that there is to play, which ones. */
-const ALL = 100;
-const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
-const FROM = Number(process.env['DISK_FROM'] ?? 0);
 const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
 const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? STORIES.map(({ command }) => command);
 
@@ -45,10 +42,6 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(STORIES.filt
     expect(problems).toEqual([]);
   },
 );
-
-function isOfShares(index: number): boolean {
-  return index % ALL >= FROM && index % ALL < FROM + SHARES;
-}
 
 /** Each call in each way, or in one of them, another for the next call. */
 function casesOf(calls: readonly Call[]): (readonly [number, Fault])[] {

@@ -14,13 +14,11 @@ import { manualClock } from '../support/manual-clock.ts';
 import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
+import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
 import { finds } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
-/** Of them this process makes as many hundredths as it has shares. */
-const IMAGES = (Number(process.env['DISK_IMAGES'] ?? 12_000) * Number(process.env['DISK_SHARES'] ?? 100)) / 100;
-const SEED = 1000 * Number(process.env['DISK_SEED'] ?? 1) + Number(process.env['DISK_FROM'] ?? 0);
 /** Of so many images one goes on to the end with the real program. */
 const GOES_ON_EVERY = 100;
 const FINDS = 2;
@@ -64,6 +62,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     const going: Cut[] = [];
     for (const [index, { step, known }] of withKnown(steps).entries()) {
       if (step.kind === 'disk') step.apply(disk);
+      if (!isOfShares(index)) continue;
       for (const image of imagesAt(disk, most, random)) {
         tally.images += 1;
         const found = look(image, known, random);
