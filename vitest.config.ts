@@ -37,6 +37,7 @@ export default defineConfig({
             'test/stories/**',
             'test/simulation/**',
             'test/fuzz/**',
+            'test/disk/**',
             'test/jitter/**',
             'test/scale/**',
           ],
@@ -70,6 +71,8 @@ export default defineConfig({
           server: { deps: { inline: ['csv-parse', 'smol-toml'] } },
         },
       },
+      // Each call on a file fails once, and each state that a power cut can leave.
+      { test: { ...shared, name: 'disk', include: ['test/disk/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
       { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
       {

@@ -7,7 +7,7 @@ import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
  * different outboxes and accounts that share a service address share its pace too.
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
-  const database = openReplaceable(path, prepare);
+  const database = openReplaceable(path, 'normal', prepare);
   const read = database.prepare<[string], PaceState>(
     `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
        asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs

@@ -4,7 +4,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { refuseOtherFile } from '../store/append-file.ts';
-import { asDatabaseError, openDatabase, type Statement } from '../store/database.ts';
+import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 
 /** The notes of one harvest into a file, open. The modules beside this one hold what is done with them. */
@@ -31,10 +31,9 @@ const BUSY_TIMEOUT_MS = 500;
  * program's database; DatabaseTooNewError
  */
 export function openLedger(path: string): Ledger {
-  const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
-    if (!isNew && asDatabaseError(path, () => database.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
+    if (!asDatabaseError(path, () => isOurs(database))) {
       throw new UsageError(t`${path} is a database of something else.`, { hint: t`Give another --out.` });
     }
     asDatabaseError(path, () => {
@@ -59,4 +58,10 @@ export function openLedger(path: string): Ledger {
     refuseOther: () => refuseOtherFile(path, opened),
     close: () => database.close(),
   };
+}
+
+/** One that holds nothing is as good as none: a process that was stopped may not have come further. */
+function isOurs(database: Database): boolean {
+  if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
+  return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
 }

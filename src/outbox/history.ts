@@ -27,7 +27,8 @@ type Recalled = {
 };
 
 export function openMemory(path: string): Memory {
-  const database = openReplaceable(path, (opened) => {
+  // Behind after a power cut, it would take an older copy of the outbox for one that knows all.
+  const database = openReplaceable(path, 'full', (opened) => {
     opened.exec(`create table if not exists outboxes (
       id text primary key, attempts integer not null, shared_until integer) strict, without rowid`);
     opened.prepare('select id, attempts, shared_until from outboxes');

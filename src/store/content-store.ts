@@ -17,7 +17,6 @@ type ContentStore = {
    */
   add(source: string | Readable): Promise<StoredContent>;
   pathOf(sha512: Buffer): string;
-  open(sha512: Buffer): Readable;
 };
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
@@ -29,7 +28,6 @@ export function openContentStore(folder: string): ContentStore {
   };
   return {
     pathOf,
-    open: (sha512) => readAhead(pathOf(sha512)),
     async add(source) {
       const hash = createHash('sha512');
       let sizeBytes = 0;

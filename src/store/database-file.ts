@@ -146,14 +146,22 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
   asDatabaseError(path, () => {
     // What is still in its log only would be left behind under the old name.
     writeInto(finished, () => {});
-    for (const suffix of ['', ...BESIDE]) {
-      if (!existsSync(`${path}${suffix}`)) continue;
-      copyFileSync(`${path}${suffix}`, `${aside}${suffix}`, constants.COPYFILE_EXCL);
-      syncToDisk(`${aside}${suffix}`);
+    const draft = `${aside}.${randomUUID()}.tmp`;
+    try {
+      const suffixes = ['', ...BESIDE].filter((suffix) => existsSync(`${path}${suffix}`));
+      for (const suffix of suffixes) {
+        copyFileSync(`${path}${suffix}`, `${draft}${suffix}`, constants.COPYFILE_EXCL);
+        syncToDisk(`${draft}${suffix}`);
+      }
+      // Last the one that says that it is whole.
+      for (const suffix of suffixes.reverse()) renameOver(`${draft}${suffix}`, `${aside}${suffix}`);
+    } finally {
+      removeDatabase(draft);
     }
     flushFolder(dirname(aside));
-    // A log of the old one must not meet the new one.
+    // A log of the old one must not meet the new one, also where the power is cut.
     for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
+    flushFolder(dirname(path));
     renameOver(finished, path);
     flushFolder(dirname(path));
   });

@@ -38,7 +38,7 @@ export function refuseUnsafeSqlite(path: string, version: string): void {
 }
 
 type OpenOptions = {
-  /** `full`: a commit survives a power cut (the outbox). `normal`: it survives a crash of the process (caches). */
+  /** `full`: a commit survives a power cut (the outbox, and what the machine knows of it). `normal`: it survives a crash of the process (caches). */
   readonly synchronous: 'full' | 'normal';
   /** How long to wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
@@ -165,9 +165,13 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
  * Opens a file of which nothing is worth keeping beside what works without it: one that is damaged, or of another making, is made
  * anew. @param prepare makes its tables, and fails where they are others
  */
-export function openReplaceable(path: string, prepare: (database: Database) => void): Database {
+export function openReplaceable(
+  path: string,
+  synchronous: OpenOptions['synchronous'],
+  prepare: (database: Database) => void,
+): Database {
   const open = (): Database => {
-    const database = openDatabase(path, { synchronous: 'normal' });
+    const database = openDatabase(path, { synchronous });
     try {
       asDatabaseError(path, () => prepare(database));
     } catch (thrown) {

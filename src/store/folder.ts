@@ -3,10 +3,21 @@ import { dirname, resolve } from 'node:path';
 
 /** Makes a folder for its owner alone, with those above it that are missing. A power cut does not take them away again. */
 export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const first = madeFirst(folder);
   if (first === undefined) return;
   const topmost = dirname(resolve(first));
   for (let above = dirname(resolve(folder)); above.length >= topmost.length; above = dirname(above)) flushFolder(above);
+}
+
+/** The topmost folder that was missing and is made now; undefined where none was. */
+function madeFirst(folder: string): string | undefined {
+  try {
+    return mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    // Where a disk reports an error, Node looks whether the folder is there by now, and says that instead.
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') thrown.code = 'EIO';
+    throw thrown;
+  }
 }
 
 /** Windows, and some drives of a network, have no flush for folders; a folder may be open for writing alone. */

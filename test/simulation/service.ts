@@ -62,7 +62,7 @@ export type ServiceRecord = {
 };
 
 /** All finds that were made in a project, as the service has them. */
-export function recordsOf({ mock }: Service, project: string): ServiceRecord[] {
+export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): ServiceRecord[] {
   const rows = mock.database
     .prepare(
       `select ident, creator, body from records where project = ? and deleted = 0 and entity = 'samostatny_nalez' order by ident`,

@@ -42,7 +42,7 @@ export async function playInParts(project, name, most, jobs) {
 /**
  * @param {string} project
  * @param {Record<string, string>} env
- * @returns {Promise<{ status: number, tally: Tally }>} the exit code and the tally that a process prints at its end
+ * @returns {Promise<{ status: number, tally: Tally }>} the exit code, and the sum of the tallies that a process prints
  */
 async function playPart(project, env) {
   const child = spawn('npx', ['vitest', 'run', '--project', project], {
@@ -51,10 +51,11 @@ async function playPart(project, env) {
   });
   /** @type {Promise<number>} */
   const ended = new Promise((resolve) => child.on('close', resolve));
+  /** @type {Tally} */
   let tally = {};
   for await (const line of createInterface({ input: child.stdout })) {
     process.stdout.write(`${line}\n`);
-    if (line.startsWith(`${project}: `)) tally = JSON.parse(line.slice(`${project}: `.length));
+    if (line.startsWith(`${project}: `)) tally = sum(tally, JSON.parse(line.slice(`${project}: `.length)));
   }
   return { status: await ended, tally };
 }

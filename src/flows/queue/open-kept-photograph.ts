@@ -2,15 +2,26 @@ import type { Readable } from 'node:stream';
 import { ChangedFileError, verifiedStream } from '../../http/digest.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { openContentStore } from '../../store/content-store.ts';
+import { toDatabaseError } from '../../store/database.ts';
 import { readAhead } from '../../store/read-ahead.ts';
 
 /** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
-  const source: Readable =
-    photograph.link === undefined ? openContentStore(folder).open(photograph.sha512) : readAhead(photograph.link);
+  const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
+  const source = readAhead(path);
   const verified = verifiedStream(photograph);
-  // Gone, or no longer readable: for the entry that is the same as changed.
-  source.on('error', () => verified.destroy(new ChangedFileError()));
+  source.on('error', (error) => verified.destroy(isGone(error) ? new ChangedFileError() : unreadable(path, error)));
   verified.on('close', () => source.destroy());
   return source.pipe(verified);
+}
+
+/** For the entry that is the same as changed: only a person can give the photograph again. */
+function isGone(error: Error): boolean {
+  return 'code' in error && ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code));
+}
+
+/** A disk that reports an error may have it again when it is asked once more, as a card with a bad contact. */
+function unreadable(path: string, error: Error): Error {
+  const said = toDatabaseError(path, error);
+  return said instanceof Error ? said : error;
 }

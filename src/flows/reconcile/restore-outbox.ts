@@ -113,7 +113,9 @@ function asideOf(outboxFile: string, nowMs: number): string {
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-');
-  return join(dirname(outboxFile), `outbox-replaced-${stamp}.sqlite`);
+  const name = (more: string): string => join(dirname(outboxFile), `outbox-replaced-${stamp}${more}.sqlite`);
+  // Nothing that was put aside is replaced, also where a restore is run again at once.
+  for (let more = '', count = 2; ; more = `-${count++}`) if (!existsSync(name(more))) return name(more);
 }
 
 function prepare(brought: Outbox, { clock, nothingSent, profiles: known }: RestoreOptions) {

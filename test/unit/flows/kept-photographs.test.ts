@@ -1,8 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import { openKeptPhotograph } from '../../../src/flows/queue/open-kept-photograph.ts';
+import { ChangedFileError } from '../../../src/http/digest.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { heicWith } from '../../support/heic.ts';
 import { placedPhotograph } from '../../support/placed-photograph.ts';
@@ -20,6 +23,20 @@ beforeAll(async () => {
   writeFileSync(at('placed.heic'), heicWith(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8))));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a kept photograph that cannot be read', () => {
+  const opened = (link: string) =>
+    buffer(openKeptPhotograph('', { name: 'a.png', mediaType: 'image/png', sha512: Buffer.alloc(64), sizeBytes: 9, link }));
+
+  test('since it is gone is as good as changed', async () => {
+    await expect(opened(at('nothing.png'))).rejects.toBeInstanceOf(ChangedFileError);
+  });
+
+  // It begins where no memory is, which reading reports as a disk does.
+  test.skipIf(!existsSync('/proc/self/mem'))('since the disk reports an error is not called changed', async () => {
+    await expect(opened('/proc/self/mem')).rejects.toThrow(/the disk reported an error/);
+  });
+});
 
 describe('a photograph that tells its place', () => {
   test('is pointed out, and not when the place is taken out', async () => {

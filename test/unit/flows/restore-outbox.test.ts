@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
@@ -76,4 +76,30 @@ test('of a find that an earlier pas had under two names of one service, one impo
     ['K-1', 'dropped'],
   ]);
   outbox.close();
+});
+
+test('outboxes that are replaced within one second are all kept', async () => {
+  const clock = manualClock();
+  const backup = join(tempFolder(), 'backup.sqlite');
+  {
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    backUpOutbox(outbox.path, backup, clock);
+  }
+  const home = tempFolder();
+  const outboxFile = join(home, 'outbox.sqlite');
+  for (const damaged of ['first', 'second', 'third']) {
+    writeFileSync(outboxFile, `${DAMAGED}${damaged}`);
+    await restoreOutbox({
+      ...{ backup, outboxFile, clock, photosFolder: join(home, 'photos'), profiles: [] },
+      openPresent: () => Promise.reject(new Error('it is damaged')),
+      ...{ replace: true, nothingSent: false, takeOver: false, onPhotograph: () => {} },
+    });
+  }
+  const kept = readdirSync(home).filter((name) => name.startsWith('outbox-replaced-'));
+  expect(kept.map((name) => readFileSync(join(home, name), 'utf8').slice(DAMAGED.length)).sort()).toEqual([
+    'first',
+    'second',
+    'third',
+  ]);
 });

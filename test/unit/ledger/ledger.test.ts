@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
@@ -119,6 +119,17 @@ describe('an output', () => {
     expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });
+});
+
+test('notes that a stopped process left without a table are begun anew', () => {
+  const path = aPath();
+  const left = openSqlite(path);
+  left.pragma('journal_mode = wal');
+  left.close();
+  expect(statSync(path).size).toBeGreaterThan(0);
+  const ledger = openLedger(path);
+  expect(subjectOf(ledger)).toBeUndefined();
+  ledger.close();
 });
 
 test('the notes of an older pas are gone on from, and its output is held against them from then on', async () => {

@@ -122,7 +122,20 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const replaced = await watchDisk(() =>
       replaceUnusable(join(home, 'outbox.sqlite'), join(folder, 'copy.sqlite'), join(home, 'aside.sqlite')),
     );
-    expect(replaced).toEqual(['flush aside.sqlite', `flush ${basename(home)}`, 'name outbox.sqlite', `flush ${basename(home)}`]);
+    const folderFlushed = `flush ${basename(home)}`;
+    // Between the two, the log of the old one is gone for good.
+    expect(replaced).toEqual([
+      ...['flush draft', 'name aside.sqlite', folderFlushed],
+      ...[folderFlushed, 'name outbox.sqlite', folderFlushed],
+    ]);
+  });
+
+  test('a folder that the disk does not let be made is an error of the disk, whatever Node calls it', () => {
+    const folder = tempFolder();
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
+    expect(() => writePrivateFile(join(folder, 'link', 'config.toml'), 'new')).toThrow(
+      /config\.toml: the disk reported an error/,
+    );
   });
 
   test('a folder of a drive that has no flush for folders is no failure; one that the drive cannot write is', async () => {

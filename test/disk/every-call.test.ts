@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
+import { compare, finish } from './finish.ts';
+import { isOfShares } from './shares.ts';
+import { openStage, type Stage } from './stage.ts';
+import { STORIES, type Story } from './stories.ts';
+import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } from './watched-disk.ts';
+
+const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
+const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? STORIES.map(({ command }) => command);
+
+const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
+  Number(code),
+);
+/** None of these is what a disk does. */
+const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
+
+hostRuns();
+
+/** Continuous integration must have a compiler. */
+test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(STORIES.filter(({ command }) => COMMANDS.includes(command)))(
+  'whichever call of pas $command on its files fails, nothing is lost and nothing is sent twice',
+  async (story) => {
+    const stage = await openStage();
+    const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
+    await story.prepare(home, stage);
+    stage.mark();
+    stage.rewind();
+    const { calls, code, stderr } = await pasWatched(home.copy(), story.args);
+    expect([code, stderr.includes('bug in pas')], stderr).toEqual([0, false]);
+    const cases = casesOf(calls).filter((_, index) => isOfShares(index));
+    const problems: string[] = [];
+    const startedMs = performance.now();
+    for (const fault of cases) problems.push(...(await play(story, home, stage, fault)));
+    await stage.close();
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    const tally = { [story.command]: { calls: calls.length, runs: cases.length, problems: problems.length, seconds } };
+    process.stdout.write(`disk: ${JSON.stringify(tally)}\n`);
+    expect(problems).toEqual([]);
+  },
+);
+
+/** Each call in each way, or in one of them, another for the next call. */
+function casesOf(calls: readonly Call[]): (readonly [number, Fault])[] {
+  return calls.flatMap((call) => {
+    const faults = FAULTS.filter((fault) => canHave(call, fault));
+    const chosen = IN_EACH_WAY ? faults : faults.filter((_, index) => index === call.number % faults.length);
+    return chosen.map((fault) => [call.number, fault] as const);
+  });
+}
+
+/** @returns what is wrong, in words */
+async function play(story: Story, prepared: Home, stage: Stage, fault: readonly [number, Fault]): Promise<string[]> {
+  stage.rewind();
+  const home = prepared.copy();
+  const run = await pasWatched(home, story.args, { fault });
+  if (run.struck === undefined) return [];
+  const problems = [...unclear(run), ...(story.look?.(home, run) ?? [])];
+  const again = await home.pas(...story.args);
+  if (![0, 6].includes(again.code ?? 1)) problems.push(`again, it ends with ${again.code}: ${again.stderr}`);
+  try {
+    problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned(home))));
+    problems.push(...(story.result?.(home, stage) ?? []));
+  } catch (thrown) {
+    problems.push(String(thrown));
+  }
+  const { number, name, path } = run.struck;
+  const where = `${story.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
+  return problems.map((problem) => `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`);
+}
+
+function unclear({ code, signal, stderr }: Run): string[] {
+  if (signal === 'SIGKILL') return [];
+  const said = stderr.split('\n').filter((line) => line.startsWith('pas: '));
+  return [
+    code !== null && DOCUMENTED.includes(code) && !NOT_A_DISKS.includes(code)
+      ? ''
+      : `the code ${code ?? signal} says something else`,
+    /\n\s+at |bug in pas/.test(stderr) ? 'a stack in place of a message' : '',
+    said.length <= 1 && (said.length === 1 || [0, 3, 5, 6].includes(code ?? 1)) ? '' : `${said.length} messages`,
+  ].filter((problem) => problem !== '');
+}

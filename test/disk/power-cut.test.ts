@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DatabaseError } from '../../src/base/errors.ts';
+import { historyOf, openMemory } from '../../src/outbox/history.ts';
+import { openOutbox } from '../../src/outbox/open-outbox.ts';
+import { refuseDamaged } from '../../src/store/database-file.ts';
+import { type Random, seededRandom } from '../chaos/random.ts';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { compare, finish } from './finish.ts';
+import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
+import { IMAGES, isOfShares, SEED } from './shares.ts';
+import { openStage, type Stage } from './stage.ts';
+import { finds } from './stories.ts';
+import { canWatchCalls, pasWatched } from './watched-disk.ts';
+
+/** Of so many images one goes on to the end with the real program. */
+const GOES_ON_EVERY = 100;
+const FINDS = 2;
+const OUTBOX = join('pas', 'outbox.sqlite');
+/** What is on disk of an entry whose request has begun. */
+const BEGUN = ['sending', 'uncertain', 'accepted'];
+
+hostRuns();
+
+/** What is known at a moment: what the program has said, and which requests have begun to leave, by the digest or the number that they carry. */
+type Known = { readonly promised: number; readonly begun: readonly string[]; readonly hasJustBegun: boolean };
+type Cut = { readonly image: Image; readonly known: Known };
+
+/** Continuous integration must have a compiler. */
+test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
+  'whatever a power cut leaves of an import and a push, nothing is lost and nothing is sent twice',
+  async () => {
+    let served = 0;
+    const stage = await openStage((path) => {
+      if (!/import-xml|evidencni-cislo|upload-foto/.test(path)) return;
+      served += 1;
+      stage.mark(`served_${served}`);
+    });
+    const home = await signedIn(stage, 'archaeologist', [...settledAfter(0, 0), '--max-in-flight', '1']);
+    const season = writeSeason(home, FINDS, { photos: true });
+    const disk = diskOf(home.folder);
+    const trace = `${home.folder}.trace`;
+    stage.mark('served_0');
+    let older = Buffer.alloc(0);
+    for (const args of [['import', season], ['number', 'set', 'K-1', 'A 1'], ['push']]) {
+      if (args[0] === 'push') older = readFileSync(join(home.folder, OUTBOX));
+      expect(await pasWatched(home, args, { trace })).toMatchObject({ code: 0 });
+    }
+    const steps = readTrace(trace, home.folder);
+
+    const startedMs = performance.now();
+    const random = seededRandom(SEED);
+    const most = Math.ceil((1.2 * IMAGES) / steps.length);
+    const tally = { steps: steps.length, images: 0, damaged: 0, went_on: 0, with_older_copy: 0, problems: 0 };
+    const problems: string[] = [];
+    const going: Cut[] = [];
+    for (const [index, { step, known }] of withKnown(steps).entries()) {
+      if (step.kind === 'disk') step.apply(disk);
+      if (!isOfShares(index)) continue;
+      for (const image of imagesAt(disk, most, random)) {
+        tally.images += 1;
+        const found = look(image, known, random);
+        if (found === 'damaged') tally.damaged += 1;
+        else problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
+        if (tally.images % GOES_ON_EVERY === 0) going.push({ image, known });
+      }
+    }
+    // What the service had done comes back backwards.
+    going.sort((one, other) => servedAt(other.known) - servedAt(one.known));
+    for (const { image, known } of going) {
+      stage.rewind(`served_${servedAt(known)}`);
+      problems.push(...(await goOn(image, home, stage)));
+      tally.went_on += 1;
+      if (known.begun.length === 0) continue;
+      stage.rewind(`served_${servedAt(known)}`);
+      const putBack = new Map([...image].filter(([path]) => !path.startsWith(OUTBOX)).concat([[OUTBOX, older]]));
+      problems.push(...(await goOn(putBack, home, stage)).map((problem) => `with an older copy of the outbox: ${problem}`));
+      tally.with_older_copy += 1;
+    }
+    await stage.close();
+    tally.problems = problems.length;
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    process.stdout.write(`disk: ${JSON.stringify({ 'power cut': { ...tally, seconds } })}\n`);
+    expect([...new Set(problems)].slice(-20)).toEqual([]);
+    expect(tally.damaged).toBe(0);
+  },
+);
+
+function withKnown(steps: readonly Step[]): { step: Step; known: Known }[] {
+  let known: Known = { promised: 0, begun: [], hasJustBegun: false };
+  return steps.map((step) => {
+    known = { ...known, hasJustBegun: false };
+    if (step.kind === 'said' && step.text.includes('Imported')) known = { ...known, promised: FINDS };
+    const carried = step.kind === 'sent' ? carriedBy(step.text) : undefined;
+    if (carried !== undefined) known = { ...known, begun: [...known.begun, carried], hasJustBegun: true };
+    return { step, known };
+  });
+}
+
+/** The digest or the number in the head of a request that is to change something. */
+function carriedBy(text: string): string | undefined {
+  const digest = /^POST [\s\S]*content-digest: sha-512=:([^:]+):/i.exec(text)?.[1];
+  return digest === undefined
+    ? /^PATCH \S*evidencni_cislo=(\S+)/.exec(text)?.[1]?.replace(/\+|%20/g, ' ')
+    : Buffer.from(digest, 'base64').toString('hex');
+}
+
+/** How many requests the service has answered, or is answering: what has just begun it may not have got. */
+function servedAt({ begun, hasJustBegun }: Known): number {
+  return begun.length - (hasJustBegun ? 1 : 0);
+}
+
+type Row = { localId: string | null; kind: string; state: string; carries: string };
+
+function look(image: Image, { promised, begun }: Known, random: Random): 'damaged' | string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
+  try {
+    lay(folder, image, (path) => /\.sqlite/.test(path), random);
+    const path = join(folder, OUTBOX);
+    if (!existsSync(path)) return promised + begun.length === 0 ? [] : ['there is no outbox'];
+    const outbox = openOutbox(path, manualClock());
+    refuseDamaged(path);
+    const rows = outbox
+      .sql(
+        `select (select local_id from finds where finds.id = find_id) as localId, kind, state,
+           coalesce(value, lower(hex(coalesce(document_sha512, photo_sha512)))) as carries from entries`,
+      )
+      .all() as Row[];
+    const { id } = historyOf(outbox);
+    outbox.close();
+    const memory = openMemory(join(folder, 'state', 'pas', 'outboxes.sqlite'));
+    const remembered = memory.recall(id)?.attempts ?? 0;
+    memory.close();
+    return [
+      ...finds(promised).flatMap(({ localId, photos: [sha512] }) => {
+        const own = rows.filter((row) => row.localId === localId);
+        const isWhole = own.some(({ kind }) => kind === 'import') && own.some(({ carries }) => carries === sha512);
+        return isWhole ? [] : [`${localId} is lost: ${JSON.stringify(own)}`];
+      }),
+      ...rows.flatMap(({ kind, carries, localId }) => {
+        const bytes = kind === 'photo' ? image.get(join('pas', 'photos', carries.slice(0, 2), carries)) : undefined;
+        return kind !== 'photo' || (bytes !== undefined && sha512Hex(bytes) === carries)
+          ? []
+          : [`a photograph of ${localId} is lost`];
+      }),
+      ...begun.flatMap((sent) => {
+        const row = rows.find(({ carries }) => carries === sent);
+        return row !== undefined && BEGUN.includes(row.state) ? [] : [`what has begun to leave is ${row?.state}: ${sent}`];
+      }),
+      ...(remembered >= begun.length ? [] : [`the machine remembers ${remembered} of ${begun.length} requests`]),
+    ];
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError) return 'damaged';
+    throw thrown;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sha512Hex(bytes: Buffer): string {
+  return createHash('sha512').update(bytes).digest('hex');
+}
+
+/** With the real program, to the end. @returns what is wrong then, in words */
+async function goOn(image: Image, recorded: Home, stage: Stage): Promise<string[]> {
+  const home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+  lay(home.folder, image, () => true, seededRandom(SEED));
+  await expectDone(home.pas('import', join(recorded.folder, 'season.csv')));
+  await home.pas('number', 'set', 'K-1', 'A 1');
+  const problems = [...(await finish(home, stage)), ...(await compare(home, stage, finds(FINDS, { numbered: 1 })))];
+  rmSync(home.folder, { recursive: true, force: true });
+  return problems;
+}

@@ -1,0 +1,12 @@
+/** Of so many equal shares of all that there is to play, a process has those from one on. */
+const ALL = 100;
+const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
+const FROM = Number(process.env['DISK_FROM'] ?? 0);
+
+export function isOfShares(index: number): boolean {
+  return index % ALL >= FROM && index % ALL < FROM + SHARES;
+}
+
+/** How many states after a power cut all shares have together, about. */
+export const IMAGES = Number(process.env['DISK_IMAGES'] ?? 12_000);
+export const SEED = Number(process.env['DISK_SEED'] ?? 1);
