@@ -8,6 +8,8 @@ import { tellStory } from './story.ts';
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 200);
 const FROM = Number(process.env['SIMULATION_FROM'] ?? 1);
+/** Only stories that are told on purpose about one of these; a story keeps its number. */
+const THEMES = process.env['SIMULATION_THEMES']?.split(', ');
 const PLAYED_TWICE = 20;
 /** A disk of memory flushes at once. */
 const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -18,8 +20,9 @@ test(`${SEEDS} stories from seed ${FROM} lose nothing, send nothing twice, and b
   const begun = performance.now();
   try {
     const stage = await openStage(folder);
-    for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
+    for (let seed = FROM; tally.stories < SEEDS; seed += 1) {
       const story = tellStory(seed);
+      if (THEMES?.includes(story.theme ?? '') === false) continue;
       const { violations, left, sent, trace } = await play(stage, story);
       // One seed is one story, to the last tenth of a millisecond.
       if (seed % PLAYED_TWICE === 0) expect((await play(stage, story)).trace).toEqual(trace);

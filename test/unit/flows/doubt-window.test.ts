@@ -57,6 +57,14 @@ test('a clock that was days behind at the first look does not shorten the time t
   expect(window(NOON + 20_000).settledMs).toBe(NOON + 5000 + SETTLE);
 });
 
+test('what was made long after the first look was not made by an attempt before it', () => {
+  const { attempt, look, window } = story();
+  attempt();
+  look(NOON + 5000);
+  const { answeredMs, untilMs } = window(NOON + DAY);
+  expect([answeredMs, untilMs]).toEqual([NOON + 5000 + SETTLE, NOON + 5000 + SETTLE]);
+});
+
 test('an attempt that no answer of the service bounds may have been made at any time', () => {
   const { outbox, entry, attempt } = story();
   attempt();
