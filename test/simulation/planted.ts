@@ -69,7 +69,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'anybody’s equal record is the find',
     file: 'src/flows/reconcile/verdict.ts',
     from: `accounts.has(`,
-    to: `new Set([...accounts, 'U-000020']).has(`,
+    to: `new Set([...accounts, 'U-000409']).has(`,
   },
   {
     name: 'an outbox that was put back is taken for the newest',
@@ -321,12 +321,10 @@ export const PLANTED: readonly Planted[] = [
     to: `const othersMs = 0;`,
   },
   {
-    name: 'the pace forgets what left last',
-    file: 'src/http/pace-state.ts',
-    from: `    lastDepartureMs: nowMs,
-`,
-    to: `    lastDepartureMs: nowMs - 60,
-`,
+    name: 'the pace of an address is not kept for all accounts',
+    file: 'src/context/pacing.ts',
+    from: `scopes: [\`address:\${origin}\`, \`account:`,
+    to: `scopes: [\`account:`,
   },
   {
     name: 'a number that the service has is accepted for another record',
@@ -339,6 +337,60 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/outbox/claims.ts',
     from: `state = 'queued' and (kind = 'import' or ident_cely is not null)`,
     to: `state in ('queued', 'uncertain') and (kind = 'import' or ident_cely is not null)`,
+  },
+  {
+    name: 'two spellings of an address are two services',
+    file: 'src/base/address.ts',
+    from: `.replace(/\\/+$/, '')`,
+    to: ``,
+  },
+  {
+    name: 'a token is kept for a user name, wherever that is',
+    file: 'src/context/open-service.ts',
+    from: `  return ownerOf({ baseUrl, username });`,
+    to: `  return ownerOf({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
+  },
+  {
+    name: 'what is queued for one service is sent to another',
+    file: 'src/outbox/claims.ts',
+    from: `const MAY_BE_SENT = \`service_id = :serviceId and state`,
+    to: `const MAY_BE_SENT = \`:serviceId > 0 and state`,
+  },
+  {
+    name: 'a user name that is another person’s is believed',
+    file: 'src/flows/push/identify-account.ts',
+    from: `if (known === undefined || known.identCely === identCely) return;`,
+    to: `if (known === undefined || known.identCely !== '') return;`,
+  },
+  {
+    name: 'an identifier that is given a second time belongs to two finds',
+    file: 'src/flows/reconcile/change-owner.ts',
+    from: `if (owner === undefined || owner.id === id) return undefined;`,
+    to: `if (owner === undefined || owner.id !== 0) return undefined;`,
+  },
+  {
+    name: 'what waits for a lost record is sent to its successor',
+    file: 'src/outbox/owners.ts',
+    from: `else if (entry.kind !== 'import') outbox.sql`,
+    to: `else if (entry.kind === 'import') outbox.sql`,
+  },
+  {
+    name: 'a copy that another one has overtaken is taken for the newest',
+    file: 'src/flows/push/recognise-outbox.ts',
+    from: `if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';`,
+    to: ``,
+  },
+  {
+    name: 'an attempt of unknown end is forgotten',
+    file: 'src/outbox/latest-number.ts',
+    from: `return endedAt === null || outcome === 'uncertain' || outcome === 'lost';`,
+    to: `return endedAt === null && outcome === 'lost';`,
+  },
+  {
+    name: 'a record that was made long after the first look may be the find',
+    file: 'src/flows/reconcile/doubt-window.ts',
+    from: `moment.sure ? moment : {`,
+    to: `moment.fromMs > 0 ? moment : {`,
   },
 ];
 

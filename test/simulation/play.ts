@@ -302,7 +302,7 @@ class Scene {
         return;
       }
       case 'both-push':
-        await this.#sideBySide(step, ['laptop', 'archaeologist'], [step.second ?? 'office', 'archaeologist']);
+        await this.#sideBySide(step, ['laptop', 'archaeologist'], [step.second ?? 'office', step.account ?? 'archaeologist']);
         return;
       case 'wait':
         await time.until(time.sleep(step.ms));

@@ -56,7 +56,7 @@ export type Step =
       readonly alone?: true;
     }
   /** Two people with one account, at two places: the service throttles them. */
-  | { readonly kind: 'both-push'; readonly fates: Fates; readonly apartMs: number; readonly second?: MachineName }
+  | { readonly kind: 'both-push'; readonly fates: Fates; readonly apartMs: number; readonly second?: MachineName; readonly account?: Account }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */

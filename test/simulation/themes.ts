@@ -43,13 +43,16 @@ function meeting(...fates: readonly Fate[]): { readonly writes: Fates } {
 
 /** Finds with all that may be said of them, as an archaeologist enters them. */
 function entering(random: Random, finds: PlannedFind[], machine: MachineName = 'laptop', least = 1, most = 2): Step {
-  const made = Array.from({ length: random.between(least, most) }, () => {
+  return { kind: 'import', machine, account: 'archaeologist', finds: someFinds(random, finds, least, most) };
+}
+
+function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): PlannedFind[] {
+  return Array.from({ length: random.between(least, most) }, () => {
     const id = `F-${finds.length + 1}`;
     const find = { id, note: `story ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
     finds.push(find);
     return find;
   });
-  return { kind: 'import', machine, account: 'archaeologist', finds: made };
 }
 
 const lastOf = (finds: readonly PlannedFind[]): string => finds.at(-1)?.id ?? '';
@@ -100,10 +103,14 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
       ...importing(random, finds, 'laptop'),
       ...Array.from({ length: random.between(0, 4) }, () => entering(random, finds)),
+      { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds) },
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       ...(random.chance(0.3) ? importing(random, finds, 'second') : []),
       random.chance(0.8)
-        ? { kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) }
+        ? {
+            ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
+            ...(random.chance(0.5) ? { account: 'researcher' as const } : {}),
+          }
         : pushing('second', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
       pushing(random.pick(['laptop', 'second'] as const)),
       waiting(random, 13, 130),
