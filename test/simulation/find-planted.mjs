@@ -1,10 +1,9 @@
 // npm run simulate:planted -- [--seeds N] [--jobs J] [--known]: looks for each planted fault in so many stories, and says in which it
 // was found. `--known`: only in the story in which it was found before, for those that were.
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { build, buildWith, plantedFaults, playStories } from './players.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -14,43 +13,26 @@ const { values } = parseArgs({
   },
 });
 
-// Node reads no TypeScript before version 22.18.
-const source = readFileSync(new URL('planted.ts', import.meta.url), 'utf8');
-const rows = [...source.matchAll(/^ {4}name: '(.*)',\n(?: {4}seed: (\d+),\n)?/gm)].map(([, name = '', seed]) => ({ name, seed }));
-const PLANTED = values.known ? rows.filter(({ seed }) => seed !== undefined) : rows;
-const left = [...PLANTED];
+build();
+const { PLANTED, plant } = await plantedFaults();
+const rows = values.known ? PLANTED.filter(({ seed }) => seed !== undefined) : PLANTED;
+const left = [...rows];
 let missed = 0;
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-process.stdout.write(`${PLANTED.length - missed} of ${PLANTED.length} planted faults were found\n`);
+process.stdout.write(`${rows.length - missed} of ${rows.length} planted faults were found\n`);
 process.exitCode = missed === 0 ? 0 : 1;
 
 async function work() {
   for (let row = left.shift(); row !== undefined; row = left.shift()) {
-    const { name } = row;
-    const found = await find(row);
+    const { name, file, seed = 1 } = row;
+    const folder = buildWith(file, plant(row, readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')));
+    const found = await playStories(values.known ? seed : 1, values.known ? 1 : Number(values.seeds), { jobs: 1, folder });
+    rmSync(folder, { recursive: true });
     if (found === undefined) missed += 1;
     process.stdout.write(
       found === undefined
-        ? `NOT FOUND in ${values.known ? `story ${row.seed}` : `${values.seeds} stories`}: ${name}\n`
-        : `seed ${found.seed}, ${found.steps} steps: ${name} (${found.violation})\n`,
+        ? `NOT FOUND in ${values.known ? `story ${seed}` : `${values.seeds} stories`}: ${name}\n`
+        : `seed ${found.seed}, ${found.steps} steps: ${name} (${found.violation.split('\n')[0]})\n`,
     );
   }
-}
-
-/**
- * @param {{ name: string, seed?: string }} row
- * @returns {Promise<{ seed: number, steps: number, violation: string } | undefined>}
- */
-async function find({ name, seed }) {
-  const told = values.known ? { SIMULATION_FROM: seed, SIMULATION_SEEDS: '1' } : { SIMULATION_SEEDS: values.seeds };
-  const env = { ...process.env, SIMULATION_PLANTED: name, ...told };
-  const child = spawn('npx', ['vitest', 'run', '--project', 'simulation', 'test/simulation/simulation.test.ts'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env,
-  });
-  let found;
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('found: ')) found = JSON.parse(line.slice('found: '.length));
-  }
-  return found;
 }

@@ -23,7 +23,7 @@ const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 
 /** A home with two profiles, made once and copied for each machine of each story. */
-type Stage = { readonly time: VirtualTime; readonly service: Service; readonly folder: string; readonly template: string };
+export type Stage = { readonly time: VirtualTime; readonly service: Service; readonly folder: string; readonly template: string };
 
 /** What the person of a story asked for. */
 type Asked = {
