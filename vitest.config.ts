@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { PLANTED, plant } from './test/simulation/planted.ts';
 
 /** Ends only what hangs, also where the machine is busy with other things: no test is about how long it takes itself. */
 const LIMIT_MS = 300_000;
@@ -34,7 +33,6 @@ export default defineConfig({
             'test/endurance/**',
             'test/chaos/**',
             'test/stories/**',
-            'test/simulation/**',
             'test/jitter/**',
             'test/scale/**',
           ],
@@ -48,11 +46,6 @@ export default defineConfig({
       { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Random histories of one list, in one process and without waiting.
       { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // The whole program in simulated time.
-      {
-        plugins: [withFault(process.env['SIMULATION_PLANTED'])],
-        test: { ...shared, name: 'simulation', include: ['test/simulation/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 },
-      },
       // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
       { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
       {
@@ -67,14 +60,3 @@ export default defineConfig({
     ],
   },
 });
-
-/** Loads the sources with one of the faults that the simulation must find, if one is named. */
-function withFault(name: string | undefined) {
-  const fault = PLANTED.find((each) => each.name === name);
-  return {
-    name: 'planted-fault',
-    enforce: 'pre' as const,
-    transform: (text: string, id: string) =>
-      fault !== undefined && id.endsWith(`/${fault.file}`) ? plant(fault, text) : undefined,
-  };
-}

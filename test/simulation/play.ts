@@ -27,7 +27,7 @@ const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 
 /** A home with two profiles, made once and copied for each machine of each story. */
-type Stage = {
+export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
   /** Which a profile may be pointed at. */
