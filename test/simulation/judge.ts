@@ -38,6 +38,8 @@ export type Evidence = {
   readonly sentForAll: ReadonlySet<Account>;
   /** Finds whose records people at the service have changed. */
   readonly curated: ReadonlySet<string>;
+  /** An outbox was put back or copied: what was asked for last is not in all of them. */
+  readonly wasCopied: boolean;
   /** The service has lost what it had. */
   readonly wasPutBack: boolean;
 };
@@ -142,6 +144,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const isAtRest =
     sent.every(({ state }) => state === 'accepted' || state === 'dropped') && ofFind.flat().filter(isAccepted).length === 1;
   const number = recordOf(ofFind.flat().find(isAccepted) ?? NOTHING)?.number ?? '';
+  const isOnce = twins.length === 1 && !evidence.wasCopied;
   const isUntouched = !curated.has(id) && !wasPutBack;
   const [left] = inState('queued', 'sending');
   const [refused] = inState('refused');
@@ -156,6 +159,10 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     [
       isUntouched && isAtRest && last !== undefined && last.value !== number,
       `${id} has the number ${number}, and ${last?.value} was accepted last`,
+    ],
+    [
+      isUntouched && isAtRest && isOnce && number !== '' && asked.numbers.at(-1) !== number,
+      `${id} has the number ${number}, and ${asked.numbers.at(-1)} was asked for last`,
     ],
   ]);
 }

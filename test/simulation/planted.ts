@@ -15,42 +15,49 @@ export type Planted = {
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a find that was being sent when pas was killed is sent again',
+    seed: 71,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'photo') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
+    seed: 110,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'import') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
+    seed: 5,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (error.reason !== 'timeout') {`,
   },
   {
     name: 'a timeout is taken for a request that never arrived',
+    seed: 11,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (!error.mayHaveArrived || error.reason === 'timeout') {`,
   },
   {
     name: 'an answer outside the contract is a refusal',
+    seed: 33,
     file: 'src/pas-api/outcome.ts',
     from: `?? 'outside-contract';`,
     to: `?? 'refused';`,
   },
   {
     name: 'what is still under way is called absent',
+    seed: 110,
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (nowMs <= settledMs) {`,
     to: `if (nowMs <= settledMs - 1e9) {`,
   },
   {
     name: 'the index is believed at once',
+    seed: 737,
     themes: ['the index is late, and somebody looks early'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `const waitMs = settledMs + index.allowanceMs - nowMs;`,
@@ -65,6 +72,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'anybody’s equal record is the find',
+    seed: 32,
     themes: ['a colleague enters what is in doubt'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `accounts.has(`,
@@ -72,6 +80,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox that was put back is taken for the newest',
+    seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';`,
@@ -79,6 +88,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what an older copy has queued is not in doubt',
+    seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `const entries = doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);`,
@@ -86,6 +96,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox from another machine is taken for one of this',
+    seed: 18,
     themes: ['a home goes to another machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;`,
@@ -93,6 +104,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what was added after a gap is sent without a look',
+    seed: 73,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (from !== 'divided')\n        for`,
@@ -100,6 +112,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held behind an earlier one',
+    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));`,
@@ -206,6 +219,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'attempts are not closed in the journal',
+    themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/claims.ts',
     from: `    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
 `,
@@ -342,16 +356,16 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is in doubt is sent like what is queued',
-    file: 'src/outbox/claims.ts',
-    from: `state = 'queued' and (kind = 'import' or ident_cely is not null)`,
-    to: `state in ('queued', 'uncertain') and (kind = 'import' or ident_cely is not null)`,
+    file: 'src/flows/push/push-due.ts',
+    from: `if (entry.kind === 'number' && entry.doubt === null)`,
+    to: `if (entry.doubt === null)`,
   },
   {
     name: 'two spellings of an address are two services',
     themes: ['a service is spelt in another way'],
     file: 'src/base/address.ts',
-    from: `.replace(/\\/+$/, '')`,
-    to: ``,
+    from: `const host = hostname.replace(/\\.+$/, '');`,
+    to: `const host = hostname;`,
   },
   {
     name: 'a token is kept for a user name, wherever that is',

@@ -147,6 +147,7 @@ class Scene {
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #isFair: boolean;
+  readonly #wasCopied: boolean;
   #wasPutBack = false;
   readonly #violations: string[] = [];
   readonly trace: string[] = [];
@@ -154,6 +155,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Story) {
     const { time, service, other, folder, template } = stage;
     this.#isFair = steps.every(isFair);
+    this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
     this.#stage = stage;
     time.beginAt(START_MS);
     service.renew();
@@ -494,6 +496,7 @@ class Scene {
             asked: [...this.#asked.values()],
             sentForAll: this.#sentForAll,
             curated: this.#curated,
+            wasCopied: this.#wasCopied,
             wasPutBack: this.#wasPutBack,
           }),
     );

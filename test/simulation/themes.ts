@@ -105,7 +105,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ...Array.from({ length: random.between(0, 4) }, () => entering(random, finds)),
       { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds) },
       { kind: 'copy-home', from: 'laptop', to: 'second' },
-      ...(random.chance(0.3) ? importing(random, finds, 'second') : []),
+      // Once the copy is known for one, both may push.
+      ...(random.chance(0.5)
+        ? [pushing('second'), entering(random, finds, 'second', 2, 4), entering(random, finds, 'laptop', 2, 4), pushing('laptop', 'researcher')]
+        : []),
+      ...(random.chance(0.5) ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds) } as const] : []),
       random.chance(0.8)
         ? {
             ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
@@ -132,7 +136,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         pushing(),
         number(),
-        pushing('laptop', 'archaeologist', meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'] as const))),
+        pushing('laptop', 'archaeologist', random.chance(0.8) ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'])) : {}),
         number(),
         ...(random.chance(0.5) ? [number()] : []),
         pushing(),
@@ -187,9 +191,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'somebody else looks for what is in doubt': {
     tell: (random, finds) => [
-      ...(random.chance(0.5) ? [pushing(), entering(random, finds)] : []),
-      pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : meeting(random.pick(UNKNOWN))),
-      ...(random.chance(0.5) ? [pushing('laptop', 'researcher')] : []),
+      ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
+      // A push that is stopped does not look any more.
+      pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost']))),
+      ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
       waiting(random, 26, 130),
       looking('laptop', 'researcher'),
       pushing(),
@@ -259,7 +264,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : entering(random, finds, 'office', 1, 1);
       return [
         theirs,
-        pushing('office'),
+        ...(random.chance(0.7) ? [pushing('office')] : []),
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
         pushing('laptop', 'archaeologist', meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const)))),
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
@@ -296,8 +301,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'what is in doubt is deleted or corrected at the service': {
     tell: (random, finds) => [
-      ...(random.chance(0.7) ? [pushing(), entering(random, finds)] : []),
-      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after'] as const))),
+      ...(random.chance(0.7) ? [pushing(), entering(random, finds, 'laptop', 1, 1)] : []),
+      { kind: 'index', delayMs: 3 * MINUTE_MS },
+      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
       { kind: 'curator', find: lastOf(finds), does: random.pick(['deletion', 'correction'] as const), value: numberOf(random) },
       waiting(random, 26, 130),
       looking(),
