@@ -26,6 +26,9 @@ export type Entry = {
   /** SHA-512 of a photograph. */
   readonly digest: string | null;
   readonly service: string;
+  /** When it was tried first and last, by the clock of its machine. */
+  readonly triedFromMs: number | null;
+  readonly triedUntilMs: number | null;
 };
 
 /** What a service and all homes hold in the end, and what has happened to make up for what is odd in it. */
@@ -40,6 +43,7 @@ export type Evidence = {
   readonly curated: ReadonlySet<string>;
   /** An outbox was put back or copied: what was asked for last is not in all of them. */
   readonly wasCopied: boolean;
+  readonly wereClocksSet: boolean;
   /** The service has lost what it had. */
   readonly wasPutBack: boolean;
 };
@@ -49,7 +53,9 @@ export function entriesOf(home: string): Entry[] {
     readOutbox<Entry>(
       home,
       `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, entries.ident_cely as ident,
-         entries.username as username, entries.value as value, lower(hex(photo_sha512)) as digest, services.address as service
+         entries.username as username, entries.value as value, lower(hex(photo_sha512)) as digest, services.address as service,
+         (select min(started_at) from attempts where entry_id = entries.id) as triedFromMs,
+         (select max(started_at) from attempts where entry_id = entries.id) as triedUntilMs
        from entries left join finds on finds.id = find_id join services on services.id = entries.service_id order by entries.id`,
     ) ?? []
   );
@@ -96,7 +102,7 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const most = twins.filter((twin) => twin.account === account || evidence.sentForAll.size > 0).length;
   const own = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
-  const shared = sharers.filter(({ ident }) => own.some((record) => record.ident === ident));
+  const shared = sharers.filter((entry) => own.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)));
   const isForThis = twins.some((twin) => twin.services.has(service));
   return said([
     [made.length > most, `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}`],
@@ -118,6 +124,22 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     ],
   ]);
 }
+
+/** Of finds that are the same in all, and that one person entered at two places and sent at one time, nobody can tell which was made. */
+function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evidence: Evidence): boolean {
+  const ids = twinsOf(asked, evidence).map(({ id }) => id);
+  return (
+    ids.length > 1 &&
+    (evidence.wereClocksSet ||
+      evidence.homes.flat().filter(({ find, kind, ident: other, triedFromMs, triedUntilMs }) => {
+        const isNear = madeMs >= (triedFromMs ?? 0) - NEAR_MS && madeMs <= (triedUntilMs ?? 0) + NEAR_MS;
+        return ids.includes(find) && kind === 'import' && other === ident && isNear;
+      }).length > 1)
+  );
+}
+
+/** As long as the service may take for a request, and some. */
+const NEAR_MS = 1_200_000;
 
 /** Photographs and numbers. */
 function judgeChanges(asked: Asked, evidence: Evidence): string[] {
@@ -154,7 +176,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     [gone.length > 0 && !wasPutBack, `${id} has not the photograph that is called accepted`],
     [astray.length > 0, `a ${astray[0]?.kind} of ${id} is called accepted for ${astray[0]?.ident}`],
     [left !== undefined && !wasPutBack, `a ${left?.kind} of ${id} is still ${left?.state}, though nothing is in its way`],
-    [refused !== undefined && isUntouched, `a ${refused?.kind} of ${id} is called refused`],
+    [refused !== undefined && isUntouched && evidence.sentForAll.size === 0, `a ${refused?.kind} of ${id} is called refused`],
     [number !== '' && !numbers.includes(number), `${id} has the number ${number}, which nobody gave it`],
     [
       isUntouched && isAtRest && last !== undefined && last.value !== number,

@@ -65,6 +65,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'another account’s harvest proves absence',
+    seed: 453,
     themes: ['somebody else looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {`,
@@ -420,8 +421,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a record that was made long after the first look may be the find',
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/doubt-window.ts',
-    from: `moment.sure ? moment : {`,
-    to: `moment.fromMs > 0 ? moment : {`,
+    from: `(unanswered ? Math.min(untilMs, firstMs) : untilMs)`,
+    to: `(unanswered ? Math.max(untilMs, firstMs) : untilMs)`,
   },
 ];
 

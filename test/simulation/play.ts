@@ -148,6 +148,7 @@ class Scene {
   readonly #curated = new Set<string>();
   readonly #isFair: boolean;
   readonly #wasCopied: boolean;
+  readonly #wereClocksSet: boolean;
   #wasPutBack = false;
   readonly #violations: string[] = [];
   readonly trace: string[] = [];
@@ -155,6 +156,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Story) {
     const { time, service, other, folder, template } = stage;
     this.#isFair = steps.every(isFair);
+    this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
     this.#stage = stage;
     time.beginAt(START_MS);
@@ -497,6 +499,7 @@ class Scene {
             sentForAll: this.#sentForAll,
             curated: this.#curated,
             wasCopied: this.#wasCopied,
+            wereClocksSet: this.#wereClocksSet,
             wasPutBack: this.#wasPutBack,
           }),
     );

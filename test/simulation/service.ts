@@ -118,6 +118,7 @@ export type ServiceRecord = {
   /** SHA-512 of its photographs. */
   readonly digests: readonly string[];
   readonly isDeleted: boolean;
+  readonly madeMs: number;
 };
 
 /** All finds that were made in a project, as the service has them, also those that were deleted. */
@@ -130,6 +131,7 @@ export function recordsOf({ mock }: Service, project: string): ServiceRecord[] {
   return rows.map(({ ident, creator, body, deleted }) => ({
     ident,
     isDeleted: deleted === 1,
+    madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
     maker: creator,
     note: textIn(body, 'poznamka'),
     number: textIn(body, 'evidencni_cislo'),
