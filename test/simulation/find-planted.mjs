@@ -21,7 +21,10 @@ const OF_ALL = 300;
 
 build();
 const { PLANTED, plant } = await plantedFaults();
-const rows = PLANTED.filter(({ name, seed }) => name.includes(values.only) && (!values.known || seed !== undefined) && !(values.missing && seed !== undefined));
+const rows = PLANTED.filter(
+  ({ name, seed }) =>
+    name.includes(values.only) && (!values.known || seed !== undefined) && !(values.missing && seed !== undefined),
+);
 const left = [...rows];
 /** @type {Map<string, import('./players.mjs').Found>} */
 const finds = new Map();

@@ -102,7 +102,9 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const most = twins.filter((twin) => twin.account === account || evidence.sentForAll.size > 0).length;
   const own = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
-  const shared = sharers.filter((entry) => own.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)));
+  const shared = sharers.filter((entry) =>
+    own.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
+  );
   const isForThis = twins.some((twin) => twin.services.has(service));
   return said([
     [made.length > most, `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}`],

@@ -128,12 +128,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'photographs and numbers go to whatever record came first',
+    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `.sql(\`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
     to: `.sql(\`update entries set ident_cely = ? where (find_id = ? or 1) and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
   },
   {
     name: 'anybody’s entries are sent in anybody’s name',
+    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `(:anyAccount or entries.username in ('', :username))`,
     to: `(:anyAccount or entries.username in ('', :username) or 1)`,
@@ -147,12 +149,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the slot counts from when it was taken',
+    seed: 13,
     file: 'src/http/pacer.ts',
     from: `Math.max(state.lastDepartureMs, nowMs - agoMs)`,
     to: `state.lastDepartureMs`,
   },
   {
     name: 'what is being sent is not written down before it leaves',
+    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `move(outbox, entry, 'sending', { reason: null, issues: null });`,
     to: ``,
@@ -166,6 +170,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a refusal beside another import is final',
+    seed: 49,
     themes: ['the service saves slowly'],
     file: 'src/flows/push/settle-outcome.ts',
     from: `if (entry.kind !== 'import' || entry.project === null || !flight.overlapped || entry.collided)`,

@@ -8,7 +8,18 @@ import { ACCOUNT_IDS, type Asked, documentOf, entriesOf, judge } from './judge.t
 import { type Ended, Machine } from './machine.ts';
 import { Network } from './network.ts';
 import { changeRecord, openService, recordsOf, type Service } from './service.ts';
-import { ACCOUNTS, type Account, type DiskFault, type Fates, HOMES, MACHINES, type MachineName, type PlannedFind, type Step, type Story } from './story.ts';
+import {
+  ACCOUNTS,
+  type Account,
+  type DiskFault,
+  type Fates,
+  HOMES,
+  MACHINES,
+  type MachineName,
+  type PlannedFind,
+  type Step,
+  type Story,
+} from './story.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const START_MS = Date.UTC(2024, 5, 1, 8);
@@ -203,9 +214,19 @@ class Scene {
   #point(name: MachineName, to: string): void {
     const [config, from] = [join(this.#home(name), 'config.toml'), this.#serviceOf(name)];
     if (from === to || !existsSync(config)) return;
-    const names = { base_url: to, oai_base: to, schema_base: `${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc`, kind: to === OTHER_ORIGIN ? 'production' : 'training' };
-    const lines = Object.entries(names).map(([key, value]) => [new RegExp(`^${key} = .*$`, 'gm'), `${key} = "${value}"`] as const);
-    writeFileSync(config, lines.reduce((text, [line, said]) => text.replace(line, said), readFileSync(config, 'utf8')));
+    const names = {
+      base_url: to,
+      oai_base: to,
+      schema_base: `${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc`,
+      kind: to === OTHER_ORIGIN ? 'production' : 'training',
+    };
+    const lines = Object.entries(names).map(
+      ([key, value]) => [new RegExp(`^${key} = .*$`, 'gm'), `${key} = "${value}"`] as const,
+    );
+    writeFileSync(
+      config,
+      lines.reduce((text, [line, said]) => text.replace(line, said), readFileSync(config, 'utf8')),
+    );
     this.#pointed.set(name, to);
   }
 
@@ -236,8 +257,7 @@ class Scene {
     const ended = await this.#machine(name).pas(args, env, killed, disk);
     this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
     const isExpected = EXPECTED_CODES.includes(ended.code ?? 0) || (disk !== undefined && ended.code === DATABASE_FAILED);
-    if (!isExpected)
-      this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
+    if (!isExpected) this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
     return ended;
   }
 
@@ -297,7 +317,8 @@ class Scene {
         const args = [step.kind, ...this.#answers(step.kind, step.machine), ...(isForAll ? ['--any-account'] : [])];
         const { code, stderr } = await this.#run(step.machine, step.account, args, step);
         if (step.kind === 'push' && code === 0) this.#expectNothingLeft(step.machine, step.account);
-        if (this.#isFair && code !== 0) this.#violations.push(`nothing happened to it, and ${step.kind} ended with ${code}: ${stderr}`);
+        if (this.#isFair && code !== 0)
+          this.#violations.push(`nothing happened to it, and ${step.kind} ended with ${code}: ${stderr}`);
         return;
       }
       case 'two-pushes': {
@@ -350,7 +371,11 @@ class Scene {
         return;
       case 'other-account':
         // Whom it was before, only a home can know that has been there.
-        if (this.#homes().every((name) => entriesOf(this.#home(name)).some(({ state, username }) => state === 'accepted' && username === 'archaeologist')))
+        if (
+          this.#homes().every((name) =>
+            entriesOf(this.#home(name)).some(({ state, username }) => state === 'accepted' && username === 'archaeologist'),
+          )
+        )
           service.nameAccount('archaeologist', ACCOUNT_IDS.researcher);
         return;
       case 'clock':
@@ -477,7 +502,8 @@ class Scene {
       if (code !== OUTBOX_LEASED) continue;
       // Of a process of the machine that a home comes from a person must say that it is gone. Of any other one a machine knows it.
       if (this.#copied.has(name)) await this.#run(name, account, [...args, '--take-over']);
-      else if (stderr.includes(' is pushing this outbox')) this.#violations.push(`${name} waits for a process that is gone: ${stderr}`);
+      else if (stderr.includes(' is pushing this outbox'))
+        this.#violations.push(`${name} waits for a process that is gone: ${stderr}`);
     }
   }
 

@@ -66,7 +66,9 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
       return true;
     },
     nameAccount: (username, user) => {
-      const { changes } = database.prepare('update accounts set user = ? where username = ? and user <> ?').run(user, username, user);
+      const { changes } = database
+        .prepare('update accounts set user = ? where username = ? and user <> ?')
+        .run(user, username, user);
       if (changes > 0) database.prepare('delete from tokens').run();
     },
   };
@@ -124,9 +126,7 @@ export type ServiceRecord = {
 /** All finds that were made in a project, as the service has them, also those that were deleted. */
 export function recordsOf({ mock }: Service, project: string): ServiceRecord[] {
   const rows = mock.database
-    .prepare(
-      `select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`,
-    )
+    .prepare(`select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`)
     .all(project) as { ident: string; creator: string; body: string; deleted: number }[];
   return rows.map(({ ident, creator, body, deleted }) => ({
     ident,

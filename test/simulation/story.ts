@@ -56,7 +56,13 @@ export type Step =
       readonly alone?: true;
     }
   /** Two people with one account, at two places: the service throttles them. */
-  | { readonly kind: 'both-push'; readonly fates: Fates; readonly apartMs: number; readonly second?: MachineName; readonly account?: Account }
+  | {
+      readonly kind: 'both-push';
+      readonly fates: Fates;
+      readonly apartMs: number;
+      readonly second?: MachineName;
+      readonly account?: Account;
+    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */
@@ -64,7 +70,12 @@ export type Step =
   | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
   | { readonly kind: 'by-hand'; readonly find: string }
   /** Somebody at the service sets a record's number, corrects it, or deletes it. */
-  | { readonly kind: 'curator'; readonly find: string; readonly does: 'number' | 'correction' | 'deletion'; readonly value: string }
+  | {
+      readonly kind: 'curator';
+      readonly find: string;
+      readonly does: 'number' | 'correction' | 'deletion';
+      readonly value: string;
+    }
   /** How long the service takes a token. */
   | { readonly kind: 'tokens'; readonly lastMs: number }
   /** How long the service takes to save a find, while others come. */

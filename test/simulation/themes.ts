@@ -107,9 +107,16 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       // Once the copy is known for one, both may push.
       ...(random.chance(0.5)
-        ? [pushing('second'), entering(random, finds, 'second', 2, 4), entering(random, finds, 'laptop', 2, 4), pushing('laptop', 'researcher')]
+        ? [
+            pushing('second'),
+            entering(random, finds, 'second', 2, 4),
+            entering(random, finds, 'laptop', 2, 4),
+            pushing('laptop', 'researcher'),
+          ]
         : []),
-      ...(random.chance(0.5) ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds) } as const] : []),
+      ...(random.chance(0.5)
+        ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds) } as const]
+        : []),
       random.chance(0.8)
         ? {
             ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
@@ -136,7 +143,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         pushing(),
         number(),
-        pushing('laptop', 'archaeologist', random.chance(0.8) ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'])) : {}),
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.8) ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'])) : {},
+        ),
         number(),
         ...(random.chance(0.5) ? [number()] : []),
         pushing(),
@@ -193,7 +204,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
       // A push that is stopped does not look any more.
-      pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost']))),
+      pushing(
+        'laptop',
+        'archaeologist',
+        random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
+      ),
       ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
       waiting(random, 26, 130),
       looking('laptop', 'researcher'),
@@ -279,7 +294,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.3) ? [pushing()] : []),
         { kind: 'clock', machine: 'laptop', byMs },
         entering(random, finds, 'laptop', 1, 2),
-        pushing('laptop', 'archaeologist', meeting(random.pick(['cut', ...UNKNOWN]), random.pick(['closed', 'arrives', 'closed']))),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick(['cut', ...UNKNOWN]), random.pick(['closed', 'arrives', 'closed'])),
+        ),
         { kind: 'clock', machine: 'laptop', byMs: -byMs },
         ...(random.chance(0.5) ? [waiting(random, 1, 11, 26)] : []),
         ...(random.chance(0.3) ? [curating(random, random.pick(finds).id)] : []),
@@ -327,7 +346,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const there: Step = { kind: 'point', machine: 'laptop', to: OTHER_SERVICE };
       const back: Step = { kind: 'point', machine: 'laptop', to: 'https://service.test' };
       return [
-        ...(random.chance(0.6) ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {})] : []),
+        ...(random.chance(0.6)
+          ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {})]
+          : []),
         there,
         ...(random.chance(0.6) ? [pushing()] : []),
         ...(random.chance(0.6) ? [entering(random, finds), pushing()] : []),
@@ -342,7 +363,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
       { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
       { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
-      ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: numberOf(random) } as const] : []),
+      ...(random.chance(0.5)
+        ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: numberOf(random) } as const]
+        : []),
       pushing(),
     ],
   },
@@ -365,7 +388,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
       { kind: 'put-service-back' },
       entering(random, finds),
-      ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const] : []),
+      ...(random.chance(0.5)
+        ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const]
+        : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
       waiting(random, 26, 130),
       pushing(),
