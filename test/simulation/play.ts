@@ -22,8 +22,13 @@ const OUTBOX_LEASED = 11;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 
-/** A home with two profiles, made once and copied for each machine of each story. */
-export type Stage = { readonly time: VirtualTime; readonly service: Service; readonly folder: string; readonly template: string };
+/** For each machine a home with two profiles and an empty outbox, made once and copied for each story. */
+export type Stage = {
+  readonly time: VirtualTime;
+  readonly service: Service;
+  readonly folder: string;
+  readonly templates: ReadonlyMap<MachineName, Machine>;
+};
 
 /** What the person of a story asked for. */
 type Asked = {
@@ -72,34 +77,34 @@ const EVERYTHING: Story = {
 export async function openStage(folder: string): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
-  const stage = { time, service, folder, template: mkdtempSync(join(folder, 'template-')) };
   const network = new Network(time, [service], seededRandom(1));
-  const machine = new Machine('laptop', '10.0.0.1', stage.template, { time, network, random: seededRandom(1) });
-  for (const account of ACCOUNTS) {
-    const flags = [
-      '--kind',
-      'training',
-      '--username',
-      account,
-      '--oai-auth',
-      'basic',
-      '--base-url',
-      ORIGIN,
-      '--oai-base',
-      ORIGIN,
-    ];
-    const made = await time.until(
-      machine.pas(['init', '--name', account, ...flags, '--schema-base', `${ORIGIN}/schema/svc`], {}),
-    );
-    if (made.code !== 0) throw new Error(made.stderr);
+  const templates = new Map<MachineName, Machine>();
+  for (const name of MACHINES) {
+    const own = mkdtempSync(join(folder, 'template-'));
+    const machine = new Machine(name, '10.0.0.1', own, { time, network, random: seededRandom(1) });
+    await furnish(machine, time);
+    templates.set(name, machine);
   }
-  // Making an outbox takes longer than most stories. Where one is not the laptop's, it is made.
-  await time.until(machine.pas(['status'], {}));
-  rmSync(join(stage.template, 'state'), { recursive: true, force: true });
+  const stage = { time, service, folder, templates };
   time.patienceMs = 20;
   await play(stage, EVERYTHING);
   time.patienceMs = 0;
   return stage;
+}
+
+/** Makes what takes longer to make than most stories take. */
+async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
+  const run = async (...args: string[]): Promise<void> => {
+    const { code, stderr } = await time.until(machine.pas(args, { PAS_PROFILE: ACCOUNTS[0] }));
+    if (code !== 0) throw new Error(stderr);
+  };
+  for (const account of ACCOUNTS) {
+    const addresses = ['--base-url', ORIGIN, '--oai-base', ORIGIN, '--schema-base', `${ORIGIN}/schema/svc`];
+    await run('init', '--name', account, '--kind', 'training', '--username', account, '--oai-auth', 'basic', ...addresses);
+  }
+  await run('status');
+  await run('vocab', 'sets');
+  rmSync(join(machine.folder, 'state'), { recursive: true, force: true });
 }
 
 /** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
@@ -125,11 +130,13 @@ class Scene {
     { readonly account: Account; readonly content: string; readonly machines: Set<MachineName> }
   >();
   readonly #copied = new Set<MachineName>();
+  /** What each outbox held when it was last looked at, as long as nothing has touched it. */
+  readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
   readonly trace: string[] = [];
 
   constructor(stage: Stage, { seed }: Story) {
-    const { time, service, folder, template } = stage;
+    const { time, service, folder, templates } = stage;
     this.#stage = stage;
     time.beginAt(START_MS);
     service.mock.reset();
@@ -141,10 +148,7 @@ class Scene {
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
         mkdirSync(own);
-        cpSync(join(template, 'home'), join(own, 'home'), {
-          recursive: true,
-          filter: (path) => name === 'laptop' || !path.includes('outbox.sqlite'),
-        });
+        cpSync(templates.get(name)?.home ?? '', join(own, 'home'), { recursive: true });
         return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random })];
       }),
     );
@@ -156,6 +160,12 @@ class Scene {
 
   #machine(name: MachineName): Machine {
     return this.#machines.get(name) as Machine;
+  }
+
+  #entries(name: MachineName): readonly Entry[] {
+    const entries = this.#looked.get(name) ?? entriesOf(this.#machine(name).home);
+    this.#looked.set(name, entries);
+    return entries;
   }
 
   /** Runs `pas` for an account, with what befalls its requests. */
@@ -175,6 +185,7 @@ class Scene {
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account };
     const killed = killedAfter === undefined ? undefined : { afterLooks: killedAfter };
     const ended = await this.#machine(name).pas(args, env, killed);
+    this.#looked.delete(name);
     this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
     if (ended.code !== null && !EXPECTED_CODES.includes(ended.code))
       this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
@@ -196,6 +207,7 @@ class Scene {
 
   async take(step: Story['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
+    this.#looked.clear();
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
@@ -286,7 +298,7 @@ class Scene {
 
   /** Exit code 0 means sent. */
   #expectNothingLeft(machine: MachineName, account: Account): void {
-    const open = entriesOf(this.#machine(machine).home).filter(
+    const open = this.#entries(machine).filter(
       ({ kind, state, username }) => kind === 'import' && username === account && OPEN_STATES.includes(state),
     );
     if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
@@ -348,7 +360,7 @@ class Scene {
   }
 
   #accountsWithOpen(machine: MachineName): readonly Account[] {
-    const open = entriesOf(this.#machine(machine).home).filter(({ state }) => OPEN_STATES.includes(state));
+    const open = this.#entries(machine).filter(({ state }) => OPEN_STATES.includes(state));
     return ACCOUNTS.filter((account) => open.some(({ username }) => username === account));
   }
 
@@ -362,12 +374,12 @@ class Scene {
   }
 
   #states(): string {
-    return JSON.stringify([...this.#machines.values()].map(({ home }) => entriesOf(home)));
+    return JSON.stringify(MACHINES.map((name) => this.#entries(name)));
   }
 
   judge(): Outcome {
     const records = recordsOf(this.#stage.service, PROJECT);
-    const homes = [...this.#machines.values()].map(({ name, home }) => ({ name, entries: entriesOf(home) }));
+    const homes = MACHINES.map((name) => ({ name, entries: this.#entries(name) }));
     const all = homes.flatMap(({ entries }) => entries);
     const violations = [...this.#violations, ...this.#gaps()];
     for (const asked of this.#asked.values()) {
