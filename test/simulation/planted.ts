@@ -178,6 +178,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token that ran out makes a refusal',
+    seed: 85,
     themes: ['a token runs out'],
     file: 'src/flows/push/push-due.ts',
     from: `return { state: 'queued', reason: msg\`the token had run out\`, notBeforeAt: run.context.clock.now() };`,
@@ -185,12 +186,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a closed service makes a refusal',
+    seed: 17,
     file: 'src/flows/push/settle-outcome.ts',
     from: `return { state: 'queued', reason: msg\`the service is closed\`, notBeforeAt: 0 };`,
     to: `return { state: 'refused', reason: msg\`the service is closed\`, issues: [] };`,
   },
   {
     name: 'a find that is found does not free what waits for it',
+    seed: 16,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);`,
@@ -198,6 +201,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number without a record is sent',
+    seed: 6,
     file: 'src/outbox/claims.ts',
     from: `and (kind = 'import' or ident_cely is not null)
   and kind in`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { seededRandom } from '../chaos/random.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
-import { ACCOUNT_IDS, type Asked, documentOf, entriesOf, judge } from './judge.ts';
+import { ACCOUNT_IDS, type Asked, documentOf, type Entry, entriesOf, judge } from './judge.ts';
 import { type Ended, Machine } from './machine.ts';
 import { Network } from './network.ts';
 import { changeRecord, openService, recordsOf, type Service } from './service.ts';
@@ -37,14 +37,14 @@ const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 
-/** A home with two profiles, made once and copied for each machine of each story. */
+/** For each machine a home with three profiles and an empty outbox, made once and copied for each story. */
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
   /** Which a profile may be pointed at. */
   readonly other: Service;
   readonly folder: string;
-  readonly template: string;
+  readonly templates: ReadonlyMap<MachineName, Machine>;
 };
 
 type Trouble = {
@@ -93,34 +93,34 @@ export async function openStage(folder: string): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
   const other = await openService(OTHER_ORIGIN, time);
-  const stage = { time, service, other, folder, template: mkdtempSync(join(folder, 'template-')) };
   const network = new Network(time, [service], seededRandom(1));
-  const machine = new Machine('laptop', '10.0.0.1', stage.template, { time, network, random: seededRandom(1) });
-  for (const account of ACCOUNTS) {
-    const flags = [
-      '--kind',
-      'training',
-      '--username',
-      account,
-      '--oai-auth',
-      'basic',
-      '--base-url',
-      ORIGIN,
-      '--oai-base',
-      ORIGIN,
-    ];
-    const made = await time.until(
-      machine.pas(['init', '--name', account, ...flags, '--schema-base', `${ORIGIN}/schema/svc`], {}),
-    );
-    if (made.code !== 0) throw new Error(made.stderr);
+  const templates = new Map<MachineName, Machine>();
+  for (const name of MACHINES) {
+    const own = mkdtempSync(join(folder, 'template-'));
+    const machine = new Machine(name, '10.0.0.1', own, { time, network, random: seededRandom(1) });
+    await furnish(machine, time);
+    templates.set(name, machine);
   }
-  // Making an outbox takes longer than most stories. Where one is not the laptop's, it is made.
-  await time.until(machine.pas(['status'], {}));
-  rmSync(join(stage.template, 'state'), { recursive: true, force: true });
+  const stage = { time, service, other, folder, templates };
   time.patienceMs = 20;
   await play(stage, EVERYTHING);
   time.patienceMs = 0;
   return stage;
+}
+
+/** Makes what takes longer to make than most stories take. */
+async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
+  const run = async (...args: string[]): Promise<void> => {
+    const { code, stderr } = await time.until(machine.pas(args, { PAS_PROFILE: ACCOUNTS[0] }));
+    if (code !== 0) throw new Error(stderr);
+  };
+  for (const account of ACCOUNTS) {
+    const addresses = ['--base-url', ORIGIN, '--oai-base', ORIGIN, '--schema-base', `${ORIGIN}/schema/svc`];
+    await run('init', '--name', account, '--kind', 'training', '--username', account, '--oai-auth', 'basic', ...addresses);
+  }
+  await run('status');
+  await run('vocab', 'sets');
+  rmSync(join(machine.folder, 'state'), { recursive: true, force: true });
 }
 
 /** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
@@ -161,11 +161,13 @@ class Scene {
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   #wasPutBack = false;
+  /** What each outbox held when it was last looked at, as long as nothing has touched it. */
+  readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
   readonly trace: string[] = [];
 
   constructor(stage: Stage, { seed, steps }: Story) {
-    const { time, service, other, folder, template } = stage;
+    const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
@@ -181,10 +183,7 @@ class Scene {
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
         mkdirSync(own);
-        cpSync(join(template, 'home'), join(own, 'home'), {
-          recursive: true,
-          filter: (path) => name === 'laptop' || !path.includes('outbox.sqlite'),
-        });
+        cpSync(templates.get(name)?.home ?? '', join(own, 'home'), { recursive: true });
         return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random })];
       }),
     );
@@ -235,6 +234,12 @@ class Scene {
     return this.#serviceOf(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
   }
 
+  #entries(name: MachineName): readonly Entry[] {
+    const entries = this.#looked.get(name) ?? entriesOf(this.#home(name));
+    this.#looked.set(name, entries);
+    return entries;
+  }
+
   /** Runs `pas` for an account, with what befalls its requests. */
   async #run(
     name: MachineName,
@@ -250,11 +255,12 @@ class Scene {
   async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
     // For training all is taken that a home has; production is given what was queued for it.
     if (args[0] === 'push' && this.#origin(name) === ORIGIN)
-      for (const { find } of entriesOf(this.#home(name))) this.#asked.get(find)?.services.add(ORIGIN);
+      for (const { find } of this.#entries(name)) this.#asked.get(find)?.services.add(ORIGIN);
     const { killedAfter, disk } = trouble;
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
     const killed = killedAfter === undefined ? undefined : { afterLooks: killedAfter };
     const ended = await this.#machine(name).pas(args, env, killed, disk);
+    this.#looked.delete(name);
     this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
     const isExpected = EXPECTED_CODES.includes(ended.code ?? 0) || (disk !== undefined && ended.code === DATABASE_FAILED);
     if (!isExpected) this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
@@ -278,6 +284,7 @@ class Scene {
 
   async take(step: Story['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
+    this.#looked.clear();
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
@@ -373,7 +380,7 @@ class Scene {
         // Whom it was before, only a home can know that has been there.
         if (
           this.#homes().every((name) =>
-            entriesOf(this.#home(name)).some(({ state, username }) => state === 'accepted' && username === 'archaeologist'),
+            this.#entries(name).some(({ state, username }) => state === 'accepted' && username === 'archaeologist'),
           )
         )
           service.nameAccount('archaeologist', ACCOUNT_IDS.researcher);
@@ -420,7 +427,7 @@ class Scene {
   /** Exit code 0 means sent. */
   #expectNothingLeft(machine: MachineName, account: Account): void {
     const service = this.#origin(machine);
-    const open = entriesOf(this.#home(machine)).filter(
+    const open = this.#entries(machine).filter(
       ({ kind, state, username, ident, service: at }) =>
         (kind === 'import' || ident !== null) && username === account && at === service && OPEN_STATES.includes(state),
     );
@@ -491,7 +498,7 @@ class Scene {
   }
 
   #accountsWithOpen(name: MachineName, service: string): readonly Account[] {
-    const open = entriesOf(this.#home(name)).filter((entry) => entry.service === service && OPEN_STATES.includes(entry.state));
+    const open = this.#entries(name).filter((entry) => entry.service === service && OPEN_STATES.includes(entry.state));
     return ACCOUNTS.filter((account) => open.some(({ username }) => username === account));
   }
 
@@ -508,12 +515,12 @@ class Scene {
   }
 
   #states(): string {
-    return JSON.stringify(this.#homes().map((name) => entriesOf(this.#home(name))));
+    return JSON.stringify(this.#homes().map((name) => this.#entries(name)));
   }
 
   judge(): Outcome {
     const { service, other } = this.#stage;
-    const homes = this.#homes().map((name) => entriesOf(this.#home(name)));
+    const homes = this.#homes().map((name) => this.#entries(name));
     const violations = [service, other].flatMap(({ origin, wasUsed }, index) =>
       index > 0 && !wasUsed()
         ? []
