@@ -209,12 +209,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'too many requests are a refusal',
+    seed: 1,
     file: 'src/pas-api/outcome.ts',
     from: `429: forAll('too-many'),`,
     to: `429: forAll('refused'),`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
+    seed: 85,
     themes: ['a token runs out'],
     file: 'src/pas-api/outcome.ts',
     from: `401: forAll('unauthorised'),`,
@@ -222,6 +224,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'of two numbers the earlier one stays',
+    seed: 34,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `and later.id > entries.id and`,
@@ -229,6 +232,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'attempts are not closed in the journal',
+    seed: 34,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/claims.ts',
     from: `    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
@@ -238,6 +242,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what a killed push was sending is not taken up',
+    seed: 1,
     file: 'src/flows/push/push-due.ts',
     from: `for (const entry of recoverInterrupted(outbox)) {`,
     to: `for (const entry of entriesInState(outbox, 'accepted')) {`,
