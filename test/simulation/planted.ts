@@ -249,6 +249,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is absent is given up',
+    seed: 19,
     file: 'src/flows/reconcile/reconcile-entries.ts',
     from: `applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `applySettlement(outbox, entry, { state: 'refused', reason: verdict.reason, issues: [] });`,
@@ -268,6 +269,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'any record of the account is the find',
+    seed: 592,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/judge-doubt.ts',
     from: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) &&`,
@@ -275,6 +277,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the time of a record does not matter',
+    seed: 304,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;`,

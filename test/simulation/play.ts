@@ -41,8 +41,8 @@ const QUIET_TURNS = 5;
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
-  /** Which a profile may be pointed at. */
-  readonly other: Service;
+  /** Which a profile may be pointed at, from the first story on that tells of it. */
+  other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
 };
@@ -92,7 +92,6 @@ const EVERYTHING: Story = {
 export async function openStage(folder: string): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
-  const other = await openService(OTHER_ORIGIN, time);
   const network = new Network(time, [service], seededRandom(1));
   const templates = new Map<MachineName, Machine>();
   for (const name of MACHINES) {
@@ -101,7 +100,7 @@ export async function openStage(folder: string): Promise<Stage> {
     await furnish(machine, time);
     templates.set(name, machine);
   }
-  const stage = { time, service, other, folder, templates };
+  const stage = { time, service, other: undefined, folder, templates };
   time.patienceMs = 20;
   await play(stage, EVERYTHING);
   time.patienceMs = 0;
@@ -125,6 +124,7 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
 
 /** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
 export async function play(stage: Stage, story: Story): Promise<Outcome> {
+  if (story.steps.some(({ kind }) => kind === 'point')) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
   const scene = new Scene(stage, story);
   try {
     for (const step of story.steps) await scene.take(step);
@@ -174,9 +174,9 @@ class Scene {
     this.#stage = stage;
     time.beginAt(START_MS);
     service.renew();
-    if (other.wasUsed()) other.renew();
+    if (other?.wasUsed() === true) other.renew();
     const random = seededRandom(seed ^ 0x5eed);
-    this.#network = new Network(time, [service, other], random);
+    this.#network = new Network(time, other === undefined ? [service] : [service, other], random);
     this.#network.onEvent = (text) => this.#note(text);
     this.#folder = mkdtempSync(join(folder, 'story-'));
     this.#machines = new Map(
@@ -521,20 +521,19 @@ class Scene {
   judge(): Outcome {
     const { service, other } = this.#stage;
     const homes = this.#homes().map((name) => this.#entries(name));
-    const violations = [service, other].flatMap(({ origin, wasUsed }, index) =>
-      index > 0 && !wasUsed()
-        ? []
-        : judge({
-            service: origin,
-            records: recordsOf(index === 0 ? service : other, PROJECT),
-            homes,
-            asked: [...this.#asked.values()],
-            sentForAll: this.#sentForAll,
-            curated: this.#curated,
-            wasCopied: this.#wasCopied,
-            wereClocksSet: this.#wereClocksSet,
-            wasPutBack: this.#wasPutBack,
-          }),
+    const used = other?.wasUsed() === true ? [service, other] : [service];
+    const violations = used.flatMap((each) =>
+      judge({
+        service: each.origin,
+        records: recordsOf(each, PROJECT),
+        homes,
+        asked: [...this.#asked.values()],
+        sentForAll: this.#sentForAll,
+        curated: this.#curated,
+        wasCopied: this.#wasCopied,
+        wereClocksSet: this.#wereClocksSet,
+        wasPutBack: this.#wasPutBack,
+      }),
     );
     const all = homes.flat();
     return {
