@@ -22,7 +22,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
-    seed: 110,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'import') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
@@ -50,7 +49,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is still under way is called absent',
-    seed: 110,
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (nowMs <= settledMs) {`,
     to: `if (nowMs <= settledMs - 1e9) {`,
@@ -311,6 +309,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a push ends with what it found out',
+    seed: 63,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/flows/push/push-to-end.ts',
     from: `if (again.length === 0) return namingRest(given, sender, result);`,
@@ -318,6 +317,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held by an attempt that ended just now',
+    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `+ settleMs + MARGIN_MS - last.serverDateAt;`,
