@@ -325,6 +325,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a clock that ran ahead holds finds for ever',
+    seed: 17,
     themes: ['a clock is put right'],
     file: 'src/outbox/claims.ts',
     from: `and (not_before_at > :now + :longestMs or updated_at > :now)`,
@@ -339,6 +340,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a gap holds nothing that is added',
+    seed: 73,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/outbox/gaps.ts',
     from: `sql('insert into gaps (service_id, project, from_at, until_at, username) values (?, ?, ?, ?, ?)').run(`,
@@ -346,6 +348,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the place in the outbox names no process',
+    seed: 1,
     themes: ['many finds and photographs, and a push that is killed among them'],
     file: 'src/outbox/lease.ts',
     from: `processMark: \`\${boot}:\${start}:\${nameSpace}\`,`,
@@ -380,6 +383,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'two spellings of an address are two services',
+    seed: 191,
     themes: ['a service is spelt in another way'],
     file: 'src/base/address.ts',
     from: `const host = hostname.replace(/\\.+$/, '');`,
@@ -387,6 +391,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token is kept for a user name, wherever that is',
+    seed: 23,
     themes: ['a profile is pointed at another service'],
     file: 'src/context/open-service.ts',
     from: `  return ownerOf({ baseUrl, username });`,
@@ -394,6 +399,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is queued for one service is sent to another',
+    seed: 305,
     themes: ['a profile is pointed at another service'],
     file: 'src/outbox/claims.ts',
     from: `const MAY_BE_SENT = \`service_id = :serviceId and state`,
@@ -408,6 +414,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an identifier that is given a second time belongs to two finds',
+    seed: 24,
     themes: ['a service is put back from its backup'],
     file: 'src/flows/reconcile/change-owner.ts',
     from: `if (owner === undefined || owner.id === id) return undefined;`,
@@ -422,6 +429,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a copy that another one has overtaken is taken for the newest',
+    seed: 8,
     themes: ['a home is copied on its machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';`,
@@ -429,6 +437,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt of unknown end is forgotten',
+    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `return endedAt === null || outcome === 'uncertain' || outcome === 'lost';`,
