@@ -1,6 +1,5 @@
 import { defineConfig } from 'vitest/config';
 import { countBlocks } from './test/fuzz/instrument.ts';
-import { PLANTED, plant } from './test/simulation/planted.ts';
 
 /** Ends only what hangs, also where the machine is busy with other things: no test is about how long it takes itself. */
 const LIMIT_MS = 300_000;
@@ -35,7 +34,6 @@ export default defineConfig({
             'test/endurance/**',
             'test/chaos/**',
             'test/stories/**',
-            'test/simulation/**',
             'test/fuzz/**',
             'test/disk/**',
             'test/jitter/**',
@@ -53,11 +51,6 @@ export default defineConfig({
       { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Random ways of the protocol's model, gone by the outbox itself; `npm test` goes some of them.
       { test: { ...shared, name: 'model', include: ['test/model/replay.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // The whole program in simulated time.
-      {
-        plugins: [withFault(process.env['SIMULATION_PLANTED'])],
-        test: { ...shared, name: 'simulation', include: ['test/simulation/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 },
-      },
       // Bytes that are made of others, guided by the code that they reach.
       {
         plugins: [countBlocks()],
@@ -87,14 +80,3 @@ export default defineConfig({
     ],
   },
 });
-
-/** Loads the sources with one of the faults that the simulation must find, if one is named. */
-function withFault(name: string | undefined) {
-  const fault = PLANTED.find((each) => each.name === name);
-  return {
-    name: 'planted-fault',
-    enforce: 'pre' as const,
-    transform: (text: string, id: string) =>
-      fault !== undefined && id.endsWith(`/${fault.file}`) ? plant(fault, text) : undefined,
-  };
-}

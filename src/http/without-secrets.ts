@@ -12,10 +12,10 @@ const LOOKED_FOR_CHARACTERS = 40;
  * @param words passwords, which may be a word of a find: they are struck out where an answer says that something failed
  */
 export function discreet(secrets: readonly string[], send: Exchange, words: readonly string[] = []): Exchange {
-  const [strike, strikeAll] = [striking(secrets), striking([...secrets, ...words])];
+  const strike = striking(secrets);
   return async (request) => {
     const response = await send(request);
-    return response.status === 200 || response.status === 201 ? strike(response) : strikeAll(response);
+    return response.status === 200 || response.status === 201 ? strike(response) : striking([...secrets, ...words])(response);
   };
 }
 
@@ -40,8 +40,22 @@ function strikingBytes(secrets: readonly string[]): ((text: string) => string) |
     .filter(({ length }) => length >= LEAST_CHARACTERS)
     .flatMap((secret) => [secret.normalize('NFC'), secret.normalize('NFD')]);
   if (told.length === 0) return undefined;
-  const spelt = new RegExp([...new Set(told)].map(patternOf).join('|'), 'g');
+  const spelt = patternOfAll([...new Set(told)]);
   return (text) => text.replace(spelt, MASK);
+}
+
+/** A command has a password and a token, and asks with them again and again. */
+const KEPT_PATTERNS = 4;
+const patterns = new Map<string, RegExp>();
+
+/** To make one takes longer than most answers do, so the latest are kept. */
+function patternOfAll(secrets: readonly string[]): RegExp {
+  const key = secrets.join('\0');
+  const pattern = patterns.get(key) ?? new RegExp(secrets.map(patternOf).join('|'), 'g');
+  patterns.delete(key);
+  patterns.set(key, pattern);
+  for (const oldest of [...patterns.keys()].slice(0, -KEPT_PATTERNS)) patterns.delete(oldest);
+  return pattern;
 }
 
 /** The same for a text. */

@@ -62,7 +62,11 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
     const schema = withInputs(imports, () => XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document goes last.
     held.unshift(schema);
-    return makeValidator(schema, held, [main, ...imports].map(targetNamespaceOf));
+    let namespaces: readonly string[] | undefined;
+    return makeValidator(schema, held, () => {
+      namespaces ??= [main, ...imports].map(targetNamespaceOf);
+      return namespaces;
+    });
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
@@ -84,7 +88,11 @@ export function fillPlaceholders(template: Buffer, values: Readonly<Record<strin
   return Buffer.from(filled, 'utf8');
 }
 
-function makeValidator(schema: XsdValidator, held: readonly { dispose(): void }[], namespaces: readonly string[]): Validator {
+function makeValidator(
+  schema: XsdValidator,
+  held: readonly { dispose(): void }[],
+  namespaces: () => readonly string[],
+): Validator {
   let disposed = false;
   return {
     validate(document) {
@@ -100,7 +108,7 @@ function makeValidator(schema: XsdValidator, held: readonly { dispose(): void }[
   };
 }
 
-function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: readonly string[]): Validation {
+function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () => readonly string[]): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     const message = msg`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
@@ -127,13 +135,17 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: reado
   }
 }
 
-/** @throws the error itself where it is not the library's list of faults */
-function violationsOf(error: unknown, namespaces: readonly string[]): SchemaViolation[] {
+/**
+ * @param namespaces that the schemas define: looked up where there is a fault, since most documents have none
+ * @throws the error itself where it is not the library's list of faults
+ */
+function violationsOf(error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
   if (!(error instanceof XmlLibError)) throw error;
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
+  const own = namespaces();
   return error.details.map((detail) => {
     const words = detail.message.trim().replace(PARSER_ADVICE, '');
-    const message = namespaces.reduce(
+    const message = own.reduce(
       (text, namespace) => text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
       words,
     );

@@ -1,56 +1,75 @@
-// npm run simulate:planted -- [--seeds N] [--jobs J] [--known]: looks for each planted fault in so many stories, and says in which it
-// was found. `--known`: only in the story in which it was found before, for those that were.
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--write]: looks for each planted fault in so many stories,
+// of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the story in which it was found
+// before. `--missing`: only those that have no such story. `--write`: keeps these stories in planted.ts.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { build, buildWith, plantedFaults, playStories } from './players.mjs';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '1000' },
+    seeds: { type: 'string', default: '10000' },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    only: { type: 'string', default: '' },
     known: { type: 'boolean', default: false },
+    missing: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
+/** Where no theme is named, all tell of it: fewer are looked through. */
+const OF_ALL = 300;
 
-// Node reads no TypeScript before version 22.18.
-const source = readFileSync(new URL('planted.ts', import.meta.url), 'utf8');
-const rows = [...source.matchAll(/^ {4}name: '(.*)',\n(?: {4}seed: (\d+),\n)?/gm)].map(([, name = '', seed]) => ({ name, seed }));
-const PLANTED = values.known ? rows.filter(({ seed }) => seed !== undefined) : rows;
-const left = [...PLANTED];
-let missed = 0;
+build();
+const { PLANTED, plant } = await plantedFaults();
+const rows = PLANTED.filter(
+  ({ name, seed }) =>
+    name.includes(values.only) && (!values.known || seed !== undefined) && !(values.missing && seed !== undefined),
+);
+const left = [...rows];
+/** @type {Map<string, import('./players.mjs').Found>} */
+const finds = new Map();
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-process.stdout.write(`${PLANTED.length - missed} of ${PLANTED.length} planted faults were found\n`);
-process.exitCode = missed === 0 ? 0 : 1;
+process.stdout.write(`\n| fault | story | steps |\n|---|---|---|\n`);
+for (const { name } of rows) {
+  const found = finds.get(name);
+  process.stdout.write(`| ${name} | ${found?.seed ?? 'none'} | ${found?.steps ?? ''} |\n`);
+}
+process.stdout.write(`${finds.size} of ${rows.length} planted faults were found\n`);
+process.exitCode = finds.size === rows.length ? 0 : 1;
 
 async function work() {
   for (let row = left.shift(); row !== undefined; row = left.shift()) {
-    const { name } = row;
-    const found = await find(row);
-    if (found === undefined) missed += 1;
+    const { name, file } = row;
+    const folder = buildWith(file, plant(row, readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')));
+    const found = await lookFor(row, folder);
+    if (found !== undefined) finds.set(name, found);
+    if (found !== undefined && values.write) keep(name, found.seed);
     process.stdout.write(
       found === undefined
         ? `NOT FOUND in ${values.known ? `story ${row.seed}` : `${values.seeds} stories`}: ${name}\n`
-        : `seed ${found.seed}, ${found.steps} steps: ${name} (${found.violation})\n`,
+        : `story ${found.seed}, ${found.steps} steps: ${name} (${found.violation.slice(0, 150)})\n`,
     );
   }
 }
 
 /**
- * @param {{ name: string, seed?: string }} row
- * @returns {Promise<{ seed: number, steps: number, violation: string } | undefined>}
+ * @param {import('./players.mjs').Planted} row
+ * @param {string} folder
  */
-async function find({ name, seed }) {
-  const told = values.known ? { SIMULATION_FROM: seed, SIMULATION_SEEDS: '1' } : { SIMULATION_SEEDS: values.seeds };
-  const env = { ...process.env, SIMULATION_PLANTED: name, ...told };
-  const child = spawn('npx', ['vitest', 'run', '--project', 'simulation', 'test/simulation/simulation.test.ts'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env,
-  });
-  let found;
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('found: ')) found = JSON.parse(line.slice('found: '.length));
-  }
-  return found;
+async function lookFor({ seed = 1, themes }, folder) {
+  const how = { jobs: 1, folder };
+  if (values.known) return playStories(seed, 1, how);
+  if (themes !== undefined) return playStories(1, Number(values.seeds), { ...how, themes });
+  return playStories(1, Math.min(OF_ALL, Number(values.seeds)), how);
+}
+
+/**
+ * @param {string} name
+ * @param {number} seed
+ */
+function keep(name, seed) {
+  const path = new URL('planted.ts', import.meta.url);
+  const begin = `    name: '${name}',\n`;
+  const [before = '', after = ''] = readFileSync(path, 'utf8').split(begin);
+  writeFileSync(path, `${before}${begin}    seed: ${seed},\n${after.replace(/^ {4}seed: \d+,\n/, '')}`);
 }

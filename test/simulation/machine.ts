@@ -6,7 +6,9 @@ import type { World } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
 import type { ProcessTable } from '../../src/outbox/process-table.ts';
 import type { Random } from '../chaos/random.ts';
+import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
+import type { DiskFault } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** `code` is null where it was killed. */
@@ -56,7 +58,7 @@ export class Machine {
    * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on disk then is what the next one
    * finds, and nothing that it does afterwards is seen by anybody.
    */
-  async pas(args: readonly string[], env: Readonly<Record<string, string>>, killed?: Killed): Promise<Ended> {
+  async pas(args: readonly string[], env: Readonly<Record<string, string>>, killed?: Killed, disk?: DiskFault): Promise<Ended> {
     const pid = nextPid();
     const state = { alive: true, looks: 0 };
     const said = { stdout: collected(), stderr: collected() };
@@ -125,11 +127,12 @@ export class Machine {
       },
     };
     const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
+    const mend = disk === undefined ? undefined : breakDisk(this.folder, disk);
     const run = main([...args], world).then(
       (code): Ended => ({ code, stdout: said.stdout.text(), stderr: said.stderr.text() }),
       (thrown: unknown): Ended => ({ code: 1, stdout: said.stdout.text(), stderr: String(thrown) }),
     );
-    const result = await Promise.race([run, death]);
+    const result = await Promise.race([run, death]).finally(mend);
     this.#running.delete(pid);
     if (result.code === null)
       for (const signal of SIGNALS)

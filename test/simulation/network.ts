@@ -22,6 +22,10 @@ export const FATES = [
   'closed',
   /** A change of a record whose answer is lost, and that a proxy sends again later. */
   'repeated',
+  /** Its head arrives, and then the line is lost. */
+  'answer-cut',
+  /** It comes drop by drop, in the end perhaps too late. */
+  'drips',
 ] as const;
 export type Fate = (typeof FATES)[number];
 
@@ -48,18 +52,22 @@ export class Network {
   readonly #time: VirtualTime;
   readonly #services: ReadonlyMap<string, Service>;
   readonly #random: Random;
+  /** By each token, the service that gave it. */
+  readonly #tokens = new Map<string, Service>();
   weather: Weather = { fateOf: () => 'arrives' };
+  /** What went to a service that must not see it. */
+  readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
 
   constructor(time: VirtualTime, services: readonly Service[], random: Random) {
     this.#time = time;
-    this.#services = new Map(services.map((service) => [new URL(service.origin).host, service]));
+    this.#services = new Map(services.map((service) => [new URL(service.origin).hostname, service]));
     this.#random = random;
   }
 
   /** As {@link Exchange}; a departure that was refused by the caller leaves nothing. */
   async send(request: HttpRequest, from: Sender): Promise<HttpResponse> {
-    const service = this.#services.get(new URL(request.url).host);
+    const service = this.#services.get(new URL(request.url).hostname.replace(/\.$/, ''));
     if (service === undefined) throw new NoAnswerError('connect', false, 'there is no such host');
     await this.#time.sleep(this.#random.between(0, 3));
     if (!from.isAlive()) return never();
@@ -77,6 +85,8 @@ export class Network {
     this.departures.push({ atMs: this.#time.nowMs, url: request.url, from: from.name });
     const fate = this.weather.fateOf(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
+    const giver = this.#tokens.get(request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '');
+    if (giver !== undefined && giver !== service) this.betrayed.push(`a token of ${giver.origin} went to ${service.origin}`);
     const body = await bytesOf(opened);
     const answer = this.#carry(service, { ...arrival, body }, fate);
     return this.#within(
@@ -92,7 +102,10 @@ export class Network {
   async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
     const take = async (afterMs: number): Promise<HttpResponse> => {
       await this.#time.sleep(afterMs);
-      return service.take(arrival);
+      const said = await service.take(arrival);
+      if (new URL(arrival.url).pathname === '/api/token-auth/' && said.status === 200)
+        this.#tokens.set(JSON.parse(said.body.toString()).token, service);
+      return said;
     };
     const wayMs = this.#random.between(1, 20);
     switch (fate) {
@@ -113,6 +126,15 @@ export class Network {
       case 'slow-answer': {
         const said = await take(wayMs);
         await this.#time.sleep(this.#random.between(500, 40_000));
+        return said;
+      }
+      case 'answer-cut': {
+        const head = await take(wayMs);
+        throw new NoAnswerError('body', true, 'the answer was cut', { head });
+      }
+      case 'drips': {
+        const said = await take(wayMs);
+        await this.#time.sleep(this.#random.between(20_000, 200_000));
         return said;
       }
       case 'bad-gateway-after':

@@ -1,6 +1,45 @@
 // npm run simulate -- --seeds N --from S [--jobs J]
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { playInParts } from '../support/play-in-parts.mjs';
+import { parseArgs } from 'node:util';
+import { build, playStories } from './players.mjs';
 
-// A story waits for nothing.
-await playInParts('simulation', 'seeds', 200, availableParallelism());
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
+    // A story waits for nothing.
+    jobs: { type: 'string', default: String(availableParallelism()) },
+  },
+});
+const [seeds, from, jobs] = [Number(values.seeds), Number(values.from), Number(values.jobs)];
+const TOLD_EVERY = 1000;
+
+build();
+const begun = performance.now();
+const tally = { stories: 0, steps: 0, sent: 0, left: 0 };
+let usedMs = 0;
+/** @type {Map<number, string>} */
+const digests = new Map();
+const found = await playStories(from, seeds, { jobs }, ({ stories, steps, sent, left, digest, processorMs }, first) => {
+  const before = tally.stories;
+  tally.stories += stories;
+  tally.steps += steps;
+  tally.sent += sent;
+  tally.left += left;
+  usedMs += processorMs;
+  digests.set(first, digest);
+  if (Math.floor(tally.stories / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
+});
+if (found !== undefined) process.stdout.write(`${found.text}\n\n`);
+// What happened in all of them, in the order of their seeds: the same on every machine.
+const ordered = [...digests].sort(([one], [other]) => one - other).map(([, digest]) => digest);
+const digest = createHash('sha256').update(ordered.join('\n')).digest('hex').slice(0, 16);
+process.stdout.write(`${toldSoFar()}; traces ${digest}\n`);
+process.stdout.write(`simulation: ${JSON.stringify({ from, ...tally, violations: found === undefined ? 0 : 1 })}\n`);
+process.exitCode = found === undefined ? 0 : 1;
+
+function toldSoFar() {
+  const seconds = (performance.now() - begun) / 1000;
+  return `${tally.stories} stories from seed ${from} in ${seconds.toFixed(1)} s, ${(tally.stories / seconds).toFixed(1)} a second, ${(usedMs / tally.stories).toFixed(1)} ms of processor time each`;
+}

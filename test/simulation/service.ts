@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { addressesOf } from '../../mock-server/addresses.ts';
+import { FIND_CHILDREN, inOrder } from '../../mock-server/child-order.ts';
+import { historyEntry } from '../../mock-server/history.ts';
 import type { MockServerOptions } from '../../mock-server/options.ts';
+import { listOf } from '../../mock-server/records/record.ts';
 import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state.ts';
 import type { HttpResponse } from '../../src/http/exchange.ts';
@@ -21,11 +24,68 @@ export type Service = {
   readonly origin: string;
   readonly mock: Awaited<ReturnType<typeof createMock>>;
   take(arrival: Arrival): Promise<HttpResponse>;
+  /** Whether anything reached it since it was last made anew. */
+  wasUsed(): boolean;
+  renew(): void;
+  /** Makes a backup. */
+  keep(): void;
+  /** Is as it was when it was kept. @returns whether it was */
+  putBack(): boolean;
+  /** Whom a user name signs in. */
+  nameAccount(username: string, user: string): void;
 };
 
 export async function openService(origin: string, time: VirtualTime, options: MockServerOptions = {}): Promise<Service> {
   const mock = await createMock(options, addressesOf(origin), { time: { now: () => time.nowMs, sleep: (ms) => time.rest(ms) } });
-  return { origin, mock, take: (arrival) => time.work(() => answered(mock, arrival)) };
+  const { archive, database, harvestIndex } = mock;
+  const state = { used: true, kept: false };
+  return {
+    origin,
+    mock,
+    take: (arrival) => {
+      state.used = true;
+      return time.work(() => answered(mock, arrival));
+    },
+    wasUsed: () => state.used,
+    renew: () => {
+      if (state.kept) database.exec('release kept');
+      mock.reset();
+      state.used = false;
+      state.kept = false;
+    },
+    keep: () => {
+      if (!state.kept) database.exec('savepoint kept');
+      state.kept = true;
+    },
+    putBack: () => {
+      if (!state.kept) return false;
+      database.exec('rollback to kept');
+      harvestIndex.clear();
+      // What was reckoned from it is so no more.
+      archive.insertRows([], new Set(['samostatny_nalez']));
+      return true;
+    },
+    nameAccount: (username, user) => {
+      const { changes } = database
+        .prepare('update accounts set user = ? where username = ? and user <> ?')
+        .run(user, username, user);
+      if (changes > 0) database.prepare('delete from tokens').run();
+    },
+  };
+}
+
+/** As somebody at the service does it. */
+export function changeRecord({ mock }: Service, ident: string, does: 'number' | 'correction' | 'deletion', value: string): void {
+  const { archive, clock, counters } = mock;
+  const record = archive.live('samostatny_nalez', ident);
+  if (record === undefined) return;
+  if (does === 'deletion') {
+    archive.remove(ident);
+    return;
+  }
+  const changes = does === 'number' ? { evidencni_cislo: value } : { lokalizace: value, hloubka: '12', pocet: value };
+  const historie = [...listOf(record.body['historie']), historyEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
+  archive.put({ entity: 'samostatny_nalez', body: inOrder({ ...record.body, ...changes, historie }, FIND_CHILDREN) });
 }
 
 function answered(mock: Service['mock'], { method, url, headers, body, address }: Arrival): Promise<HttpResponse> {
@@ -59,17 +119,19 @@ export type ServiceRecord = {
   readonly maker: string;
   /** SHA-512 of its photographs. */
   readonly digests: readonly string[];
+  readonly isDeleted: boolean;
+  readonly madeMs: number;
 };
 
-/** All finds that were made in a project, as the service has them. */
+/** All finds that were made in a project, as the service has them, also those that were deleted. */
 export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): ServiceRecord[] {
   const rows = mock.database
-    .prepare(
-      `select ident, creator, body from records where project = ? and deleted = 0 and entity = 'samostatny_nalez' order by ident`,
-    )
-    .all(project) as { ident: string; creator: string; body: string }[];
-  return rows.map(({ ident, creator, body }) => ({
+    .prepare(`select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`)
+    .all(project) as { ident: string; creator: string; body: string; deleted: number }[];
+  return rows.map(({ ident, creator, body, deleted }) => ({
     ident,
+    isDeleted: deleted === 1,
+    madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
     maker: creator,
     note: textIn(body, 'poznamka'),
     number: textIn(body, 'evidencni_cislo'),

@@ -34,6 +34,12 @@ function* calmed({ seed, steps }: Story): Generator<Story> {
 function* calmerSteps(step: Step): Generator<Step> {
   if ('fates' in step)
     for (let nth = 0; nth < step.fates.length; nth += 1) yield { ...step, fates: step.fates.toSpliced(nth, 1) };
+  if ('writes' in step && step.writes !== undefined)
+    for (let nth = 0; nth < step.writes.length; nth += 1) yield { ...step, writes: step.writes.toSpliced(nth, 1) };
+  if ('disk' in step && step.disk !== undefined) {
+    const { disk: _disk, ...unharmed } = step;
+    yield unharmed;
+  }
   if ('killedAfter' in step && step.killedAfter !== undefined) {
     const { killedAfter: _killedAfter, ...unharmed } = step;
     yield unharmed;

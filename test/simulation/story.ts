@@ -1,15 +1,35 @@
 import { type Random, seededRandom } from '../chaos/random.ts';
 import { FATES, type Fate } from './network.ts';
+import { THEMES, type Theme } from './themes.ts';
 
-export const ACCOUNTS = ['archaeologist', 'researcher'] as const;
+/** Three people: two enter finds, and the third may give a number to each of them. */
+export const ACCOUNTS = ['archaeologist', 'researcher', 'archivist'] as const;
 export type Account = (typeof ACCOUNTS)[number];
 export const MACHINES = ['laptop', 'office'] as const;
-export type MachineName = (typeof MACHINES)[number];
+/** Where finds are kept: the home of each machine, and a second one on the laptop, which is there once it was copied. */
+export const HOMES = [...MACHINES, 'second'] as const;
+export type MachineName = (typeof HOMES)[number];
 
 export type PlannedFind = { readonly id: string; readonly note: string; readonly longitude: string };
 
 /** By the number of the request in its command; requests that are not named arrive. */
 export type Fates = readonly (readonly [nth: number, fate: Fate])[];
+
+/** From the n-th write of a command to its disk on, nothing more is written, or nothing more can be. */
+export type DiskFault = { readonly afterWrites: number; readonly kind: 'full' | 'broken' };
+
+export type Sync = {
+  readonly kind: 'push' | 'reconcile' | 'pull';
+  readonly machine: MachineName;
+  readonly account: Account;
+  readonly fates: Fates;
+  /** By the number of the find, photograph or number that is sent. */
+  readonly writes?: Fates;
+  readonly killedAfter?: number;
+  readonly disk?: DiskFault;
+  /** Also what others have queued. */
+  readonly anyAccount?: true;
+};
 
 /** One thing that happens. A story is data, so that it can be cut down to what matters. */
 export type Step =
@@ -17,32 +37,67 @@ export type Step =
   /** Somebody imports the table that the find stood in once more. */
   | { readonly kind: 'import-again'; readonly machine: MachineName; readonly find: string }
   | { readonly kind: 'photo'; readonly machine: MachineName; readonly find: string; readonly shade: number }
-  | { readonly kind: 'number'; readonly machine: MachineName; readonly find: string; readonly value: string }
+  /** The photograph's file is another one now: what was queued is what it was. */
+  | { readonly kind: 'photo-changed'; readonly machine: MachineName; readonly shade: number }
   | {
-      readonly kind: 'push' | 'reconcile' | 'pull';
+      readonly kind: 'number';
       readonly machine: MachineName;
-      readonly account: Account;
-      readonly fates: Fates;
-      readonly killedAfter?: number;
+      readonly find: string;
+      readonly value: string;
+      readonly account?: Account;
     }
-  | { readonly kind: 'two-pushes'; readonly machine: MachineName; readonly fates: Fates; readonly apartMs: number }
+  | Sync
+  | {
+      readonly kind: 'two-pushes';
+      readonly machine: MachineName;
+      readonly fates: Fates;
+      readonly apartMs: number;
+      /** One person at two windows, and not two. */
+      readonly alone?: true;
+    }
   /** Two people with one account, at two places: the service throttles them. */
-  | { readonly kind: 'both-push'; readonly fates: Fates; readonly apartMs: number }
+  | {
+      readonly kind: 'both-push';
+      readonly fates: Fates;
+      readonly apartMs: number;
+      readonly second?: MachineName;
+      readonly account?: Account;
+    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */
   | { readonly kind: 'put-copy-back'; readonly machine: MachineName; readonly withLog: boolean }
   | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
   | { readonly kind: 'by-hand'; readonly find: string }
+  /** Somebody at the service sets a record's number, corrects it, or deletes it. */
+  | {
+      readonly kind: 'curator';
+      readonly find: string;
+      readonly does: 'number' | 'correction' | 'deletion';
+      readonly value: string;
+    }
+  /** How long the service takes a token. */
+  | { readonly kind: 'tokens'; readonly lastMs: number }
+  /** How long the service takes to save a find, while others come. */
+  | { readonly kind: 'saving'; readonly takesMs: number }
+  | { readonly kind: 'keep-service' }
+  /** The service is as it was when it was kept: it gives identifiers a second time. */
+  | { readonly kind: 'put-service-back' }
+  /** All profiles of a home name another service from now on, perhaps in another spelling. */
+  | { readonly kind: 'point'; readonly machine: MachineName; readonly to: string }
+  /** The service takes the archaeologist's user name for another person. */
+  | { readonly kind: 'other-account' }
   | { readonly kind: 'clock'; readonly machine: MachineName | 'service'; readonly byMs: number }
   | { readonly kind: 'index'; readonly delayMs: number };
 
-export type Story = { readonly seed: number; readonly steps: readonly Step[] };
+/** `theme`: what it is about, where it was told on purpose. */
+export type Story = { readonly seed: number; readonly theme?: string; readonly steps: readonly Step[] };
 
 /** How much of each thing a story has, drawn once for each, so that stories differ in kind and not only in detail. */
 type Mood = {
   readonly trouble: number;
   readonly kills: number;
+  readonly disks: number;
   readonly copies: number;
   readonly clocks: number;
   readonly hands: number;
@@ -56,6 +111,7 @@ export function tellStory(seed: number): Story {
   const mood: Mood = {
     trouble: some(0.8, 0.5),
     kills: some(0.6, 0.6),
+    disks: some(0.3, 0.4),
     copies: some(0.45, 0.6),
     clocks: some(0.3, 0.5),
     hands: some(0.3, 0.5),
@@ -63,16 +119,20 @@ export function tellStory(seed: number): Story {
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
   const length = random.between(2, 12);
-  if (random.chance(0.6)) {
-    // What is rare by itself is told on purpose, with whatever else happens between.
-    for (const step of random.pick(THEMES)(random, finds))
-      steps.push(...(random.chance(0.2) ? nextSteps(random, mood, finds) : []), step);
-  } else while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  // What is rare by itself is told on purpose, with whatever else happens between.
+  const theme = random.chance(0.75) ? random.pick(Object.keys(THEMES)) : undefined;
+  if (theme === undefined) while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  else {
+    const { tell, alone } = THEMES[theme] as Theme;
+    const between = alone === true || random.chance(0.4) ? 0 : 0.25;
+    for (const step of tell(random, finds)) steps.push(...(random.chance(between) ? nextSteps(random, mood, finds) : []), step);
+    if (alone === true) return { seed, theme, steps };
+  }
   if (random.chance(0.5)) steps.push(...laterOn(random));
-  return { seed, steps };
+  return { seed, ...(theme === undefined ? {} : { theme }), steps };
 }
 
-function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step[] {
+export function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step[] {
   const made = Array.from({ length: random.between(1, 3) }, () => {
     const id = `F-${finds.length + 1}`;
     // Some finds are the same as another one in all that is said of them.
@@ -91,105 +151,9 @@ function importing(random: Random, finds: PlannedFind[], machine: MachineName): 
   return [{ kind: 'import', machine, account, finds: made }, ...changes];
 }
 
-function numberOf(random: Random): string {
+export function numberOf(random: Random): string {
   return `N-${random.between(1, 9999)}`;
 }
-
-type Theme = (random: Random, finds: PlannedFind[]) => Step[];
-
-const pushing = (machine: MachineName, account: Account = 'archaeologist', fates: Fates = []): Step => ({
-  kind: 'push',
-  machine,
-  account,
-  fates,
-});
-const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
-
-/** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
-function doubtful(random: Random): Fates {
-  const fate = (): Fate => random.pick(['answer-lost', 'late', 'unanswered', 'bad-gateway-after', 'lost'] as const);
-  return [1, 2, 3, 4, 5].filter(() => random.chance(0.4)).map((nth) => [nth, fate()] as const);
-}
-
-const THEMES: readonly Theme[] = [
-  // The outbox is put back as it was before a push.
-  (random, finds) => [
-    { kind: 'keep-copy', machine: 'laptop' },
-    ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
-    pushing('laptop'),
-    { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
-    ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
-    pushing('laptop', 'archaeologist', random.chance(0.5) ? [[0, 'lost']] : []),
-    pushing('laptop'),
-  ],
-  // A home goes to another machine, and both push.
-  (random) => {
-    const both = [pushing('laptop', 'archaeologist', doubtful(random)), pushing('office', 'archaeologist', doubtful(random))];
-    return [
-      { kind: 'copy-home', from: 'laptop', to: 'office' },
-      ...(random.chance(0.5) ? both : both.toReversed()),
-      waiting(random, 13, 130),
-      ...both,
-    ];
-  },
-  // A colleague enters what is in doubt.
-  (random, finds) => [
-    pushing('laptop', 'archaeologist', doubtful(random)),
-    waiting(random, 0.1, 1, 5),
-    { kind: 'by-hand', find: random.pick(finds).id },
-    waiting(random, 13, 26, 130),
-    { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
-  ],
-  // A museum changes its mind while a number is under way.
-  (random, finds) => {
-    const find = random.pick(finds).id;
-    const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: numberOf(random) });
-    const troubled = (): Step =>
-      pushing('laptop', 'archaeologist', [
-        [random.between(0, 4), random.pick(['late', 'repeated', 'unanswered', 'lost'] as const)],
-      ]);
-    return [
-      pushing('laptop'),
-      number(),
-      troubled(),
-      number(),
-      ...(random.chance(0.5) ? [number()] : []),
-      pushing('laptop'),
-      waiting(random, 1, 9, 26),
-    ];
-  },
-  // The index is late, and somebody looks early.
-  (random) => [
-    { kind: 'index', delayMs: 8 * MINUTE_MS },
-    pushing(
-      'laptop',
-      'archaeologist',
-      [0, 1, 2, 3].map((nth) => [nth, nth === 0 ? 'arrives' : 'late'] as const),
-    ),
-    waiting(random, 5, 11, 13),
-    pushing('laptop'),
-    waiting(random, 1, 3, 5),
-    { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
-    pushing('laptop'),
-  ],
-  // Somebody else looks for what is in doubt.
-  (random) => [
-    pushing('laptop', 'archaeologist', doubtful(random)),
-    ...(random.chance(0.5) ? [pushing('laptop', 'researcher')] : []),
-    waiting(random, 26, 130),
-    { kind: 'reconcile', machine: 'laptop', account: 'researcher', fates: [] },
-    pushing('laptop'),
-  ],
-  // Many finds and photographs, and a push that is killed among them.
-  (random, finds) => {
-    const many = Array.from({ length: random.between(2, 12) }, () => importing(random, finds, 'laptop')).flat();
-    return [
-      ...many,
-      { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: random.between(0, 60 * many.length) },
-      pushing('laptop'),
-    ];
-  },
-];
 
 /** Somebody looks or pushes when it is too early, or just early enough. */
 function laterOn(random: Random): Step[] {
@@ -214,11 +178,11 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
     const mostMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
     return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * mostMs) }];
   }
-  if (random.chance(mood.hands)) return [{ kind: 'by-hand', find }];
+  if (random.chance(mood.hands)) return [random.chance(0.6) ? { kind: 'by-hand', find } : curating(random, find)];
   const draw = random.next();
   if (draw < 0.14) return importing(random, finds, machine);
   if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
-  if (draw < 0.26) return [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) }];
+  if (draw < 0.26) return photographing(random, machine, find);
   if (draw < 0.36) return [{ kind: 'number', machine, find, value: numberOf(random) }];
   if (draw < 0.46)
     return [
@@ -227,6 +191,7 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
         ms: random.pick([1000, 20_000, 3, 11, 14, 20, 130].map((many) => (many < 1000 ? many * MINUTE_MS : many))),
       },
     ];
+  if (draw < 0.48) return [servicing(random)];
   if (draw < 0.51) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
   if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
@@ -235,7 +200,34 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85) ? 'archaeologist' : 'researcher';
   // A push of one find looks at a clock some ninety times.
   const killedAfter = random.between(0, random.pick([30, 90, 250]));
-  return [{ kind, machine, account, fates, ...(random.chance(mood.kills) ? { killedAfter } : {}) }];
+  const disk: DiskFault = { kind: random.pick(['full', 'broken'] as const), afterWrites: random.between(0, 20) };
+  return [
+    {
+      ...{ kind, machine, account, fates },
+      ...(random.chance(mood.kills) ? { killedAfter } : random.chance(mood.disks) ? { disk } : {}),
+    },
+  ];
+}
+
+/** A photograph whose file is sometimes changed once it is queued. */
+function photographing(random: Random, machine: MachineName, find: string): Step[] {
+  const shade = random.between(0, 40_000);
+  return [
+    { kind: 'photo', machine, find, shade },
+    ...(random.chance(0.3) ? [{ kind: 'photo-changed', machine, shade } as const] : []),
+  ];
+}
+
+export function curating(random: Random, find: string): Step {
+  const does = random.pick(['number', 'correction', 'deletion'] as const);
+  return { kind: 'curator', find, does, value: numberOf(random) };
+}
+
+/** What an operator sets. */
+function servicing(random: Random): Step {
+  return random.chance(0.5)
+    ? { kind: 'tokens', lastMs: random.pick([500, 2000, 20_000, 86_400_000]) }
+    : { kind: 'saving', takesMs: random.pick([0, 200, 700]) };
 }
 
 function copying(random: Random, machine: MachineName): Step[] {

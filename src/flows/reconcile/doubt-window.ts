@@ -14,16 +14,18 @@ type Doubted = {
 
 /** The time in which an entry's attempts may have taken effect, on the server's clock, and by whom. */
 export function windowOf({ outbox, settleMs, user }: Doubted, entry: Entry, now: ServerNow): Window {
-  const moments = momentsOf(outbox, entry, now);
   const firstMs = firstLookMs(outbox, entry, now);
+  const moments = momentsOf(outbox, entry, now);
   // The service's clock may have been wrong at that time as well as this machine's: the later of the two counts.
   const settled = moments.map(({ untilMs, sure, localMs }) =>
     sure ? Math.max(untilMs, Math.min(localMs ?? untilMs, firstMs)) : Math.min(untilMs, firstMs),
   );
+  // What was made long after the first look was made by somebody else.
+  const lastMs = ({ untilMs, unanswered }: Attempted): number => (unanswered ? Math.min(untilMs, firstMs) : untilMs);
   return {
     fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),
-    untilMs: Math.max(...moments.map(({ untilMs }) => untilMs)) + settleMs,
-    answeredMs: Math.max(...moments.map(({ untilMs, ended }) => (ended ? untilMs : untilMs + settleMs))),
+    untilMs: Math.max(...moments.map(lastMs)) + settleMs,
+    answeredMs: Math.max(...moments.map((moment) => (moment.ended ? moment.untilMs : lastMs(moment) + settleMs))),
     settledMs: Math.max(...settled) + settleMs,
     accounts: accountsOf(outbox, entry, user),
   };
@@ -40,13 +42,16 @@ type Attempted = Moment & {
   readonly localMs?: number;
   /** The service itself has answered that it failed: it works on it no longer. */
   readonly ended?: boolean;
+  /** No answer says when it was made. */
+  readonly unanswered?: boolean;
 };
 
 function momentsOf(outbox: ServiceOutbox, entry: Entry, now: ServerNow): Attempted[] {
   const attempts = attemptsOf(outbox, entry.id).map((attempt): Attempted => {
     const { endedAt, outcome, startedAt, status, serverDateAt } = attempt;
     const moment = serverTimeOf(outbox, attempt, now);
-    if (serverDateAt === null || outcome !== 'uncertain') return moment;
+    if (serverDateAt === null) return { ...moment, unanswered: true };
+    if (outcome !== 'uncertain') return moment;
     return { ...moment, localMs: (endedAt ?? startedAt) + now.offsetMs, ended: status === 500 };
   });
   return entry.doubt === null ? attempts : [...attempts, inServerTime(entry.doubt, now)];

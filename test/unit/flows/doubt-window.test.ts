@@ -57,6 +57,22 @@ test('a clock that was days behind at the first look does not shorten the time t
   expect(window(NOON + 20_000).settledMs).toBe(NOON + 5000 + SETTLE);
 });
 
+test('what was made long after the first look was not made by an attempt before it', () => {
+  const { outbox, attempt, look, window } = story();
+  attempt();
+  look(NOON + 5000);
+  const bounds = () => {
+    const { answeredMs, untilMs } = window(NOON + DAY);
+    return [answeredMs, untilMs];
+  };
+  expect(bounds()).toEqual([NOON + 5000 + SETTLE, NOON + 5000 + SETTLE]);
+  // That another find was answered later says no more.
+  const other = queueImport(outbox, 'K-2');
+  const answered = openAttempt(outbox, other.entryId, { method: 'POST', path: '/x', accountId: ACCOUNT_ID });
+  closeAttempt(outbox, answered, { outcome: 'accepted', status: 201, serverDateAt: NOON + DAY / 2, reason: null });
+  expect(bounds()).toEqual([NOON + 5000 + SETTLE, NOON + 5000 + SETTLE]);
+});
+
 test('an attempt that no answer of the service bounds may have been made at any time', () => {
   const { outbox, entry, attempt } = story();
   attempt();

@@ -1,0 +1,88 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { Readable } from 'node:stream';
+
+type Work = (...given: unknown[]) => unknown;
+type Callback = (failed: unknown, ...results: unknown[]) => void;
+
+/**
+ * From here on the files of this process answer at once. Node would ask threads, which answer in an order of their own and let
+ * everybody wait: a story is to be the same on any machine, and its disk is memory.
+ */
+export function answerAtOnce(): void {
+  const own = fs as unknown as Record<string, Work>;
+  const promised = fs.promises as unknown as Record<string, Work>;
+  const atOnce = Object.keys(own).flatMap((name) =>
+    name !== 'exists' && typeof own[`${name}Sync`] === 'function' ? [name] : [],
+  );
+  for (const name of atOnce) {
+    const work = own[`${name}Sync`] as Work;
+    own[name] = (...given) => calledBack(given, work, BESIDE[name]);
+    if (promised[name] !== undefined) promised[name] = async (...given) => work(...given);
+  }
+  promised['open'] = async (...given) => new OpenFile((own['openSync'] as Work)(...given) as number);
+  syncBuiltinESMExports();
+}
+
+/** What these tell beside how many bytes it were. */
+const BESIDE: Readonly<Record<string, number>> = { read: 1, readv: 1, write: 1, writev: 1 };
+
+function calledBack(given: unknown[], work: Work, beside: number | undefined): void {
+  const callback = given.pop() as Callback;
+  try {
+    const result = work(...given);
+    process.nextTick(callback, null, result, ...(beside === undefined ? [] : [given[beside]]));
+  } catch (failed) {
+    process.nextTick(callback, failed);
+  }
+}
+
+/** As {@link fs.promises.FileHandle}, as far as anybody asks. */
+class OpenFile {
+  readonly fd: number;
+
+  constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  async stat(): Promise<fs.Stats> {
+    return fs.fstatSync(this.fd);
+  }
+
+  async read(buffer: Buffer, ...where: number[]): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }> {
+    const [offset = 0, length = buffer.length - offset, position = null] = where;
+    return { bytesRead: fs.readSync(this.fd, buffer, offset, length, position), buffer };
+  }
+
+  async readFile(): Promise<Buffer> {
+    return fs.readFileSync(this.fd);
+  }
+
+  async writeFile(content: string | Buffer): Promise<void> {
+    fs.writeFileSync(this.fd, content);
+  }
+
+  async write(bytes: Buffer, offset?: number, length?: number, position?: number): Promise<{ readonly bytesWritten: number }> {
+    return { bytesWritten: fs.writeSync(this.fd, bytes, offset, length, position) };
+  }
+
+  async truncate(lengthBytes = 0): Promise<void> {
+    fs.ftruncateSync(this.fd, lengthBytes);
+  }
+
+  async sync(): Promise<void> {
+    fs.fsyncSync(this.fd);
+  }
+
+  async datasync(): Promise<void> {
+    fs.fdatasyncSync(this.fd);
+  }
+
+  async close(): Promise<void> {
+    fs.closeSync(this.fd);
+  }
+
+  createReadStream(): Readable {
+    return Readable.from([fs.readFileSync(this.fd)]);
+  }
+}

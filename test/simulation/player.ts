@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { answerAtOnce } from './at-once.ts';
+import { openStage, play, type Stage } from './play.ts';
+import { shrink } from './shrink.ts';
+import { tellStory } from './story.ts';
+
+/** Stories from one seed up to, not including, another one; or only those of them that are told on purpose about one of these themes. */
+type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[] };
+
+/** What came of them. `digest` is of all that happened: the same on any machine. */
+type Played = {
+  readonly stories: number;
+  readonly steps: number;
+  readonly sent: number;
+  readonly left: number;
+  readonly digest: string;
+  readonly processorMs: number;
+  readonly found?: Found;
+};
+
+/** A story that went wrong, cut down; none of the part was played after it. */
+type Found = { readonly seed: number; readonly steps: number; readonly violation: string; readonly text: string };
+
+const PLAYED_TWICE = 20;
+/** A disk of memory flushes at once. */
+const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+async function playPart(stage: Stage, { from, until, themes }: Part): Promise<Played> {
+  const before = process.cpuUsage();
+  const tally = { stories: 0, steps: 0, sent: 0, left: 0 };
+  const all = createHash('sha256');
+  let found: Found | undefined;
+  for (let seed = from; seed < until && found === undefined; seed += 1) {
+    const story = tellStory(seed);
+    if (themes?.includes(story.theme ?? '') === false) continue;
+    const { violations, left, sent, trace } = await play(stage, story);
+    all.update(`${seed}\n${trace.join('\n')}\n`);
+    if (violations.length > 0) found = await cutDown(stage, seed);
+    // One seed is one story, to the last tenth of a millisecond.
+    else if (seed % PLAYED_TWICE === 0 && (await play(stage, story)).trace.join('\n') !== trace.join('\n'))
+      found = {
+        seed,
+        steps: story.steps.length,
+        violation: 'it is another story when it is played again',
+        text: trace.join('\n'),
+      };
+    tally.stories += 1;
+    tally.steps += story.steps.length;
+    tally.sent += sent;
+    tally.left += left;
+  }
+  const { user, system } = process.cpuUsage(before);
+  const played = { ...tally, digest: all.digest('hex'), processorMs: (user + system) / 1000 };
+  return found === undefined ? played : { ...played, found };
+}
+
+async function cutDown(stage: Stage, seed: number): Promise<Found> {
+  const least = await shrink(tellStory(seed), async (smaller) => (await play(stage, smaller)).violations.length > 0);
+  const { violations, trace } = await play(stage, least);
+  const steps = least.steps.map((step) => JSON.stringify(step)).join('\n');
+  const text = `seed ${seed}: ${violations.join('; ')}\n${steps}\n\n${trace.join('\n')}`;
+  return { seed, steps: least.steps.length, violation: violations[0] ?? '', text };
+}
+
+answerAtOnce();
+const folder = mkdtempSync(join(DISK, 'pas-simulation-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+// The mock keeps its photographs there.
+process.env['TMPDIR'] = folder;
+const stage = await openStage(folder);
+process.on('message', async (part: Part) => process.send?.(await playPart(stage, part)));
+process.on('disconnect', () => process.exit());
+process.send?.('ready');

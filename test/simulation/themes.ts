@@ -1,0 +1,399 @@
+import type { Random } from '../chaos/random.ts';
+import type { Fate } from './network.ts';
+import type { Account, Fates, MachineName, PlannedFind, Step, Sync } from './story.ts';
+import { curating, importing, numberOf } from './story.ts';
+
+/** What happens seldom by chance, told on purpose. `alone`: nothing else happens between, which the judge could not tell from a fault. */
+export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
+
+const MINUTE_MS = 60_000;
+const OTHER_SERVICE = 'https://other.test';
+/** One service in other letters. */
+const SPELLINGS = ['https://service.test/', 'https://SERVICE.test', 'https://service.test:443', 'https://service.test.'];
+
+type More = Partial<Sync>;
+
+const pushing = (machine: MachineName = 'laptop', account: Account = 'archaeologist', more: More = {}): Step => ({
+  kind: 'push',
+  machine,
+  account,
+  fates: [],
+  ...more,
+});
+const looking = (machine: MachineName = 'laptop', account: Account = 'archaeologist'): Step => ({
+  kind: 'reconcile',
+  machine,
+  account,
+  fates: [],
+});
+const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
+
+/** Where nobody knows whether it arrived. */
+const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'unanswered', 'bad-gateway-after', 'lost', 'answer-cut'];
+
+/** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
+function doubtful(random: Random): More {
+  return { fates: [1, 2, 3, 4, 5].filter(() => random.chance(0.4)).map((nth) => [nth, random.pick(UNKNOWN)] as const) };
+}
+
+/** The first that are sent meet this, and the others arrive. */
+function meeting(...fates: readonly Fate[]): { readonly writes: Fates } {
+  return { writes: fates.map((fate, nth) => [nth, fate] as const) };
+}
+
+/** Finds with all that may be said of them, as an archaeologist enters them. */
+function entering(random: Random, finds: PlannedFind[], machine: MachineName = 'laptop', least = 1, most = 2): Step {
+  return { kind: 'import', machine, account: 'archaeologist', finds: someFinds(random, finds, least, most) };
+}
+
+function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): PlannedFind[] {
+  return Array.from({ length: random.between(least, most) }, () => {
+    const id = `F-${finds.length + 1}`;
+    const find = { id, note: `story ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
+    finds.push(find);
+    return find;
+  });
+}
+
+const lastOf = (finds: readonly PlannedFind[]): string => finds.at(-1)?.id ?? '';
+
+export const THEMES: Readonly<Record<string, Theme>> = {
+  'an outbox is put back': {
+    tell: (random, finds) => [
+      { kind: 'keep-copy', machine: 'laptop' },
+      ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
+      pushing(),
+      { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
+      ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
+      pushing(),
+    ],
+  },
+  'what the outbox does not know any more is entered again': {
+    tell: (random, finds) => {
+      const known = finds.length;
+      return [
+        pushing(),
+        { kind: 'keep-copy', machine: 'laptop' },
+        entering(random, finds),
+        pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
+        { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
+        { kind: 'index', delayMs: random.pick([0, 3, 12]) * MINUTE_MS },
+        pushing(),
+        { kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' },
+        pushing(),
+        waiting(random, 1, 13, 130),
+        pushing(),
+      ];
+    },
+  },
+  'a home goes to another machine': {
+    tell: (random) => {
+      const both = [pushing('laptop', 'archaeologist', doubtful(random)), pushing('office', 'archaeologist', doubtful(random))];
+      return [
+        { kind: 'copy-home', from: 'laptop', to: 'office' },
+        ...(random.chance(0.5) ? both : both.toReversed()),
+        waiting(random, 13, 130),
+        ...both,
+      ];
+    },
+  },
+  'a home is copied on its machine': {
+    tell: (random, finds) => [
+      pushing(),
+      ...importing(random, finds, 'laptop'),
+      ...Array.from({ length: random.between(0, 4) }, () => entering(random, finds)),
+      { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds) },
+      { kind: 'copy-home', from: 'laptop', to: 'second' },
+      // Once the copy is known for one, both may push.
+      ...(random.chance(0.5)
+        ? [
+            pushing('second'),
+            entering(random, finds, 'second', 2, 4),
+            entering(random, finds, 'laptop', 2, 4),
+            pushing('laptop', 'researcher'),
+          ]
+        : []),
+      ...(random.chance(0.5)
+        ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds) } as const]
+        : []),
+      random.chance(0.8)
+        ? {
+            ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
+            ...(random.chance(0.5) ? { account: 'researcher' as const } : {}),
+          }
+        : pushing('second', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
+      pushing(random.pick(['laptop', 'second'] as const)),
+      waiting(random, 13, 130),
+    ],
+  },
+  'a colleague enters what is in doubt': {
+    tell: (random, finds) => [
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : meeting('lost')),
+      waiting(random, 0.1, 1, 5),
+      { kind: 'by-hand', find: random.pick(finds).id },
+      waiting(random, 13, 26, 130),
+      looking(),
+    ],
+  },
+  'a museum changes its mind while a number is under way': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: numberOf(random) });
+      return [
+        pushing(),
+        number(),
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.8) ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'])) : {},
+        ),
+        number(),
+        ...(random.chance(0.5) ? [number()] : []),
+        pushing(),
+        waiting(random, 1, 9, 26),
+      ];
+    },
+  },
+  'two people give a find a number': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: numberOf(random) });
+      const numbers = [by('archivist'), by('archaeologist')];
+      const cut = [random.pick(['cut', 'lost', 'late', 'arrives'] as const), random.pick(['arrives', 'cut'] as const)];
+      return [
+        pushing(),
+        ...(random.chance(0.5) ? numbers : numbers.toReversed()),
+        pushing('laptop', random.pick(['archivist', 'archaeologist'] as const), { anyAccount: true, ...meeting(...cut) }),
+        ...(random.chance(0.5) ? [by('archivist')] : []),
+        pushing('laptop', 'archivist'),
+        pushing(),
+      ];
+    },
+  },
+  'a curator is at the same record': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const value = numberOf(random);
+      const number = { kind: 'number', machine: 'laptop', find, value } as const;
+      const isEqual = random.chance(0.4);
+      return [
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
+        ...(random.chance(0.7) ? [number] : []),
+        isEqual ? { kind: 'curator', find, does: 'number', value } : curating(random, find),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
+        waiting(random, 26, 130),
+        pushing(),
+      ];
+    },
+  },
+  'the index is late, and somebody looks early': {
+    tell: (random, finds) => [
+      ...(random.chance(0.7) ? [pushing(), waiting(random, 0.1, 9), entering(random, finds, 'laptop', 1, 1)] : []),
+      { kind: 'index', delayMs: random.pick([8, 12, 14]) * MINUTE_MS },
+      pushing('laptop', 'archaeologist', meeting(random.pick(['late', 'answer-lost', 'unanswered'] as const), 'late', 'late')),
+      waiting(random, 5, 11, 11, 13),
+      random.chance(0.5) ? looking() : pushing(),
+      waiting(random, 0.1, 3, 5),
+      looking(),
+      pushing(),
+    ],
+  },
+  'somebody else looks for what is in doubt': {
+    tell: (random, finds) => [
+      ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
+      // A push that is stopped does not look any more.
+      pushing(
+        'laptop',
+        'archaeologist',
+        random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
+      ),
+      ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
+      waiting(random, 26, 130),
+      looking('laptop', 'researcher'),
+      pushing(),
+    ],
+  },
+  'many finds and photographs, and a push that is killed among them': {
+    tell: (random, finds) => {
+      const many = Array.from({ length: random.between(2, 12) }, () => importing(random, finds, 'laptop')).flat();
+      return [...many, pushing('laptop', 'archaeologist', { killedAfter: random.between(0, 60 * many.length) }), pushing()];
+    },
+  },
+  'many finds at once': {
+    tell: (random, finds) => [entering(random, finds, 'laptop', 14, 18), pushing()],
+  },
+  'the service saves slowly': {
+    tell: (random, finds) => [
+      { kind: 'saving', takesMs: random.pick([250, 450, 900]) },
+      entering(random, finds, 'laptop', 2, 3),
+      random.chance(0.7) ? pushing() : { kind: 'both-push', fates: [], apartMs: random.between(0, 300) },
+      pushing(),
+    ],
+  },
+  'a token runs out': {
+    tell: (random, finds) => [
+      ...(random.chance(0.5) ? [pushing(), entering(random, finds)] : []),
+      random.chance(0.5) ? waiting(random, 24 * 60 + 1, 30 * 60) : { kind: 'tokens', lastMs: random.pick([150, 400, 900]) },
+      ...(random.chance(0.5) ? [entering(random, finds, 'laptop', 1, 4)] : []),
+      pushing(),
+    ],
+  },
+  'what waits for a find that is in doubt': {
+    tell: (random, finds) => {
+      const find = lastOf(finds);
+      const later: Step[] = [
+        { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
+        { kind: 'number', machine: 'laptop', find, value: numberOf(random) },
+      ];
+      return [
+        ...later.filter(() => random.chance(0.7)),
+        pushing('laptop', 'archaeologist', meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : []))),
+        ...(random.chance(0.5) ? [waiting(random, 0.1, 26)] : []),
+        random.chance(0.5) ? looking() : pushing(),
+      ];
+    },
+  },
+  'two windows of one outbox': {
+    tell: (random, finds) => [
+      entering(random, finds, 'laptop', 1, 4),
+      {
+        kind: 'two-pushes',
+        machine: 'laptop',
+        fates: [1, 2, 3, 4].filter(() => random.chance(0.4)).map((nth) => [nth, 'slow-answer'] as const),
+        apartMs: random.between(50, 900),
+        ...(random.chance(0.7) ? { alone: true as const } : {}),
+      },
+      waiting(random, 1, 26),
+      pushing(),
+    ],
+  },
+  'two places have finds of one account': {
+    tell: (random, finds) => {
+      const mine = finds[0] as PlannedFind;
+      const twin = { ...mine, id: `F-${finds.length + 1}` };
+      finds.push(twin);
+      const theirs: Step = random.chance(0.6)
+        ? { kind: 'import', machine: 'office', account: 'archaeologist', finds: [twin] }
+        : entering(random, finds, 'office', 1, 1);
+      return [
+        theirs,
+        ...(random.chance(0.7) ? [pushing('office')] : []),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
+        pushing('laptop', 'archaeologist', meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const)))),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+        looking(),
+      ];
+    },
+  },
+  'a clock is put right': {
+    tell: (random, finds) => {
+      const byMs = Math.round((random.chance(0.7) ? 1 : -1) * random.pick([3_600_000, 60_000_000, 300_000_000]));
+      return [
+        ...(random.chance(0.3) ? [pushing()] : []),
+        { kind: 'clock', machine: 'laptop', byMs },
+        entering(random, finds, 'laptop', 1, 2),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick(['cut', ...UNKNOWN]), random.pick(['closed', 'arrives', 'closed'])),
+        ),
+        { kind: 'clock', machine: 'laptop', byMs: -byMs },
+        ...(random.chance(0.5) ? [waiting(random, 1, 11, 26)] : []),
+        ...(random.chance(0.3) ? [curating(random, random.pick(finds).id)] : []),
+        random.chance(0.5) ? pushing() : looking(),
+      ];
+    },
+  },
+  'the service sets its clock beside a photograph': {
+    tell: (random, finds) => [
+      pushing(),
+      { kind: 'photo', machine: 'laptop', find: random.pick(finds).id, shade: random.between(0, 40_000) },
+      { kind: 'clock', machine: 'service', byMs: random.pick([-80_000, -30_000, 30_000, 80_000]) },
+      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const))),
+      ...(random.chance(0.4) ? [{ kind: 'clock', machine: 'service', byMs: 60_000 } as const] : []),
+      waiting(random, 11, 26, 130),
+      looking(),
+      pushing(),
+    ],
+  },
+  'what is in doubt is deleted or corrected at the service': {
+    tell: (random, finds) => [
+      ...(random.chance(0.7) ? [pushing(), entering(random, finds, 'laptop', 1, 1)] : []),
+      { kind: 'index', delayMs: 3 * MINUTE_MS },
+      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
+      { kind: 'curator', find: lastOf(finds), does: random.pick(['deletion', 'correction'] as const), value: numberOf(random) },
+      waiting(random, 26, 130),
+      looking(),
+      pushing(),
+    ],
+  },
+  'a disk is full': {
+    tell: (random, finds) => [
+      entering(random, finds, 'laptop', 1, 3),
+      { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+      pushing('laptop', 'archaeologist', {
+        disk: { kind: random.pick(['full', 'broken'] as const), afterWrites: random.between(0, 40) },
+        ...(random.chance(0.4) ? doubtful(random) : {}),
+      }),
+      ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+      pushing(),
+    ],
+  },
+  'a profile is pointed at another service': {
+    tell: (random, finds) => {
+      const there: Step = { kind: 'point', machine: 'laptop', to: OTHER_SERVICE };
+      const back: Step = { kind: 'point', machine: 'laptop', to: 'https://service.test' };
+      return [
+        ...(random.chance(0.6)
+          ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {})]
+          : []),
+        there,
+        ...(random.chance(0.6) ? [pushing()] : []),
+        ...(random.chance(0.6) ? [entering(random, finds), pushing()] : []),
+        ...(random.chance(0.4) ? [looking()] : []),
+        back,
+        pushing(),
+      ];
+    },
+  },
+  'a service is spelt in another way': {
+    tell: (random, finds) => [
+      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
+      { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
+      { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
+      ...(random.chance(0.5)
+        ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: numberOf(random) } as const]
+        : []),
+      pushing(),
+    ],
+  },
+  'a user name is another person’s now': {
+    alone: true,
+    tell: (random, finds) => [
+      ...(random.chance(0.8) ? [pushing(), entering(random, finds)] : []),
+      { kind: 'other-account' },
+      ...(random.chance(0.5) ? [waiting(random, 24 * 60 + 1)] : []),
+      pushing(),
+    ],
+  },
+  'a service is put back from its backup': {
+    alone: true,
+    tell: (random, finds) => [
+      ...(random.chance(0.7) ? [pushing()] : []),
+      { kind: 'keep-service' },
+      ...(random.chance(0.7) ? [entering(random, finds)] : []),
+      { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
+      { kind: 'put-service-back' },
+      entering(random, finds),
+      ...(random.chance(0.5)
+        ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const]
+        : []),
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
+      waiting(random, 26, 130),
+      pushing(),
+    ],
+  },
+};
