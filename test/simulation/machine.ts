@@ -32,6 +32,7 @@ export class Machine {
   skewMs = 0;
   folder: string;
   #generation = 0;
+  #lastPid = 1000;
 
   constructor(name: string, address: string, folder: string, shared: { time: VirtualTime; network: Network; random: Random }) {
     this.name = name;
@@ -59,7 +60,8 @@ export class Machine {
    * finds, and nothing that it does afterwards is seen by anybody.
    */
   async pas(args: readonly string[], env: Readonly<Record<string, string>>, killed?: Killed, disk?: DiskFault): Promise<Ended> {
-    const pid = nextPid();
+    this.#lastPid += 1;
+    const pid = this.#lastPid;
     const state = { alive: true, looks: 0 };
     const said = { stdout: collected(), stderr: collected() };
     let tellKilled: (ended: Ended) => void = () => {};
@@ -162,12 +164,6 @@ export class Machine {
       seen: (other) => (this.#running.has(other) ? { start: `${other}` } : 'gone'),
     };
   }
-}
-
-let pids = 1000;
-function nextPid(): number {
-  pids += 1;
-  return pids;
 }
 
 function ended(): PassThrough {

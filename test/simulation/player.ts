@@ -24,7 +24,7 @@ type Played = {
 /** A story that went wrong, cut down; none of the part was played after it. */
 type Found = { readonly seed: number; readonly steps: number; readonly violation: string; readonly text: string };
 
-const PLAYED_TWICE = 20;
+const PLAYED_TWICE = 50;
 /** A disk of memory flushes at once. */
 const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
