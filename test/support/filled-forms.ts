@@ -39,7 +39,9 @@ export async function toXForm(workbook: string): Promise<{ readonly xml: string;
 type EngineNode = {
   readonly nodeType: string;
   readonly valueType?: string;
-  readonly validationState: { readonly violation?: { readonly message: { readonly asString: string }; readonly condition: string } | null };
+  readonly validationState: {
+    readonly violation?: { readonly message: { readonly asString: string }; readonly condition: string } | null;
+  };
   readonly currentState: {
     readonly reference: string;
     readonly children?: readonly EngineNode[] | null;
@@ -78,11 +80,13 @@ export type OpenForm = {
 
 export type Submission = { readonly xml: string; readonly files: ReadonlyMap<string, Buffer> };
 
+type LoadedForm = { readonly status: string; createInstance(): { readonly root: EngineRoot } };
+
 type Engine = {
-  createInstance(
+  loadForm(
     xml: string,
-    options: { form: { missingResourceBehavior: unknown; fetchFormAttachment: (resource: unknown) => Promise<Response> } },
-  ): Promise<{ readonly root: EngineRoot }>;
+    options: { missingResourceBehavior: unknown; fetchFormAttachment: (resource: unknown) => Promise<Response> },
+  ): Promise<LoadedForm>;
   readonly constants: { readonly MISSING_RESOURCE_BEHAVIOR: { readonly BLANK: unknown } };
 };
 
@@ -93,7 +97,9 @@ async function loadEngine(): Promise<Engine> {
   const { window } = new JSDOM('<!doctype html>', { url: 'http://localhost/' });
   const names = ['document', 'DOMParser', 'XMLSerializer', 'Node', 'Element', 'Document', 'XMLDocument', 'Attr', 'Text'];
   const more = ['CDATASection', 'Comment', 'NodeFilter', 'XPathResult', 'ProcessingInstruction', 'CharacterData', 'localStorage'];
-  const around = Object.fromEntries([...names, ...more].map((name) => [name, (window as unknown as Record<string, unknown>)[name]]));
+  const around = Object.fromEntries(
+    [...names, ...more].map((name) => [name, (window as unknown as Record<string, unknown>)[name]]),
+  );
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@getodk/xforms-engine');
   for (const [name, value] of Object.entries({ ...around, window, require, __dirname: dirname(entry) })) {
@@ -102,10 +108,14 @@ async function loadEngine(): Promise<Engine> {
   return (await import('@getodk/xforms-engine')) as unknown as Engine;
 }
 
-/** @param lists folder of the form's CSV files */
-export async function openForm(xml: string, lists: string): Promise<OpenForm> {
+/**
+ * A form as a phone has it; each call of what it returns begins a new find.
+ *
+ * @param lists folder of the form's CSV files
+ */
+export async function loadForm(xml: string, lists: string): Promise<() => OpenForm> {
   engine ??= loadEngine();
-  const { createInstance, constants } = await engine;
+  const { loadForm: load, constants } = await engine;
   const fetchFormAttachment = async (resource: unknown): Promise<Response> => {
     try {
       const text = readFileSync(join(lists, basename(String(resource))), 'utf8');
@@ -114,8 +124,12 @@ export async function openForm(xml: string, lists: string): Promise<OpenForm> {
       return new Response('', { status: 404 });
     }
   };
-  const form = { missingResourceBehavior: constants.MISSING_RESOURCE_BEHAVIOR.BLANK, fetchFormAttachment };
-  const { root } = await createInstance(xml, { form });
+  const form = await load(xml, { missingResourceBehavior: constants.MISSING_RESOURCE_BEHAVIOR.BLANK, fetchFormAttachment });
+  if (form.status !== 'success') throw new Error(`the engine does not load the form: ${form.status}`);
+  return () => openNew(form.createInstance().root);
+}
+
+function openNew(root: EngineRoot): OpenForm {
   const nodes = (): Map<string, EngineNode> => {
     const found = new Map<string, EngineNode>();
     const walk = (node: EngineNode): void => {
