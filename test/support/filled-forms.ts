@@ -97,9 +97,7 @@ async function loadEngine(): Promise<Engine> {
   const { window } = new JSDOM('<!doctype html>', { url: 'http://localhost/' });
   const names = ['document', 'DOMParser', 'XMLSerializer', 'Node', 'Element', 'Document', 'XMLDocument', 'Attr', 'Text'];
   const more = ['CDATASection', 'Comment', 'NodeFilter', 'XPathResult', 'ProcessingInstruction', 'CharacterData', 'localStorage'];
-  const around = Object.fromEntries(
-    [...names, ...more].map((name) => [name, (window as unknown as Record<string, unknown>)[name]]),
-  );
+  const around = Object.fromEntries([...names, ...more].map((name) => [name, window[name]]));
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@getodk/xforms-engine');
   for (const [name, value] of Object.entries({ ...around, window, require, __dirname: dirname(entry) })) {

@@ -1,4 +1,4 @@
-import { JSDOM } from 'jsdom';
+import { JSDOM, type JsdomDocument, type JsdomElement } from 'jsdom';
 import type { Submission } from './filled-forms.ts';
 import { makeWorkbook, type WorkbookCell } from './make-workbook.ts';
 import { makeZip, type ZipPart } from './make-zip.ts';
@@ -21,7 +21,7 @@ type Sent = Submission & {
   readonly review?: string;
 };
 
-function parse(xml: string): Document {
+function parse(xml: string): JsdomDocument {
   return new JSDOM(xml, { contentType: 'text/xml' }).window.document;
 }
 
@@ -33,7 +33,7 @@ function fieldsOf(form: string): readonly Field[] {
   );
   const repeats = new Set([...document.querySelectorAll('repeat')].map((repeat) => repeat.getAttribute('nodeset')));
   const root = document.querySelector('instance > *');
-  const walk = (parent: Element, at: string): Field[] => {
+  const walk = (parent: JsdomElement, at: string): Field[] => {
     const seen = new Set<string>();
     return [...parent.children].flatMap((child): Field[] => {
       const path = `${at}/${child.localName}`;
@@ -58,7 +58,7 @@ type Tables = { readonly main: Row[]; readonly repeats: Map<string, Row[]> };
 
 const POINT_PARTS = ['Latitude', 'Longitude', 'Altitude', 'Accuracy'];
 
-function childrenCalled(parent: Element, name: string): Element[] {
+function childrenCalled(parent: JsdomElement, name: string): JsdomElement[] {
   return [...parent.children].filter((child) => child.localName === name);
 }
 
@@ -76,7 +76,7 @@ export function centralParts(form: string, submissions: readonly Sent[], { media
       return field.kind === 'geopoint' ? POINT_PARTS.map((part) => `${name}-${part}`) : [name];
     });
   const tables: Tables = { main: [], repeats: new Map() };
-  const fill = (element: Element, of: readonly Field[], path: readonly string[], row: Row, key: string): void => {
+  const fill = (element: JsdomElement, of: readonly Field[], path: readonly string[], row: Row, key: string): void => {
     for (const field of of) {
       const name = [...path, field.name].join('-');
       const found = childrenCalled(element, field.name);
@@ -202,9 +202,9 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
       }));
       return [column, ...parts];
     });
-  const textAt = (root: Element, path: string): string =>
-    path.split('/').reduce<Element | undefined>((at, name) => at && childrenCalled(at, name)[0], root)?.textContent ?? '';
-  const cell = (root: Element, { field, path, part }: { field: Field; path: string; part?: number }): string => {
+  const textAt = (root: JsdomElement, path: string): string =>
+    path.split('/').reduce<JsdomElement | undefined>((at, name) => at && childrenCalled(at, name)[0], root)?.textContent ?? '';
+  const cell = (root: JsdomElement, { field, path, part }: { field: Field; path: string; part?: number }): string => {
     const text = textAt(root, path);
     if (part !== undefined) return text.split(/\s+/)[part] ?? '';
     return (labels === undefined ? undefined : itemsets.get(`${listOf.get(field.path)} ${text}`)) || text;
