@@ -14,7 +14,7 @@ export type FormAnswers = {
   readonly others: readonly (readonly [header: string, text: string])[];
 };
 
-export type FormReader = {
+type FormReader = {
   /** The column of each question of ours, or element. */
   readonly named: ReadonlyMap<string, number>;
   /** Columns that no element takes. */
@@ -42,7 +42,7 @@ const PICTURE = /^[^/\\]+\.(?:jpe?g|png|heic|heif|webp|tiff?)$/i;
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
 /** Names of questions, by what a header may call them. */
-export type KnownQuestions = ReadonlyMap<string, string>;
+type KnownQuestions = ReadonlyMap<string, string>;
 
 /** What our form calls its questions, and what it shows above them, in both languages. */
 export async function knownQuestions(): Promise<KnownQuestions> {

@@ -30,7 +30,7 @@ export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
 }
 
-export function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
+function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }
 
@@ -42,7 +42,7 @@ const MOST_FILES = 200_000;
 const DEEPEST = 8;
 
 /** All files below a folder, by relative path; links are not followed. */
-export function attachmentsIn(folder: string): Attachments {
+function attachmentsIn(folder: string): Attachments {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
     for (const entry of readdirSync(at, { withFileTypes: true })) {
