@@ -9,6 +9,8 @@ import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 
 const FINDS = 500;
+/** The engine fills in some ten forms a second, and far fewer where the machine is busy. */
+const FILLING_LIMIT_MS = 1_200_000;
 const PHOTOS_EACH = 2;
 
 type Report = {
@@ -87,7 +89,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
     open = await loadForm(made.xml, join(prepared.folder, 'form'));
     for (let index = 0; index < FINDS; index += 1) submissions.push(await fill(open(), index));
     filled = submissions;
-  });
+  }, FILLING_LIMIT_MS);
   afterAll(() => service.stop());
 
   async function expectExact(home: Home, count: number, localIdOf: (submission: Submission) => string = ownIdOf): Promise<void> {
@@ -162,9 +164,7 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
   test('500 finds with 1000 photographs come back from ODK Central without an edit, and again without a change', async () => {
     const home = prepared.copy();
     const archive = home.file('finds.zip', centralExport(made.xml, filled));
-    const beganMs = performance.now();
     const first = await home.json<Report>('import', archive);
-    console.log(`imported in ${((performance.now() - beganMs) / 1000).toFixed(1)} s`);
     expect(first).toMatchObject({ added: FINDS, drafts: 0, photos: FINDS * PHOTOS_EACH, issues: [] });
     await expectExact(home, FINDS);
     expect(await home.json<Report>('import', archive)).toMatchObject({

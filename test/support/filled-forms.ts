@@ -137,9 +137,11 @@ function openNew(root: EngineRoot): OpenForm {
     walk(root);
     return found;
   };
+  let known = nodes();
   const question = (path: string): EngineNode => {
-    const node = nodes().get(path);
-    if (node === undefined) throw new Error(`the form has no ${path}: ${[...nodes().keys()].join(', ')}`);
+    if (!known.has(path)) known = nodes();
+    const node = known.get(path);
+    if (node === undefined) throw new Error(`the form has no ${path}: ${[...known.keys()].join(', ')}`);
     return node;
   };
   let photographs = 0;
