@@ -15,6 +15,8 @@ type ReadOptions = {
   readonly encoding?: string;
   /** The rows that hold the names of the columns; otherwise they are found. */
   readonly headerRows?: HeaderRows;
+  /** Where the photographs lie that a form names; otherwise with it. */
+  readonly photoFolder?: string;
 };
 
 /**
@@ -24,9 +26,30 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
+  const { photoFolder } = options;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return readFolder(path, options);
+  if (/\.zip$/i.test(path)) {
+    const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
+    if (table !== undefined) return table;
+  }
   const bytes = await readInputFile(path);
-  if (kindOfTable(path, bytes) === 'gpkg') refuseUnmerged(path);
-  return readTableBytes(path, bytes, options);
+  const kind = kindOfTable(path, bytes);
+  if (kind === 'gpkg') refuseUnmerged(path);
+  const table = await readTableBytes(path, bytes, options);
+  if (kind !== 'csv' && kind !== 'xlsx') return table;
+  const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
+  if (!isFormTable(table)) return table;
+  return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+}
+
+/** @throws FileError where nothing in the folder is what a program for phones gives out */
+async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
+  const { readFormFolder } = await import('./form-export.ts');
+  const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
+  if (table !== undefined) return table;
+  throw new FileError(folder, msg`${folder} is a folder, and holds no table of forms that were filled in.`, {
+    hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
+  });
 }
 
 /** The latest changes to a database that is open elsewhere stand in a file of their own beside it. */

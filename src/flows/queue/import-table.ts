@@ -5,6 +5,7 @@ import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { asFinds } from '../../columns/form-return.ts';
 import type { MappedRow } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
@@ -17,10 +18,13 @@ import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
+import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
+  /** Photographs are kept where they lie, not as copies. */
+  readonly link?: boolean | undefined;
   readonly known: ValidationContext;
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
@@ -50,13 +54,30 @@ export type CopiedTable = { readonly file: string; readonly rows: number; readon
  * Table → finds → outbox. Importing the same table again changes nothing.
  * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
  */
-export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+export async function importTable(
+  read: Table,
+  context: ImportContext,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const own = await asFinds(read, context.map !== undefined);
+  const attachments = read.formExport?.attachments;
+  const enclosed = attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, context);
+  try {
+    return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
+  } finally {
+    await enclosed?.close();
+  }
+}
+
+async function importRows(
+  own: Table,
+  context: ImportContext & Partial<EnclosedPhotographs>,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
-    resolvePhoto: photoResolver(photoFolder),
+    resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {
