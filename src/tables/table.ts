@@ -18,13 +18,17 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
+  /** What came in the table's own archive beside it, such as photographs, by name. */
+  readonly files?: PackedFiles;
 };
+
+export type PackedFiles = ReadonlyMap<string, { unpack(): Buffer }>;
 
 /** Where a table stands, for messages. */
 export type TablePlace = {
   /** The file as the user named it. */
   readonly file: string;
-  /** The sheet of a workbook, or the layer of a GeoPackage. */
+  /** The sheet of a workbook, or the layer of a GeoPackage or an archive. */
   readonly sheet?: string;
   /** What a row is, where it is no row of a spreadsheet: what `row` counts. */
   readonly unit?: RowUnit;

@@ -59,6 +59,11 @@ export async function importTables(context: Context, files: readonly string[], o
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
       );
     }
+    if (options.link === true && table.files !== undefined && table.files.size > 0) {
+      throw new UsageError(t`--link leaves photographs where they lie, but ${file} is an archive that holds them.`, {
+        hint: t`Leave --link out.`,
+      });
+    }
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await importTable(table, {
       ...request,

@@ -12,7 +12,8 @@ import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
-import { photoResolver } from '../../photo/photo-path.ts';
+import { photoResolver, type ResolvePhoto } from '../../photo/photo-path.ts';
+import { unpackedPhotographs } from '../../photo/unpacked-photographs.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
@@ -22,7 +23,7 @@ import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly known: ValidationContext;
-  /** Where the names of photographs start from. */
+  /** Where the names of photographs start from that did not come in the table's own archive. */
   readonly photoFolder: string;
   /** A photograph that a row names and that is not there leaves the row out. */
   readonly strict?: boolean | undefined;
@@ -51,12 +52,25 @@ export type CopiedTable = { readonly file: string; readonly rows: number; readon
  * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
  */
 export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
+  const photographs = unpackedPhotographs(own.files, photoResolver(context.photoFolder));
+  try {
+    return await importWith(photographs.resolve, own, context);
+  } finally {
+    photographs[Symbol.dispose]();
+  }
+}
+
+async function importWith(
+  resolvePhoto: ResolvePhoto,
+  own: Table,
+  context: ImportContext,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const { outbox, known, copyCommand, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
-    resolvePhoto: photoResolver(photoFolder),
+    resolvePhoto,
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {
