@@ -107,9 +107,9 @@ function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
   return end === cell.length ? text.replace(/\uFFFD+$/, '') : text;
 }
 
-/** As it is written, but for noughts behind the last digit that says something. */
+/** As it is written, but for noughts behind the last digit that says something. Nothing but asterisks is no number. */
 function numberOf(text: string): Reading<string> {
-  if (text === '') return { value: '' };
+  if (/^\**$/.test(text)) return { value: '' };
   if (/^-?\d+$/.test(text)) return { value: text };
   if (/^-?\d*\.\d*$/.test(text) && /\d/.test(text)) {
     return { value: text.replace(/^(-?)\./, '$10.').replace(/\.?0*$/, '') };

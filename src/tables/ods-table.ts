@@ -40,13 +40,10 @@ export function readOds(
   const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
   if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw passwordProtected(file);
   const content = entries.get('content.xml');
-  if (content === undefined || !type.startsWith(SPREADSHEET)) {
-    throw new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet (${type}).`, {
-      hint: msg`Save the table as .ods, .xlsx or CSV UTF-8.`,
-    });
-  }
+  if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
   try {
     const document = walkXml(content.unpack(), MOST_NODES);
+    if (document.root.name !== 'document-content') throw noSpreadsheet(file);
     return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
@@ -55,6 +52,12 @@ export function readOds(
       hint: msg`Save it again in the spreadsheet.`,
     });
   }
+}
+
+function noSpreadsheet(file: string): FileError {
+  return new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet.`, {
+    hint: msg`Save the table as .ods, .xlsx or CSV UTF-8.`,
+  });
 }
 
 type SheetRow = { readonly sheet: XmlElement; readonly element: XmlElement };
