@@ -4,7 +4,7 @@ import { plainNumber } from '../text/plain-number.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
 /** The shapes of a shapefile (ESRI, July 1998), none of which is made before it is asked for. */
-export type Shapes = {
+type Shapes = {
   readonly count: number;
   /** Whether any of them is one: then the system counts. */
   readonly hasPoints: boolean;

@@ -4,7 +4,7 @@ import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 
 /** The table of a shapefile: dBASE III and its successors, as far as they have columns of texts, numbers, days and truths. */
-export type Dbf = {
+type Dbf = {
   readonly fields: readonly DbfField[];
   /** With those that are marked as deleted. */
   readonly count: number;

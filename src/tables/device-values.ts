@@ -3,7 +3,7 @@ import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 
 /** What a device or an app for maps writes about a place. */
-export type DeviceRecord = {
+type DeviceRecord = {
   /** The local id, unless a field is. */
   readonly name: string;
   readonly notes: readonly string[];

@@ -25,7 +25,7 @@ const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
 const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', 'MultiGeometry', 'Model', 'Track', 'MultiTrack']);
 
 /** A document of KML, and the folder of its archive that its links start from. */
-export type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
+type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
 
 /**
  * Reads the placemarks of KML, in whatever folders: the name is the local id, the description the note, fields are columns, pictures in the

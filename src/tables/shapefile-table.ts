@@ -97,7 +97,8 @@ export async function readShapefileArchive(
       ? (withPoints ?? shapefiles[0])
       : shapefiles.find(([base]) => [base, posix.basename(base)].includes(named));
   if (chosen === undefined) {
-    throw new FileError(file, msg`${file} has no layer "${named ?? ''}".`, { hint: msg`Its layers are: ${names}.` });
+    const missing = named ?? '';
+    throw new FileError(file, msg`${file} has no layer "${missing}".`, { hint: msg`Its layers are: ${names}.` });
   }
   const table = await readShapefile(file, chosen[1], encoding);
   return shapefiles.length === 1 ? table : { ...table, sheet: posix.basename(chosen[0]) };

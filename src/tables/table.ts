@@ -19,10 +19,8 @@ export type Table = TablePlace & {
   readonly rowCount: number;
   readonly issues: readonly Issue[];
   /** What came in the table's own archive beside it, such as photographs, by name. */
-  readonly files?: PackedFiles;
+  readonly files?: ReadonlyMap<string, { unpack(): Buffer }>;
 };
-
-export type PackedFiles = ReadonlyMap<string, { unpack(): Buffer }>;
 
 /** Where a table stands, for messages. */
 export type TablePlace = {

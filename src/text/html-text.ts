@@ -1,5 +1,5 @@
 /** What a text with HTML in it says to a person. */
-export type HtmlText = {
+type HtmlText = {
   readonly text: string;
   /** What its pictures and links point to, in order, each once. */
   readonly pictures: readonly string[];
