@@ -11,7 +11,7 @@ export function* mixedContentOf(document: XmlDocument, element: XmlElement): Gen
   }
   let from = start + Buffer.byteLength(startTagOf(document, element));
   for (const child of [...children, undefined]) {
-    const source = sourceOf(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end) });
+    const source = sourceOf(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end - 1) });
     // Comments, sections and references count as they do anywhere.
     if (source !== '') yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
     if (child !== undefined) yield child;
