@@ -12,6 +12,8 @@ type Dbf = {
   readonly encoding: string | undefined;
   /** Of which the encoding can be told: names and texts. */
   readonly texts: Buffer;
+  /** Numbers, from 0, of rows with a text that fills the widest column there is, and so may have been cut off. */
+  readonly full: readonly number[];
   /** A row's values, in the order of the fields; undefined where it is deleted. */
   row(index: number, decode: (bytes: Buffer) => string): readonly Reading<string>[] | undefined;
 };
@@ -29,6 +31,8 @@ const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
 };
 
 const FIELD_BYTES = 32;
+/** Of a column of texts. */
+const WIDEST_BYTES = 254;
 const END_OF_FIELDS = 0x0d;
 const DELETED = 0x2a;
 const READ_TYPES = 'CNFDL';
@@ -59,9 +63,13 @@ export function readDbf(file: string, bytes: Buffer): Dbf {
   const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) => rowAt(index)).flatMap((row) =>
     textFields.flatMap((field) => [cellOf(row, field), LINE_BREAK]),
   );
+  const widest = textFields.filter(({ width }) => width >= WIDEST_BYTES);
+  const isFull = (row: Buffer): boolean =>
+    widest.some((field) => cellOf(row, field).at(-1) !== 0x20 && cellOf(row, field).at(-1) !== 0);
   return {
     fields,
     count,
+    full: widest.length === 0 ? [] : Array.from({ length: count }, (_, index) => index).filter((index) => isFull(rowAt(index))),
     encoding: LANGUAGE_DRIVERS[bytes[29] ?? 0],
     texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
     row: (index, decode) => {

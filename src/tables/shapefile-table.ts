@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { msg } from '../base/message.ts';
+import { msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/column-names.ts';
 import { type GeomSystem, strangeSystem } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
@@ -65,9 +66,22 @@ export async function readShapefile(file: string, parts: Parts, encoding?: strin
     return { row, values: new Map(named), ...placed };
   };
   const issues = [...ofEncoding, ...columnIssues(file, columns)];
+  const [firstFull] = table.full;
+  if (firstFull !== undefined) {
+    const [count, row] = [table.full.length, firstFull + 1];
+    issues.push(warningIssue('table-text-cut', fullMessage(count, row), { ...place, row }));
+  }
   if (table.count === 0)
     issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
   return tableOfRecords(place, { [Symbol.iterator]: records }, issues);
+}
+
+function fullMessage(count: number, row: number): Message {
+  return nmsg(
+    msgid`${count} row has a text that fills its column (row ${row}): what did not fit was cut off. Compare it with its source, or save as GeoPackage.`,
+    msgid`${count} rows have texts that fill their columns (the first is row ${row}): what did not fit was cut off. Compare them with their source, or save as GeoPackage.`,
+    count,
+  );
 }
 
 /**

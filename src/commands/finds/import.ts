@@ -13,6 +13,7 @@ export function register(program: Command, run: Runner): void {
       'pas import season.csv',
       'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
       'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
+      'pas import locus.kmz --dry-run',
       'pas import museum.xlsx --wizard',
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx --only-bad',
     ],
@@ -22,8 +23,8 @@ export function register(program: Command, run: Runner): void {
     .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .option('--photos <folder>', t`folder that photograph names start from (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
-    .option('--layer <name>', t`layer of a GeoPackage to read (default: the first with points)`)
-    .option('--encoding <name>', t`encoding of a CSV table (default: recognised)`)
+    .option('--layer <name>', t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`)
+    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: recognised)`)
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
     .option('--set <element=value>', t`for finds whose table leaves this element empty; may be repeated`, collect)
     .option('--map <file>', t`what the columns of a strange table are; the file that --wizard writes`)

@@ -72,6 +72,18 @@ describe('the texts of a shapefile are those that were written', () => {
   });
 });
 
+test('a text that fills the widest column of a shapefile may have been cut off, and that is said', async () => {
+  const dbf = makeDbf(
+    [ID, { ...NOTE, width: 254 }],
+    [
+      ['A-1', 'č'.repeat(10)],
+      ['A-2', 'č'.repeat(127)],
+    ],
+  );
+  const { issues } = await read({ dbf, shapes: [null, null] });
+  expect(issues).toMatchObject([{ rule: 'table-text-cut', severity: 'warning', row: 2 }]);
+});
+
 describe('the values of a shapefile are read by their kind:', () => {
   test('numbers with their own digits, days, truths, and what is empty', async () => {
     const columns = [
