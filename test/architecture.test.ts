@@ -36,7 +36,7 @@ const UPPER_FLOOR = ['tables', 'photo', 'columns'];
 const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
 
 /** The recipes, in an order in which each may use those before it. */
-const RECIPES = ['finds', 'queue', 'interview', 'vocabulary', 'harvest', 'reconcile', 'push', 'checks', 'system'];
+const RECIPES = ['finds', 'queue', 'interview', 'vocabulary', 'field', 'harvest', 'reconcile', 'push', 'checks', 'system'];
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {

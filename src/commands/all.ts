@@ -19,6 +19,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['schema'], () => import('./service/schema.ts')],
   [['harvest'], () => import('./harvest/harvest.ts')],
   [['oai'], () => import('./harvest/oai.ts')],
+  [['field'], () => import('./field/field-make.ts')],
   [['add'], () => import('./finds/add.ts')],
   [['import'], () => import('./finds/import.ts')],
   [['photo'], () => import('./finds/photo.ts')],

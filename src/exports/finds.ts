@@ -5,7 +5,6 @@ import { checkDocument } from '../find/check-document.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/validate-find.ts';
 import { photoResolver } from '../photo/photo-path.ts';
-import { unpackedPhotographs } from '../photo/unpacked-photographs.ts';
 import { readTable } from '../tables/read-table.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
@@ -28,8 +27,8 @@ export type FindChecks = Disposable & {
   /** A document that was made elsewhere. @param name stands in the issues as `file` */
   checkDocument(document: Uint8Array, name?: string): readonly Issue[];
   /**
-   * A table with the columns that README.md lists: the finds of its readable rows, and issues with row and column. Photographs
-   * of an archive are unpacked, and removed when these checks are disposed of.
+   * A table with the columns that README.md lists: the finds of its readable rows, and issues with row and column. Photographs in an
+   * archive (KMZ) are not unpacked, and come as warnings.
    * @throws PasError where it cannot be read at all
    */
   readTable(path: string): Promise<{ readonly finds: readonly Find[]; readonly issues: readonly Issue[] }>;
@@ -44,24 +43,22 @@ export type FindChecks = Disposable & {
  */
 export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
   const { known, close } = await openKnowledge(options);
-  const unpacked: Disposable[] = [];
   return {
     check: (find) => validateFind(find, known()),
     checkDocument: (document, name = 'document') => checkDocument(name, Buffer.from(document), known()),
     readTable: async (path) => {
       const table = await readTable(path);
-      const photographs = unpackedPhotographs(table.files, photoResolver(dirname(path)));
-      unpacked.push(photographs);
-      const { issues, rows } = mapTable(table, { lookupTerm: known().lookupTerm, resolvePhoto: photographs.resolve });
+      const { issues, rows } = mapTable(table, {
+        lookupTerm: known().lookupTerm,
+        resolvePhoto: photoResolver(dirname(path)),
+        photosMayMiss: table.attachments !== undefined,
+      });
       const walked = [...rows];
       return {
         finds: walked.flatMap(({ find }) => (find === undefined ? [] : [find])),
         issues: [...issues, ...walked.flatMap((row) => row.issues)],
       };
     },
-    [Symbol.dispose]: () => {
-      for (const photographs of unpacked) photographs[Symbol.dispose]();
-      close();
-    },
+    [Symbol.dispose]: close,
   };
 }

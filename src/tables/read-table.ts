@@ -17,6 +17,8 @@ type ReadOptions = {
   readonly encoding?: string;
   /** The rows that hold the names of the columns; otherwise they are found. */
   readonly headerRows?: HeaderRows;
+  /** Where the photographs lie that a form names; otherwise with it. */
+  readonly photoFolder?: string;
 };
 
 /**
@@ -26,11 +28,41 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
+  const { photoFolder } = options;
+  if (isFolder(path)) return readFolder(path, options);
+  if (/\.zip$/i.test(path)) {
+    const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
+    if (table !== undefined) return table;
+  }
+  if (/\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
   if (kind === 'gpkg') refuseUnmerged(path);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  return readOf(path, bytes, beside, options);
+  const table = await readOf(path, bytes, beside, options);
+  if (kind !== 'csv' && !(kind === 'archive' && bytes.includes('xl/workbook.xml'))) return table;
+  const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
+  if (!isFormTable(table)) return table;
+  return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+}
+
+/** What is not there, or cannot be looked at, is said when it is opened. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** @throws FileError where nothing in the folder is what a program for phones gives out */
+async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
+  const { readFormFolder } = await import('./form-export.ts');
+  const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
+  if (table !== undefined) return table;
+  throw new FileError(folder, msg`${folder} is a folder, and holds no table of forms that were filled in.`, {
+    hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
+  });
 }
 
 /** The latest changes to a database that is open elsewhere stand in a file of their own beside it. */

@@ -95,7 +95,7 @@ export async function readShapefileArchive(
   named: string | undefined,
   encoding: string | undefined,
 ): Promise<Table> {
-  refuseNested(file, entries);
+  refuseNested(file, entries.keys());
   const layers = new Map<string, Map<string, Buffer>>();
   for (const { name, unpack } of entries.values()) {
     const [, base = '', ending = ''] = /^(.*)(\.[a-z]+)$/i.exec(name) ?? [];

@@ -2,7 +2,7 @@ import type { HeaderRows } from './header-row.ts';
 import { tableOfSheets } from './sheet-table.ts';
 import type { Table } from './table.ts';
 import { sheetsOf } from './xlsx-workbook.ts';
-import type { ZipEntry } from './zip-entries.ts';
+import { readZip, type ZipEntry } from './zip-entries.ts';
 
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the spreadsheet shows.
@@ -18,4 +18,11 @@ export function readXlsx(
   headerRows: HeaderRows | undefined,
 ): Table {
   return tableOfSheets(file, sheetsOf(file, entries), named, headerRows);
+}
+
+/** All visible sheets that hold something, with the names of the columns in the first row. @throws FileError as {@link readXlsx} */
+export async function readXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
+  const sheets = sheetsOf(file, await readZip(file, bytes));
+  const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
+  return filled.map(({ name }) => tableOfSheets(file, sheets, name, { first: 1, last: 1 }));
 }

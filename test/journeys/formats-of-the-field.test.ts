@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
@@ -105,11 +104,12 @@ describe('photographs of an archive of KML', () => {
   test('are queued with their find, once, and nothing is left of what was unpacked', async () => {
     const own = home.copy();
     own.file('walk.kmz', parts(photograph));
-    const before = unpackedFolders();
+    const left = () =>
+      readdirSync(own.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('unpacked-'));
     expect(await own.json<Report>('import', 'walk.kmz', '--dry-run')).toMatchObject({ added: 1, photos: 1 });
     expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 1, photos: 1 });
     expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 0, updated: 0, unchanged: 1, photos: 0 });
-    expect(unpackedFolders()).toEqual(before);
+    expect(left()).toEqual([]);
     expect((await own.pas('show', 'T-1')).stdout).toContain('p 1.png');
   });
 
@@ -127,8 +127,6 @@ describe('photographs of an archive of KML', () => {
     const own = home.copy();
     own.file('walk.kmz', parts(photograph));
     const run = await own.pas('import', 'walk.kmz', '--link');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('is an archive that holds them')]);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The photographs lie in the archive')]);
   });
-
-  const unpackedFolders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('pas-photos-'));
 });

@@ -42,6 +42,7 @@ export async function importTables(context: Context, files: readonly string[], o
     outbox: await context.outbox(),
     known,
     dryRun: options.dryRun === true,
+    link: options.link === true,
     copyCommand: copyCommand(context.profile()),
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
     set: options.set,
@@ -58,11 +59,6 @@ export async function importTables(context: Context, files: readonly string[], o
       terminal.note(
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
       );
-    }
-    if (options.link === true && table.files !== undefined && table.files.size > 0) {
-      throw new UsageError(t`--link leaves photographs where they lie, but ${file} is an archive that holds them.`, {
-        hint: t`Leave --link out.`,
-      });
     }
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await importTable(table, {

@@ -5,6 +5,7 @@ import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { asFinds } from '../../columns/form-return.ts';
 import type { MappedRow } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
@@ -12,16 +13,18 @@ import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { madeElsewhere } from '../../outbox/owners.ts';
-import { photoResolver, type ResolvePhoto } from '../../photo/photo-path.ts';
-import { unpackedPhotographs } from '../../photo/unpacked-photographs.ts';
+import { photoResolver } from '../../photo/photo-path.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
+import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
+  /** Photographs are kept where they lie, not as copies. */
+  readonly link?: boolean | undefined;
   readonly known: ValidationContext;
   /** Where the names of photographs start from that did not come in the table's own archive. */
   readonly photoFolder: string;
@@ -51,26 +54,32 @@ export type CopiedTable = { readonly file: string; readonly rows: number; readon
  * Table → finds → outbox. Importing the same table again changes nothing.
  * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
  */
-export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const photographs = unpackedPhotographs(own.files, photoResolver(context.photoFolder));
+export async function importTable(
+  read: Table,
+  context: ImportContext,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const own = await asFinds(read, context.map !== undefined);
+  const attachments = read.attachments ?? read.formExport?.attachments;
+  const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
+  const enclosed =
+    attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, { ...context, beside });
   try {
-    return await importWith(photographs.resolve, own, context);
+    return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
   } finally {
-    photographs[Symbol.dispose]();
+    await enclosed?.close();
   }
 }
 
-async function importWith(
-  resolvePhoto: ResolvePhoto,
+async function importRows(
   own: Table,
-  context: ImportContext,
+  context: ImportContext & Partial<EnclosedPhotographs>,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const { outbox, known, copyCommand, map, set = [], copy } = context;
+  const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
-    resolvePhoto,
+    resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {

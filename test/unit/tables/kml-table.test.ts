@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTable, readTableBytes } from '../../../src/tables/read-table.ts';
 import { readHtml } from '../../../src/text/html-text.ts';
 import { makeZip } from '../../support/make-zip.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
 
 const kml = (...placemarks: readonly string[]): string =>
   `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2" xmlns:lc="http://www.locusmap.eu"><Document><Folder><name>Sonda</name><Folder>${placemarks.map((inner) => `<Placemark>${inner}</Placemark>`).join('\n')}</Folder></Folder></Document></kml>`;
@@ -114,7 +118,10 @@ describe('an archive of KML', () => {
 
   test('has the photographs with it', async () => {
     const table = await readTableBytes('walk.kmz', makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]));
-    expect(table.files?.get('files/a.jpg')?.unpack().toString()).toBe('jpeg');
+    expect(table.attachments?.paths).toContain('files/a.jpg');
+    const to = join(tempFolder(), 'a.jpg');
+    await table.attachments?.archive?.unpack('files/a.jpg', to, 100);
+    expect(readFileSync(to, 'utf8')).toBe('jpeg');
     expect([...table.rows]).toMatchObject([{ cells: ['A', 'files/a.jpg'] }]);
   });
 
@@ -140,6 +147,20 @@ describe('an archive of KML', () => {
     ],
   ])('with %s is one error', async (_, parts, message) => {
     await expect(readTableBytes('walk.kmz', makeZip(parts))).rejects.toThrow(message);
+    // Of one on the disk, photographs are not looked at before they are asked for.
+    const file = join(tempFolder(), 'walk.kmz');
+    writeFileSync(file, makeZip(parts));
+    if (!message.startsWith('unpacks')) await expect(readTable(file)).rejects.toThrow(message);
+  });
+
+  test('on the disk may be larger than a table, for its photographs', async () => {
+    const file = join(tempFolder(), 'walk.kmz');
+    const photographs = [1, 2].map((nth) => ({ name: `files/${nth}.jpg`, content: randomBytes(40 * 1024 * 1024) }));
+    writeFileSync(file, makeZip([doc, ...photographs]));
+    expect(await readTable(file)).toMatchObject({
+      rowCount: 1,
+      attachments: { paths: ['doc.kml', 'files/1.jpg', 'files/2.jpg'] },
+    });
   });
 });
 

@@ -1,0 +1,22 @@
+import type { FindDefaults } from '../../columns/defaults.ts';
+import type { RuleContext } from '../../find/rule.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+
+/** What every form is made from. */
+export type FieldRequest = {
+  /** The file or folder that the user named. */
+  readonly destination: string;
+  readonly overwrite: boolean;
+  /** What was harvested; whoever needs a set asks for it. */
+  readonly vocabulary: Vocabulary;
+  /** What config.toml says that every find of the profile has. */
+  readonly defaults: FindDefaults;
+  /** What is known of the account and of what was harvested. */
+  readonly rules: RuleContext;
+  readonly nowMs: number;
+};
+
+/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it. */
+export type FieldMade = { readonly files: readonly string[] };
+
+export type MakeField = (request: FieldRequest) => Promise<FieldMade>;
