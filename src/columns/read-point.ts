@@ -5,9 +5,11 @@ import { readGeomSystem } from '../find/read-cell.ts';
 import {
   formatPoint,
   type GeomSystem,
+  geomSystemOf,
   type PointInSystem,
   type PointText,
   parsePoint,
+  readGisText,
   readWrittenPoint,
 } from '../place/geometry.ts';
 import { readPlaceLink } from '../place/position-links.ts';
@@ -48,7 +50,7 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
   const { elements, element, columns: names } = written.value;
   const stated = elements.geom_system;
   if (element === undefined)
-    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point);
+    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point.system);
   const wkt = elements[pointElement(stated ?? point.system)] ?? '';
   const repeated = parsePoint(wkt);
   if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
@@ -62,7 +64,7 @@ function ownPoint(point: PointInSystem): PointReading {
   return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
 }
 
-function disagreement(stated: GeomSystem, { system }: PointInSystem): PointProblem {
+function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
@@ -76,7 +78,7 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
   if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
 
-  const filled = SOURCES.filter((source) => source.columns.some((name) => columns.cell(cells, name) !== ''));
+  const filled = SOURCES.filter((source) => source.columns.some((name) => pointCell(cells, columns, name) !== ''));
   const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
   const [source, another] = fitting;
   if (another !== undefined) {
@@ -89,8 +91,18 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   }
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
-  const isLink = source.columns[0] === 'wkt' && readPlaceLink(columns.cell(cells, 'wkt')) !== undefined;
-  const system = source.system ?? stated?.value ?? (isLink ? '4326' : undefined);
+  const isWritten = source.columns[0] === 'wkt';
+  const isLink = isWritten && readPlaceLink(columns.cell(cells, 'wkt')) !== undefined;
+  const { epsg } = isWritten ? readGisText(columns.cell(cells, 'wkt')) : {};
+  const own = epsg === undefined ? undefined : geomSystemOf(epsg);
+  if (epsg !== undefined && own === undefined) {
+    const message = msg`The point is in the coordinate system ${epsg}. Read are 4326 (WGS 84) and 5514 (S-JTSK).`;
+    return problem('coordinate-system', message, source);
+  }
+  if (own !== undefined && stated !== undefined && stated.value !== own) {
+    return disagreement(stated.value, own);
+  }
+  const system = source.system ?? stated?.value ?? own ?? (isLink ? '4326' : undefined);
   if (system === undefined) {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return problem('coordinate-system', message, source);
@@ -99,6 +111,12 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
   const element = pointElement(system);
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+}
+
+/** Of the column that GIS programs fill, what is left when all that is no point is taken away; an empty geometry is an empty cell. */
+function pointCell(cells: readonly string[], columns: Columns, name: ColumnName): string {
+  const text = columns.cell(cells, name);
+  return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? readGisText(text).wkt : text;
 }
 
 function problem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
@@ -125,7 +143,7 @@ function readCoordinates(cells: readonly string[], columns: Columns, names: read
   if (second === undefined) {
     const text = columns.cell(cells, first);
     const link = readPlaceLink(text);
-    if (link === undefined) return readWrittenPoint(text);
+    if (link === undefined) return readWrittenPoint(pointCell(cells, columns, first));
     return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
   }
   const missing = names.find((name) => columns.cell(cells, name) === '');

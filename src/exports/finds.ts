@@ -27,7 +27,8 @@ export type FindChecks = Disposable & {
   /** A document that was made elsewhere. @param name stands in the issues as `file` */
   checkDocument(document: Uint8Array, name?: string): readonly Issue[];
   /**
-   * A table with the columns that README.md lists: the finds of its readable rows, and issues with row and column.
+   * A table with the columns that README.md lists: the finds of its readable rows, and issues with row and column. Photographs in an
+   * archive (KMZ) are not unpacked, and come as warnings.
    * @throws PasError where it cannot be read at all
    */
   readTable(path: string): Promise<{ readonly finds: readonly Find[]; readonly issues: readonly Issue[] }>;
@@ -46,9 +47,11 @@ export async function checkFinds(options: CheckOptions): Promise<FindChecks> {
     check: (find) => validateFind(find, known()),
     checkDocument: (document, name = 'document') => checkDocument(name, Buffer.from(document), known()),
     readTable: async (path) => {
-      const { issues, rows } = mapTable(await readTable(path), {
+      const table = await readTable(path);
+      const { issues, rows } = mapTable(table, {
         lookupTerm: known().lookupTerm,
         resolvePhoto: photoResolver(dirname(path)),
+        photosMayMiss: table.attachments !== undefined,
       });
       const walked = [...rows];
       return {

@@ -6,8 +6,12 @@ const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wk
 
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
+/** How GIS programs call the column of the geometry. */
+const CALLED_GEOMETRY = ['geometry', 'geom', 'the_geom', 'wkt_geom'];
+
 const meanings = new Map<string, ColumnName>([
   ...OWN_COLUMNS.map((name) => [name, name] as const),
+  ...CALLED_GEOMETRY.map((name) => [name, 'wkt'] as const),
   ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
 ]);
 

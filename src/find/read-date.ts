@@ -26,16 +26,16 @@ const MIDNIGHT = /[T ]\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
 type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
 
-/** Forms that have one meaning only; a date with slashes has two. */
+/** Forms that have one meaning only; a date with slashes has two, unless it begins with the year. */
 const FORMS: readonly Form[] = [
-  [/^(\d{4})-(\d{2})-(\d{2})$/, ([, year = '', month = '', day = '']) => [year, month, day]],
+  [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
   [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
   [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, monthOf(month), day]],
   [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, monthOf(month), day]],
 ];
 
 /**
- * A day as YYYY-MM-DD. Read are that form, the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by its name,
+ * A day as YYYY-MM-DD. Read are that form, also with slashes (GDAL writes it so), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by its name,
  * and each with a midnight behind it.
  */
 export function readDate(cell: string): Reading<string> {

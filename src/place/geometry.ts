@@ -81,6 +81,21 @@ export function readWrittenPoint(text: string): Reading<PointText> {
   return parsePoint(text.replace(/\s+/g, ' '));
 }
 
+const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
+const GIS_POINT = new RegExp(
+  String.raw`^(?:point *(?:z|m|zm)? *\(|multipoint *(?:z|m|zm)? *\( *\(?) *(${NUMBER}) +(${NUMBER})(?: +[-+.\de]+){0,2} *\)(?: *\))?$`,
+  'i',
+);
+
+/** What a GIS program writes into a column: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
+export function readGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
+  const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/i.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
+  const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
+  const isEmpty = /^(?:multi)?point *(?:z|m|zm)? *empty$/i.test(body);
+  const wkt = isEmpty ? '' : y === '' ? body : formatPoint({ x, y });
+  return { wkt, ...(srid === undefined ? {} : { epsg: Number(srid) }) };
+}
+
 export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
 }

@@ -1,6 +1,6 @@
 import { refuseTooLarge } from './table.ts';
 
-type Part = { readonly start: number; readonly end: number };
+export type Part = { readonly start: number; readonly end: number };
 
 type Parts = {
   /** Absent where there is no list of features. */
@@ -50,6 +50,49 @@ export function featureParts(file: string, bytes: Buffer): Parts {
   if (listStart === -1) return { rest: bytes };
   const behind = bytes.subarray(listEnd === -1 ? bytes.length : listEnd);
   return { features, rest: Buffer.concat([bytes.subarray(0, listStart), behind]) };
+}
+
+const [LINE_FEED, RECORD_SEPARATOR] = [0x0a, 0x1e];
+/** The first feature of a sequence stands in a line; longer ones are no points. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
+/**
+ * The features of a sequence: each behind a record separator (RFC 8142), or each in a line. Undefined where it is none: then the first line
+ * is no feature, or there is only one.
+ *
+ * @throws FileError where there are more than rows are read
+ */
+export function sequenceParts(file: string, bytes: Buffer): readonly Part[] | undefined {
+  const isSeparated =
+    bytes.subarray(0, MAX_LINE_BYTES).find((byte) => byte > 0x20 || byte === RECORD_SEPARATOR) === RECORD_SEPARATOR;
+  if (!isSeparated && !beginsWithLines(bytes)) return undefined;
+  const mark = isSeparated ? RECORD_SEPARATOR : LINE_FEED;
+  const parts: Part[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const next = bytes.indexOf(mark, start);
+    const end = next === -1 ? bytes.length : next;
+    let first = start;
+    while (first < end && (bytes[first] ?? 0) <= 0x20) first += 1;
+    if (first < end) parts.push({ start: first, end });
+    refuseTooLarge(file, { rows: parts.length });
+    start = end + 1;
+  }
+  return parts;
+}
+
+/** Whether the first line is a whole feature, and another object follows. */
+function beginsWithLines(bytes: Buffer): boolean {
+  const start = bytes.findIndex((byte) => byte > 0x20);
+  const end = bytes.indexOf(LINE_FEED, start);
+  if (start === -1 || end === -1 || end - start > MAX_LINE_BYTES) return false;
+  const next = bytes.subarray(end, end + MAX_LINE_BYTES).find((byte) => byte > 0x20);
+  if (next !== OPEN_OBJECT) return false;
+  try {
+    const first: unknown = JSON.parse(bytes.toString('utf8', start, end));
+    return typeof first === 'object' && first !== null && 'type' in first && first.type === 'Feature';
+  } catch {
+    return false;
+  }
 }
 
 /** Behind the quote that closes a text; the end of all where none does. */

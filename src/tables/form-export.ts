@@ -2,10 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { attachmentsOf } from './attachments.ts';
 import { parseTable } from './csv-table.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
-import { openZip, type ZipFile } from './zip-entries.ts';
+import { openZip } from './zip-entries.ts';
 
 /** The names of the columns stand in the first row, and nowhere else. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -143,23 +144,6 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   if (table === undefined) return undefined;
   const attachments = photoFolder === undefined ? attachmentsOf(file, archive.paths) : attachmentsIn(photoFolder);
   return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
-}
-
-function attachmentsOf(file: string, paths: readonly string[]): Attachments {
-  let opened: Promise<ZipFile> | undefined;
-  return {
-    paths,
-    archive: {
-      async unpack(path, to, mostBytes) {
-        opened ??= openZip(file);
-        await (await opened).unpack(path, to, mostBytes);
-      },
-      async close() {
-        (await opened)?.close();
-        opened = undefined;
-      },
-    },
-  };
 }
 
 function several(file: string, names: readonly string[]): FileError {

@@ -6,7 +6,7 @@ import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { lineAt } from '../xml/element.ts';
-import { featureParts } from './feature-parts.ts';
+import { featureParts, type Part, sequenceParts } from './feature-parts.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 import { notUtf8 } from './table-text.ts';
@@ -15,13 +15,16 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is the place, in WGS 84. The member
- * `crs` of the older specification is understood where it names one of the two systems of the service. A height is not read.
+ * `crs` of the older specification is understood where it names one of the two systems of the service. A height is not read. A sequence
+ * of features (RFC 8142, or one a line) is read as well.
  *
  * @throws FileError where it is not GeoJSON, holds no features, or is in another coordinate system
  */
 export function readGeoJson(file: string, bytes: Buffer): Table {
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+  const sequence = sequenceParts(file, text);
+  if (sequence !== undefined) return tableOf(file, text, sequence, '4326', true);
   const { features, rest } = featureParts(file, text);
   const inList = text.length - rest.length;
   const listStart = features?.[0]?.start ?? text.length;
@@ -37,23 +40,44 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
       hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
-  const system = systemOf(file, document);
+  return tableOf(file, text, parts, systemOf(file, document), false);
+}
+
+/** @param isSequence where each feature is a document of its own, and one that is damaged spoils no other */
+function tableOf(file: string, text: Buffer, parts: readonly Part[], system: GeomSystem, isSequence: boolean): Table {
   const place = { file, unit: 'feature' } as const;
+  const readPart = ({ start, end }: Part): Reading<Pick<NamedValues, 'values' | 'point'>> => {
+    if (end - start > MAX_PART_BYTES) {
+      return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Leave it a point and a few words.`);
+    }
+    const part = text.subarray(start, end);
+    if (!isSequence)
+      return readFeature(
+        parseJson(file, text, part, (at) => start + at),
+        system,
+      );
+    const feature = jsonObject(part);
+    if (feature === undefined) return unreadable('feature', msg`This is no JSON that can be read. The line may be cut short.`);
+    return readFeature(feature, system);
+  };
   const records = function* (): Generator<NamedValues | Issue> {
-    for (const [index, { start, end }] of parts.entries()) {
+    for (const [index, part] of parts.entries()) {
       const row = index + 1;
-      const read =
-        end - start > MAX_PART_BYTES
-          ? unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Leave it a point and a few words.`)
-          : readFeature(
-              parseJson(file, text, text.subarray(start, end), (at) => start + at),
-              system,
-            );
+      const read = readPart(part);
       yield isReadable(read) ? { row, ...read.value } : errorIssue(read.rule, read.problem, { ...place, row });
     }
   };
   const none = errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file });
   return tableOfRecords(place, { [Symbol.iterator]: records }, parts.length === 0 ? [none] : []);
+}
+
+function jsonObject(part: Buffer): Values | undefined {
+  try {
+    const value: unknown = JSON.parse(part.toString('utf8'));
+    return isObject(value) ? value : {};
+  } catch {
+    return undefined;
+  }
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');

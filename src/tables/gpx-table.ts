@@ -1,9 +1,11 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { attributeOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
+import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
@@ -18,12 +20,14 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
 
 /**
  * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the day on which it was made
- * where this computer is, is the day of the find. Tracks, routes and heights are not read.
+ * where this computer is, is the day of the find, links to pictures are photographs. Extensions that are called like columns are columns,
+ * the others are named in a warning. Tracks, routes and heights are not read.
  *
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 export function readGpx(file: string, document: XmlWalk): Table {
   const place = { file, unit: 'waypoint' } as const;
+  const unread = new UnreadNames();
   const records = function* (): Generator<NamedValues | Issue> {
     const lineOf = lineCounter(document);
     let row = 0;
@@ -38,32 +42,50 @@ export function readGpx(file: string, document: XmlWalk): Table {
         yield errorIssue('geometry-form', message, { ...place, ...where });
       } else if (stray !== undefined) {
         yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
-      } else yield { ...where, values: valuesOf(waypoint), point: { system: '4326', x: lon, y: lat } };
+      } else yield { ...where, values: valuesOf(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
     }
   };
   const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0) return table;
+  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.issues(file)] };
   throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
     hint: msg`Mark each find as a waypoint, and export the waypoints.`,
   });
 }
 
-function valuesOf(waypoint: XmlElement): Map<string, string> {
-  const notes = new Set([childText(waypoint, 'desc') ?? '', childText(waypoint, 'cmt') ?? '']);
-  const values: readonly (readonly [string, string])[] = [
-    ['local_id', childText(waypoint, 'name') ?? ''],
-    ['poznamka', [...notes].filter((note) => note !== '').join('\n')],
-    ['datum_nalezu', dayOf(childText(waypoint, 'time') ?? '')],
-  ];
-  return new Map(values.filter(([, value]) => value !== ''));
+/** Where the height is no part of a find, neither is how well the satellites were seen. */
+const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'extensions', 'ele']);
+
+function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
+  for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
+  const fields: [string, string][] = [];
+  const attachments: string[] = [];
+  const extensions = childOf(waypoint, 'extensions')?.children ?? [];
+  for (const { name, text } of extensions.flatMap(leavesOf)) {
+    if (name === 'attachment') attachments.push(text.trim());
+    else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
+    else unread.add(name);
+  }
+  return deviceValues(
+    {
+      name: childText(waypoint, 'name') ?? '',
+      notes: [childText(waypoint, 'desc') ?? '', childText(waypoint, 'cmt') ?? ''],
+      time: childText(waypoint, 'time') ?? '',
+      links: [...linksOf(waypoint), ...attachments],
+      fields,
+    },
+    unread,
+  );
 }
 
-/** A time that cannot be read stays as it is: the cell is reported then. */
-function dayOf(time: string): string {
-  const moment = new Date(time);
-  if (!/^\d{4}-\d{2}-\d{2}T/.test(time) || Number.isNaN(moment.getTime())) return time;
-  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+/** As GPX 1.1 has them, and as GPX 1.0. */
+function linksOf(waypoint: XmlElement): string[] {
+  const links = childrenOf(waypoint, 'link').map((link) => attributeOf(link, 'href')?.trim() ?? '');
+  return [...links, childText(waypoint, 'url') ?? ''].filter((link) => link !== '');
+}
+
+/** What programs add beside the standard, each in structures of its own. */
+function leavesOf(element: XmlElement): readonly XmlElement[] {
+  return element.children.length === 0 ? [element] : element.children.flatMap(leavesOf);
 }
 
 function isDecimal(text: string): boolean {

@@ -41,6 +41,11 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
   return Buffer.concat(chunks);
 }
 
+/** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
+export function refuseLargeInput(name: string, size: number): void {
+  if (size > MAX_INPUT_BYTES) throw tooLarge(name, size);
+}
+
 function tooLarge(name: string, size: number): FileError {
   return new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
     hint: msg`Split the table, or take away what is not part of it.`,

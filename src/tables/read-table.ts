@@ -1,17 +1,19 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { parseTable } from './csv-table.ts';
 import type { HeaderRows } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
-import { kindOfTable } from './table-kind.ts';
+import { kindOfArchive, kindOfTable, type TableKind } from './table-kind.ts';
 import { inUtf8 } from './text-encoding.ts';
+import type { ZipEntry } from './zip-entries.ts';
 
 type ReadOptions = {
-  /** The sheet of a workbook or the layer of a GeoPackage that is read; otherwise the first that holds something. */
+  /** The sheet of a workbook, or the layer of a GeoPackage or an archive of shapefiles, that is read; otherwise the first that holds something. */
   readonly sheet?: string;
-  /** What the text of a CSV table is written in; otherwise that is recognised. */
+  /** What the text of a CSV table or a shapefile is written in; otherwise that is recognised. */
   readonly encoding?: string;
   /** The rows that hold the names of the columns; otherwise they are found. */
   readonly headerRows?: HeaderRows;
@@ -20,26 +22,37 @@ type ReadOptions = {
 };
 
 /**
- * A table of finds from a file of any format: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML, told apart by their
- * content. What reads a format is loaded only when a file is of it.
+ * A table of finds from a file of any format: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile or the service's XML,
+ * told apart by their content. What reads a format is loaded only when a file is of it.
  *
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const { photoFolder } = options;
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return readFolder(path, options);
+  if (isFolder(path)) return readFolder(path, options);
   if (/\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
   }
+  if (/\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
   if (kind === 'gpkg') refuseUnmerged(path);
-  const table = await readTableBytes(path, bytes, options);
-  if (kind !== 'csv' && kind !== 'xlsx') return table;
+  const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
+  const table = await readOf(path, bytes, beside, options);
+  if (kind !== 'csv' && !(kind === 'archive' && bytes.includes('xl/workbook.xml'))) return table;
   const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   if (!isFormTable(table)) return table;
   return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+}
+
+/** What is not there, or cannot be looked at, is said when it is opened. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** @throws FileError where nothing in the folder is what a program for phones gives out */
@@ -61,26 +74,53 @@ function refuseUnmerged(path: string): void {
   });
 }
 
+/** The parts of a shapefile: files of one name, by their endings in small letters. */
+async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
+  const { dir, name } = parse(path);
+  const found = new Map<string, Buffer>();
+  for (const each of readdirSync(dir === '' ? '.' : dir)) {
+    const other = parse(each);
+    const ending = other.ext.toLowerCase();
+    if (other.name === name && SHAPEFILE_PARTS.includes(ending)) found.set(ending, await readInputFile(join(dir, each)));
+  }
+  return found;
+}
+
+const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
+
 /**
  * The same for bytes that are at hand, for example from stdin. `file` is for messages, and for the kind where the bytes leave it open.
  *
  * @throws FileError where the bytes cannot be read as a table
  */
-export async function readTableBytes(
+export async function readTableBytes(file: string, bytes: Buffer, options: ReadOptions = {}): Promise<Table> {
+  return readOf(file, bytes, new Map(), options);
+}
+
+/** Formats for which an option says something. */
+const WITH_SHEETS: readonly TableKind[] = ['xlsx', 'ods', 'gpkg', 'shapefile'];
+const WITH_ENCODING: readonly TableKind[] = ['csv', 'shp', 'dbf', 'shapefile'];
+const WITH_HEADER: readonly TableKind[] = ['csv', 'xlsx', 'ods'];
+
+async function readOf(
   file: string,
   bytes: Buffer,
-  { sheet, encoding, headerRows }: ReadOptions = {},
+  beside: ReadonlyMap<string, Buffer>,
+  { sheet, encoding, headerRows }: ReadOptions,
 ): Promise<Table> {
-  const kind = kindOfTable(file, bytes);
-  if (sheet !== undefined && kind !== 'xlsx' && kind !== 'gpkg') {
+  const found = kindOfTable(file, bytes);
+  const entries: ReadonlyMap<string, ZipEntry> =
+    found === 'archive' ? await (await import('./zip-entries.ts')).readZip(file, bytes) : new Map();
+  const kind = found === 'archive' ? kindOfArchive(file, [...entries.keys()]) : found;
+  if (sheet !== undefined && !WITH_SHEETS.includes(kind)) {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
       hint: msg`Leave --sheet and --layer out.`,
     });
   }
-  if (encoding !== undefined && kind !== 'csv') {
+  if (encoding !== undefined && !WITH_ENCODING.includes(kind)) {
     throw new FileError(file, msg`${file} says itself in what it is written.`, { hint: msg`Leave --encoding out.` });
   }
-  if (headerRows !== undefined && kind !== 'csv' && kind !== 'xlsx') {
+  if (headerRows !== undefined && !WITH_HEADER.includes(kind)) {
     throw new FileError(file, msg`${file} has no row of names.`, { hint: msg`Leave --header-row out.` });
   }
   switch (kind) {
@@ -90,11 +130,20 @@ export async function readTableBytes(
       return { ...table, issues: [...issues, ...table.issues] };
     }
     case 'xlsx':
-      return (await import('./xlsx-table.ts')).readXlsx(file, bytes, sheet, headerRows);
+      return (await import('./xlsx-table.ts')).readXlsx(file, entries, sheet, headerRows);
+    case 'ods':
+      return (await import('./ods-table.ts')).readOds(file, entries, sheet, headerRows);
     case 'geojson':
       return (await import('./geojson-table.ts')).readGeoJson(file, bytes);
     case 'gpkg':
       return (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet);
+    case 'shp':
+    case 'dbf':
+      return (await import('./shapefile-table.ts')).readShapefile(file, new Map([...beside, [`.${kind}`, bytes]]), encoding);
+    case 'shapefile':
+      return (await import('./shapefile-table.ts')).readShapefileArchive(file, entries, sheet, encoding);
+    case 'kmz':
+      return (await import('./kmz-table.ts')).readKmz(file, entries);
     case 'xml':
       return (await import('./xml-table.ts')).readXmlTable(file, bytes);
   }

@@ -18,6 +18,8 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
+  /** Photographs that came in the table's own archive. */
+  readonly attachments?: Attachments;
   /** Where it is what a form for phones brought back: the rest of that. */
   readonly formExport?: FormExport;
 };
@@ -47,7 +49,7 @@ export type Attachments = {
 export type TablePlace = {
   /** The file as the user named it. */
   readonly file: string;
-  /** The sheet of a workbook, or the layer of a GeoPackage. */
+  /** The sheet of a workbook, or the layer of a GeoPackage or an archive. */
   readonly sheet?: string;
   /** What a row is, where it is no row of a spreadsheet: what `row` counts. */
   readonly unit?: RowUnit;

@@ -14,6 +14,8 @@ const EIGHT_BIT: readonly Encoding[] = [
   { name: 'ISO 8859-2', codec: 'iso88592' },
   { name: 'Mac-CE', codec: 'maccenteuro' },
 ];
+/** Tables of databases may be as old as DOS. */
+const CP_852: Encoding = { name: 'CP852', codec: 'cp852' };
 /** Other names that the library does not know. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
   macce: 'maccenteuro',
@@ -80,6 +82,42 @@ export async function inUtf8(
   const text = decode(likely.codec);
   return { text, issues: [readAs(file, likely.name, text)] };
 }
+
+/**
+ * How many short texts of one encoding are read: as it is said, or else as UTF-8 where all of them are, or as makes the most of them.
+ * @param texts all or many of them
+ * @param said by a person, or by the file itself
+ * @throws FileError where it is said wrongly, or is not known
+ */
+export async function textDecoder(
+  file: string,
+  texts: Buffer,
+  said: string | undefined,
+): Promise<{ readonly decode: (bytes: Buffer) => string; readonly issues: readonly Issue[] }> {
+  const { default: iconv } = await import('iconv-lite');
+  const decodeAs = (codec: string) => (bytes: Buffer) => iconv.decode(bytes, codec, { stripBOM: false });
+  if (said === undefined) {
+    if (isUtf8(texts)) return { decode: decodeAs(UTF_8.codec), issues: [] };
+    const sample = texts.subarray(0, SAMPLE_BYTES);
+    const likely = best([...EIGHT_BIT, CP_852], ({ codec }) => czechness(iconv.decode(sample, codec)));
+    const decode = decodeAs(likely.codec);
+    return { decode, issues: [readAs(file, likely.name, Buffer.from(decode(sample)))] };
+  }
+  const codec = ALSO_CALLED[said.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? said;
+  if (!iconv.encodingExists(codec)) {
+    throw new FileError(file, msg`${file} says that it is written in "${said}", which is no encoding that is known.`, {
+      hint: SAY_ENCODING,
+    });
+  }
+  // A text that fills its column may be cut in the middle of a letter; a .cpg that is wrong breaks far more.
+  const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
+  if (broken === -1) return { decode: decodeAs(codec), issues: [] };
+  throw new FileError(file, msg`${file} is not written in ${said}: some of its bytes are no letters there.`, {
+    hint: SAY_ENCODING,
+  });
+}
+
+const SAY_ENCODING = msg`Say what it is written in: --encoding windows-1250, cp852 or utf-8.`;
 
 /** UTF-16 has a mark at its beginning, or a NUL in every letter of its header. */
 function unicodeOf(bytes: Buffer): Encoding | undefined {

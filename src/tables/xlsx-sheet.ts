@@ -1,35 +1,9 @@
-import { FileError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
+import { type CellRange, type FaultyCell, LAST_ROW, oddSheet, type SheetContents } from './sheet-table.ts';
 import { refuseTooLarge, type TablePlace } from './table.ts';
 import { type BookValues, cellValueOf } from './xlsx-values.ts';
 
-/** What a sheet says, each row of it read when its turn comes. */
-export type SheetContents = {
-  /** Cells by row and column, from 0: each row up to its last value, and those up to the last with one. */
-  readonly rows: readonly (readonly string[])[];
-  readonly merged: readonly CellRange[];
-  /** Numbers of the rows that are hidden. */
-  readonly hiddenRows: readonly number[];
-  /** Cells whose value is an error such as `#DIV/0!`, or a formula whose result was not saved. */
-  readonly withoutValue: readonly FaultyCell[];
-};
-
-/** Rows and columns from 1, both ends included. */
-type CellRange = {
-  /** Such as `B4:D4`. */
-  readonly name: string;
-  readonly firstRow: number;
-  readonly lastRow: number;
-  readonly firstColumn: number;
-  readonly lastColumn: number;
-};
-
-type FaultyCell = { readonly row: number; readonly column: number; readonly fault: string };
-
-/** A row beyond those that a spreadsheet has, or one in another form, is not of a spreadsheet. */
-const LAST_ROW = 1_048_576;
 /** Elements and attributes of a row. */
 const MOST_NODES = 100_000;
 const PARTS = new Set(['row', 'mergeCell']);
@@ -49,7 +23,7 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
       continue;
     }
     const next = rowNumber(element) ?? row + 1;
-    if (!(next > row && next <= LAST_ROW)) throw odd(place);
+    if (!(next > row && next <= LAST_ROW)) throw oddSheet(place);
     row = next;
     refuseTooLarge(file, { rows: rowCount });
     rowCount += 1;
@@ -78,7 +52,7 @@ function cellsOf(
     const address = attributeOf(cell, 'r');
     const next = address === undefined ? column + 1 : columnNumber(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
     const value = cellValueOf(cell, values);
-    if (next <= column || value === undefined) throw odd(place);
+    if (next <= column || value === undefined) throw oddSheet(place);
     column = next;
     if (value.fault !== undefined) report(column, value.fault);
     if (value.text === '') continue;
@@ -115,10 +89,4 @@ function columnNumber(letters: string): number {
   let number = 0;
   for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;
   return number;
-}
-
-function odd({ file, sheet = '' }: TablePlace): FileError {
-  return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
-    hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
-  });
 }

@@ -2,19 +2,11 @@ import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
+import type { Sheet } from './sheet-table.ts';
 import { refuseTooLarge } from './table.ts';
-import { readSheet, type SheetContents } from './xlsx-sheet.ts';
+import { readSheet } from './xlsx-sheet.ts';
 import { type BookValues, dateStylesOf, richTextOf } from './xlsx-values.ts';
 import type { ZipEntry } from './zip-entries.ts';
-
-export type Sheet = {
-  readonly name: string;
-  readonly hidden: boolean;
-  /** Whether it has any value at all. */
-  hasValues(): boolean;
-  /** @throws FileError where there is more than is read, or in no form of a spreadsheet */
-  read(): SheetContents;
-};
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
@@ -26,7 +18,7 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
  */
 export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const workbook = entries.get('xl/workbook.xml');
-  if (workbook === undefined) throw noWorkbook(file, entries);
+  if (workbook === undefined) throw noWorkbook(file);
   for (const entry of entries.values()) if (entry.hasDoctype) throw withDoctype(file, entry);
   const root = rootOf(file, workbook);
   const relations = entries.get('xl/_rels/workbook.xml.rels');
@@ -107,9 +99,8 @@ function withDoctype(file: string, entry: ZipEntry): FileError {
   return new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
 }
 
-function noWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): FileError {
-  const hint = msg`Save it as .xlsx or as CSV UTF-8.`;
-  return entries.has('content.xml')
-    ? new FileError(file, msg`${file} is an OpenDocument file, which is not read.`, { hint })
-    : new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, { hint });
+function noWorkbook(file: string): FileError {
+  return new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, {
+    hint: msg`Save it as .xlsx or as CSV UTF-8.`,
+  });
 }

@@ -1,32 +1,42 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { walkXml, XmlSyntaxError } from '../xml/parse.ts';
+import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import { isGpx, readGpx } from './gpx-table.ts';
+import { isKml, readKml } from './kml-table.ts';
 import { readFindRecords } from './svc-table.ts';
 import type { Table } from './table.ts';
 
-/** Of a find or waypoint, and of all that is around them. */
+/** Of a find, waypoint or placemark, and of all that is around them. */
 const MOST_NODES = 1_000_000;
 
 /**
- * Reads what is written in XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is fetched.
+ * Reads what is written in XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is
+ * fetched.
  *
  * @throws FileError where the document is not well-formed, or is of neither kind
  */
 export function readXmlTable(file: string, bytes: Buffer): Table {
-  try {
-    const document = walkXml(bytes, MOST_NODES);
+  return walkTable(file, (walk) => {
+    const document = walk(bytes);
+    if (isKml(document.root)) return readKml(file, [{ document }]);
     const table = isGpx(document.root) ? readGpx(file, document) : readFindRecords(file, document);
     if (table !== undefined) return table;
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
     throw new FileError(
       file,
-      msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX nor finds of the service.`,
+      msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX, placemarks of KML nor finds of the service.`,
       {
-        hint: msg`Read are GPX, import documents, and find records as they are harvested in the native format.`,
+        hint: msg`Read are GPX, KML, import documents, and find records as they are harvested in the native format.`,
       },
     );
+  });
+}
+
+/** What is made of documents, each of which is walked. @throws FileError where one of them is not well-formed */
+export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
+  try {
+    return read((bytes) => walkXml(bytes, MOST_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {

@@ -25,7 +25,7 @@ export type ZipEntry = {
 
 /**
  * The parts of a ZIP archive, each of which was unpacked once: what the directory says of sizes and sums is true, and all
- * together are of a size that can be read. Encryption is refused.
+ * together are of a size that can be read. Encryption, symbolic links and names that lead out of the archive are refused.
  *
  * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table can have
  */
@@ -37,7 +37,8 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
     const archive = await fromBufferPromise(bytes);
     if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
     for await (const entry of archive.eachEntry()) {
-      if (entry.isEncrypted()) throw encrypted(file);
+      if (entry.isEncrypted()) throw passwordProtected(file);
+      if (isLink(entry)) throw leadsOut(file, entry.fileName);
       total += entry.uncompressedSize;
       if (total > mostBytes) throw tooLarge(file, mostBytes);
       if (entry.uncompressedSize > MAX_INPUT_BYTES) throw tooLarge(file, MAX_INPUT_BYTES);
@@ -50,9 +51,34 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
       entries.set(name, { name, hasDoctype, unpack: () => unpack(packed, entry) });
     }
   } catch (thrown) {
-    throw thrown instanceof FileError ? thrown : damaged(file, thrown);
+    throw asFileError(file, thrown);
   }
   return entries;
+}
+
+function asFileError(file: string, thrown: unknown): FileError {
+  if (thrown instanceof FileError) return thrown;
+  const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
+  return climbing === undefined ? damaged(file, thrown) : leadsOut(file, climbing);
+}
+
+/** How the library refuses a name that starts at a root, or that climbs. */
+const CLIMBING = /^(?:absolute path|invalid relative path|invalid characters in fileName): (.*)$/s;
+
+/** The system's own kind of file stands in the upper half of the attributes where the archive was made on Unix. */
+function isLink({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
+}
+
+const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
+
+/** @throws FileError where an archive that people put together holds another, which may hold another */
+export function refuseNested(file: string, paths: Iterable<string>): void {
+  const nested = [...paths].find((name) => ARCHIVE.test(name));
+  if (nested === undefined) return;
+  throw new FileError(file, msg`${file} holds another archive, ${nested}, which is not read.`, {
+    hint: msg`Unpack it, and import what is in it.`,
+  });
 }
 
 /** An archive that stays on the disk. */
@@ -75,17 +101,20 @@ export async function openZip(file: string): Promise<ZipFile> {
   const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
     throw damaged(file, thrown);
   });
-  const failed = (thrown: unknown): FileError => (thrown instanceof FileError ? thrown : damaged(file, thrown));
+  const failed = (thrown: unknown): FileError => asFileError(file, thrown);
   const stream = async (path: string, mostBytes: number) => {
     const entry = entries.get(path);
     if (entry === undefined) throw damaged(file);
-    if (entry.isEncrypted()) throw encrypted(file);
+    if (entry.isEncrypted()) throw passwordProtected(file);
     if (entry.uncompressedSize > mostBytes) throw tooLarge(file, mostBytes);
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
   };
   try {
     if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
-    for await (const entry of archive.eachEntry()) if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
+    for await (const entry of archive.eachEntry()) {
+      if (isLink(entry)) throw leadsOut(file, entry.fileName);
+      if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
+    }
   } catch (thrown) {
     archive.close();
     throw failed(thrown);
@@ -134,13 +163,19 @@ function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry):
 function damaged(file: string, cause?: unknown): FileError {
   return new FileError(file, msg`${file} is damaged or cut short: it cannot be unpacked.`, {
     cause,
-    hint: msg`Copy it again, or save it again in the spreadsheet.`,
+    hint: msg`Copy it again, or save it again in the program that it comes from.`,
   });
 }
 
-function encrypted(file: string): FileError {
+export function passwordProtected(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
+  });
+}
+
+function leadsOut(file: string, name: string): FileError {
+  return new FileError(file, msg`${file} is not read: its part ${name} leads out of the archive.`, {
+    hint: msg`No program writes such an archive by itself. Ask whoever gave it to you.`,
   });
 }
 

@@ -17,7 +17,7 @@ export function* strayTextsIn(document: XmlDocument, element: XmlElement): Gener
   const { bytes } = document;
   let from = element.start + Buffer.byteLength(startTagOf(document, element));
   for (const child of [...children, undefined]) {
-    const to = child?.start ?? bytes.lastIndexOf('</', element.end);
+    const to = child?.start ?? bytes.lastIndexOf('</', element.end - 1);
     const between = sourceOf(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
     const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
+import { makeOds } from '../support/make-ods.ts';
+import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
+import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
 
 /** Mistakes that a table of any kind may have, held against every reader: the second of two finds is wrong. */
@@ -25,6 +28,21 @@ const documentOf = ({ id, lon, lat, note }: Row): string =>
 <s:poznamka>${note}</s:poznamka><s:geom_system>4326</s:geom_system><s:chranene_udaje>
 <s:geom_wkt EPSG="4326">POINT (${lon} ${lat})</s:geom_wkt></s:chranene_udaje></s:samostatny_nalez></s:svc></find>`;
 
+const featureOf = ({ id, lon, lat, note }: Row) => ({
+  type: 'Feature',
+  geometry: { type: 'Point', coordinates: [lon, lat] },
+  properties: { local_id: id, poznamka: note },
+});
+const kmlOf = (rows: readonly Row[]): string =>
+  [
+    '<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Folder><name>Sonda 1</name>',
+    ...rows.map(
+      ({ id, lon, lat, note }) =>
+        `<Placemark><name>${id}</name><description>${note}</description><Point><coordinates>${lon},${lat},201.5</coordinates></Point></Placemark>`,
+    ),
+    '</Folder></Document></kml>',
+  ].join('\n');
+
 const READERS: Readonly<Record<string, Reader>> = {
   csv: {
     second: 3,
@@ -46,13 +64,51 @@ const READERS: Readonly<Record<string, Reader>> = {
       Buffer.from(
         JSON.stringify({
           type: 'FeatureCollection',
-          features: rows.map(({ id, lon, lat, note }) => ({
-            type: 'Feature',
-            geometry: { type: 'Point', coordinates: [lon, lat] },
-            properties: { local_id: id, poznamka: note },
-          })),
+          features: rows.map(featureOf),
         }),
       ),
+  },
+  ods: {
+    second: 3,
+    isText: false,
+    isXml: true,
+    write: (rows) => makeOds([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(cellsOf)] }]),
+  },
+  geojsonl: {
+    second: 2,
+    isText: true,
+    isXml: false,
+    write: (rows) => lines(...rows.map((row) => JSON.stringify(featureOf(row)))),
+  },
+  shp: {
+    second: 2,
+    isText: false,
+    isXml: false,
+    write: (rows) =>
+      zipShapefile({
+        '.shp': makeShp(rows.map(({ lon, lat }) => [lon, lat])),
+        '.dbf': makeDbf(
+          [
+            { name: 'local_id', type: 'C', width: 10 },
+            { name: 'poznamka', type: 'C', width: 40 },
+          ],
+          rows.map(({ id, note }) => [id, note]),
+        ),
+        '.prj': WGS_84,
+        '.cpg': 'UTF-8',
+      }),
+  },
+  kml: {
+    second: 2,
+    isText: true,
+    isXml: true,
+    write: (rows) => Buffer.from(kmlOf(rows)),
+  },
+  kmz: {
+    second: 2,
+    isText: false,
+    isXml: true,
+    write: (rows) => makeZip([{ name: 'doc.kml', content: kmlOf(rows) }]),
   },
   gpkg: {
     second: 2,

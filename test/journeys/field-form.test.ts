@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
-import { readXlsx } from '../../src/tables/xlsx-table.ts';
+import { readTable } from '../../src/tables/read-table.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { makeZip } from '../support/make-zip.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function sheetOf(path: string, name: string): Promise<Record<string, string>[]> {
-  const { header, rows } = await readXlsx(path, readFileSync(path), name, { first: 1, last: 1 });
+  const { header, rows } = await readTable(path, { sheet: name, headerRows: { first: 1, last: 1 } });
   return [...rows].map(({ cells }) => Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])));
 }
 

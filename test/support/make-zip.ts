@@ -5,6 +5,8 @@ export type ZipPart = {
   readonly content: string | Buffer;
   readonly flags?: number;
   readonly claimedBytes?: number;
+  /** As Unix keeps it: `0o120777` is a symbolic link. */
+  readonly mode?: number;
 };
 
 /** A ZIP archive written by hand, so that its directory can say what is not true. */
@@ -12,7 +14,7 @@ export function makeZip(parts: readonly ZipPart[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, content, flags = 0, claimedBytes } of parts) {
+  for (const { name, content, flags = 0, claimedBytes, mode = 0 } of parts) {
     const bytes = Buffer.from(content);
     const packed = deflateRawSync(bytes);
     const common = Buffer.alloc(26);
@@ -25,6 +27,7 @@ export function makeZip(parts: readonly ZipPart[]): Buffer {
     common.writeUInt16LE(Buffer.byteLength(name), 22);
     const local = Buffer.concat([Buffer.from('PK\u0003\u0004', 'latin1'), common, Buffer.from(name), packed]);
     const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(mode * 0x10000, 6);
     tail.writeUInt32LE(offset, 10);
     directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0000', 'latin1'), common, tail, Buffer.from(name)]));
     locals.push(local);

@@ -29,7 +29,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--dry-run', t`say what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
-    .option('--encoding <name>', t`encoding of a CSV table (default: recognised)`)
+    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: recognised)`)
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)

@@ -22,6 +22,8 @@ type Keeping = PhotographKeeping & {
   readonly outbox: Pick<ServiceOutbox, 'path'>;
   /** Photographs are kept where they lie. */
   readonly link?: boolean | undefined;
+  /** Where those are looked for that are not in the archive; otherwise they are missing. */
+  readonly beside?: ResolvePhoto | undefined;
 };
 
 const UNPACKED = /^unpacked-(\d+)-/;
@@ -49,11 +51,16 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
     return join(folder, basename(path));
   };
   return {
-    resolvePhoto: (name) =>
-      known.has(name)
-        ? { value: name }
-        : unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Give the export out again with its files.`),
+    resolvePhoto: (name) => {
+      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) => known.has(each));
+      if (path !== undefined) return { value: path };
+      return (
+        keeping.beside?.(name) ??
+        unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Give the export out again with its files.`)
+      );
+    },
     async inspectPhotograph(name) {
+      if (!known.has(name)) return keeping.inspectPhotograph(name);
       let path: string;
       try {
         path = unpackedPath(name);
@@ -70,7 +77,7 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
     },
     async keepPhotograph(photograph) {
       const kept = await keeping.keepPhotograph(photograph);
-      rmSync(photograph.path, { force: true });
+      if (folder !== undefined && dirname(photograph.path) === folder) rmSync(photograph.path, { force: true });
       return kept;
     },
     async close() {

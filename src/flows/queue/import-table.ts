@@ -26,7 +26,7 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   /** Photographs are kept where they lie, not as copies. */
   readonly link?: boolean | undefined;
   readonly known: ValidationContext;
-  /** Where the names of photographs start from. */
+  /** Where the names of photographs start from that did not come in the table's own archive. */
   readonly photoFolder: string;
   /** A photograph that a row names and that is not there leaves the row out. */
   readonly strict?: boolean | undefined;
@@ -59,8 +59,10 @@ export async function importTable(
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const own = await asFinds(read, context.map !== undefined);
-  const attachments = read.formExport?.attachments;
-  const enclosed = attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, context);
+  const attachments = read.attachments ?? read.formExport?.attachments;
+  const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
+  const enclosed =
+    attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, { ...context, beside });
   try {
     return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
   } finally {

@@ -237,6 +237,6 @@ test('a photograph in an archive that is damaged is not unpacked', async () => {
   await expect(enclosed?.unpack('media/a.jpg', `${to}-2`, 3)).rejects.toThrow(/more than 3 bytes/);
   await enclosed?.close();
   writeFileSync(`${archive}-2.zip`, makeZip([{ name: '../walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]));
-  await expect(readTable(`${archive}-2.zip`)).rejects.toThrow(/damaged/);
+  await expect(readTable(`${archive}-2.zip`)).rejects.toThrow(/leads out of the archive/);
   expect(readFileSync(archive)).toEqual(bytes);
 });

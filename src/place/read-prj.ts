@@ -1,0 +1,43 @@
+import type { GeomSystem } from './geometry.ts';
+
+/** Names that the two systems have in well-known text of a coordinate system, as ESRI, GDAL and the EPSG write them, folded. */
+const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
+  '4326': ['gcswgs1984', 'wgs84', 'wgs1984', 'wgs84longlat'],
+  '5514': ['sjtskkrovakeastnorth', 'sjtskgreenwichkrovakeastnorth'],
+};
+
+/**
+ * The system that a `.prj` describes, by its outermost name; undefined for every other. A projected system is told from the geographic
+ * one inside it, and one whose axes are moved or turned from the one whose name it has.
+ */
+export function systemOfPrj(prj: string): GeomSystem | undefined {
+  const [, kind = '', name = ''] = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i.exec(prj) ?? [];
+  const isProjected = /^PROJ/i.test(kind);
+  if (!isProjected && !/^GEOG/i.test(kind)) return undefined;
+  const system = isProjected ? '5514' : '4326';
+  const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return NAMES[system].includes(folded) && !isMoved(prj) ? system : undefined;
+}
+
+/** What the file calls its system, for messages. */
+export function nameOfPrj(prj: string): string {
+  const name = /^\s*[A-Z]+\s*[[(]\s*"([^"]*)"/i.exec(prj)?.[1] ?? '';
+  return name === '' ? prj.trim().slice(0, 60) : name;
+}
+
+/** EPSG:5514 has no false origin, both axes negative, and metres. */
+function isMoved(prj: string): boolean {
+  const parameters = [...prj.matchAll(/PARAMETER\s*\[\s*"([^"]+)"\s*,\s*([-+.\deE]+)/gi)].map(
+    ([, name = '', value]) => [name.toLowerCase().replaceAll(' ', '_'), Number(value)] as const,
+  );
+  const units = [...prj.matchAll(/UNIT\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/gi)].map(([, value]) => Number(value));
+  const isScaled = /^\s*PROJ/i.test(prj) && (units.at(-1) ?? 1) !== 1;
+  const expected: Readonly<Record<string, number>> = {
+    false_easting: 0,
+    false_northing: 0,
+    x_scale: -1,
+    y_scale: 1,
+    xy_plane_rotation: 90,
+  };
+  return isScaled || parameters.some(([name, value]) => expected[name] !== undefined && expected[name] !== value);
+}

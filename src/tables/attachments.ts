@@ -1,0 +1,20 @@
+import type { Attachments } from './table.ts';
+import { openZip, type ZipFile } from './zip-entries.ts';
+
+/** Files of an archive, which is opened when one of them is asked for. */
+export function attachmentsOf(file: string, paths: readonly string[]): Attachments {
+  let opened: Promise<ZipFile> | undefined;
+  return {
+    paths,
+    archive: {
+      async unpack(path, to, mostBytes) {
+        opened ??= openZip(file);
+        await (await opened).unpack(path, to, mostBytes);
+      },
+      async close() {
+        (await opened)?.close();
+        opened = undefined;
+      },
+    },
+  };
+}

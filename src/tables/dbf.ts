@@ -1,0 +1,140 @@
+import { FileError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
+import { plainNumber } from '../text/plain-number.ts';
+import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+
+/** The table of a shapefile: dBASE III and its successors, as far as they have columns of texts, numbers, days and truths. */
+type Dbf = {
+  readonly fields: readonly DbfField[];
+  /** With those that are marked as deleted. */
+  readonly count: number;
+  /** Where no `.cpg` says it: what the byte of the language driver stands for. */
+  readonly encoding: string | undefined;
+  /** Of which the encoding can be told: names and texts. */
+  readonly texts: Buffer;
+  /** Numbers, from 0, of rows with a text that fills the widest column there is, and so may have been cut off. */
+  readonly full: readonly number[];
+  /** A row's values, in the order of the fields; undefined where it is deleted. */
+  row(index: number, decode: (bytes: Buffer) => string): readonly Reading<string>[] | undefined;
+};
+
+export type DbfField = { readonly name: Buffer; readonly type: string; readonly width: number; readonly start: number };
+
+/** Bytes of the language driver that mean one encoding only; 0x57 is whatever Windows was set to. */
+const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
+  1: 'cp437',
+  2: 'cp850',
+  3: 'cp1252',
+  100: 'cp852',
+  151: 'maccenteuro',
+  200: 'cp1250',
+};
+
+const FIELD_BYTES = 32;
+/** Of a column of texts. */
+const WIDEST_BYTES = 254;
+const END_OF_FIELDS = 0x0d;
+const DELETED = 0x2a;
+const READ_TYPES = 'CNFDL';
+/** Texts that are looked at to tell the encoding. */
+const SAMPLE_ROWS = 5000;
+
+/** @throws FileError where the bytes end before what the header says, or say what cannot be */
+export function readDbf(file: string, bytes: Buffer): Dbf {
+  if (bytes.length < FIELD_BYTES + 1) throw cutShort(file);
+  const [count, headerBytes, rowBytes] = [bytes.readUInt32LE(4), bytes.readUInt16LE(8), bytes.readUInt16LE(10)];
+  if (headerBytes > bytes.length || count * rowBytes > bytes.length - headerBytes || (rowBytes === 0 && count > 0)) {
+    throw cutShort(file);
+  }
+  const fields: DbfField[] = [];
+  let start = 1;
+  for (let at = FIELD_BYTES; at + FIELD_BYTES <= headerBytes && bytes[at] !== END_OF_FIELDS; at += FIELD_BYTES) {
+    const name = bytes.subarray(at, at + 11);
+    const end = name.indexOf(0);
+    const width = bytes[at + 16] ?? 0;
+    const type = String.fromCharCode(bytes[at + 11] ?? 0);
+    fields.push({ name: end === -1 ? name : name.subarray(0, end), type, width, start });
+    start += width;
+  }
+  if (start > rowBytes && count > 0) throw cutShort(file);
+  const rowAt = (index: number): Buffer => bytes.subarray(headerBytes + index * rowBytes, headerBytes + (index + 1) * rowBytes);
+  const cellOf = (row: Buffer, field: DbfField): Buffer => row.subarray(field.start, field.start + field.width);
+  const textFields = fields.filter(({ type }) => type === 'C');
+  const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) => rowAt(index)).flatMap((row) =>
+    textFields.flatMap((field) => [cellOf(row, field), LINE_BREAK]),
+  );
+  const widest = textFields.filter(({ width }) => width >= WIDEST_BYTES);
+  const isFull = (row: Buffer): boolean =>
+    widest.some((field) => cellOf(row, field).at(-1) !== 0x20 && cellOf(row, field).at(-1) !== 0);
+  return {
+    fields,
+    count,
+    full: widest.length === 0 ? [] : Array.from({ length: count }, (_, index) => index).filter((index) => isFull(rowAt(index))),
+    encoding: LANGUAGE_DRIVERS[bytes[29] ?? 0],
+    texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
+    row: (index, decode) => {
+      const row = rowAt(index);
+      return row[0] === DELETED ? undefined : fields.map((field) => cellValue(cellOf(row, field), field.type, decode));
+    },
+  };
+}
+
+const LINE_BREAK = Buffer.from('\n');
+
+/** Whether values of this type are read; others are pictures, notes in a file of their own, or what no program agrees on. */
+export function isReadType({ type }: DbfField): boolean {
+  return READ_TYPES.includes(type);
+}
+
+function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<string> {
+  if (type === 'C') return { value: textOf(cell, decode) };
+  const text = cell
+    .toString('latin1')
+    .replace(/[\0 ]+$/, '')
+    .trimStart();
+  switch (type) {
+    case 'N':
+    case 'F':
+      return numberOf(text);
+    case 'D':
+      return { value: /^0*$/.test(text) ? '' : text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') };
+    case 'L':
+      if (/^[TtYy]$/.test(text)) return { value: 'true' };
+      return { value: /^[FfNn]$/.test(text) ? 'false' : '' };
+    default:
+      return { value: '' };
+  }
+}
+
+/** A text that fills its column may be cut in the middle of a letter. */
+function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
+  let end = cell.length;
+  while (end > 0 && (cell[end - 1] === 0x20 || cell[end - 1] === 0)) end -= 1;
+  if (end === 0) return '';
+  const text = decode(cell.subarray(0, end));
+  return end === cell.length ? text.replace(/\uFFFD+$/, '') : text;
+}
+
+/** As it is written, but for noughts behind the last digit that says something. Nothing but asterisks is no number. */
+function numberOf(text: string): Reading<string> {
+  if (/^\**$/.test(text)) return { value: '' };
+  if (/^-?\d+$/.test(text)) return { value: text };
+  if (/^-?\d*\.\d*$/.test(text) && /\d/.test(text)) {
+    return { value: text.replace(/^(-?)\./, '$10.').replace(/\.?0*$/, '') };
+  }
+  const number = Number(text);
+  if (/e/i.test(text) && Number.isFinite(number)) return { value: plainNumber(number) };
+  return unreadable('table-number', msg`"${text}" stands where a number should. It did not fit into its column, or is damaged.`);
+}
+
+function cutShort(file: string): FileError {
+  const what: Message = msg`The table of ${file} (.dbf) is damaged or cut short.`;
+  return new FileError(file, what, { hint: msg`Copy it again, or save it again in the program that it comes from.` });
+}
+
+/** @returns the text of each value, or what is wrong with the first that cannot be read */
+export function textsOf(values: readonly Reading<string>[]): Reading<readonly string[]> {
+  const wrong = values.find((value) => !isReadable(value));
+  if (wrong !== undefined && !isReadable(wrong)) return wrong;
+  return { value: values.map((value) => (isReadable(value) ? value.value : '')) };
+}

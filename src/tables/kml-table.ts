@@ -1,0 +1,135 @@
+import { FileError } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
+import type { PointInSystem } from '../place/geometry.ts';
+import { readHtml } from '../text/html-text.ts';
+import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
+import type { XmlWalk } from '../xml/parse.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { deviceValues, UnreadNames } from './device-values.ts';
+import { type NamedValues, tableOfRecords } from './record-table.ts';
+import type { Table } from './table.ts';
+
+const KML_NAMESPACE = /^(?:http:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
+
+export function isKml({ name, namespace }: XmlElement): boolean {
+  return name === 'kml' && KML_NAMESPACE.test(namespace);
+}
+
+const PLACEMARKS = new Set(['Placemark']);
+/** How a place is shown says nothing of it. */
+const LOOKS = new Set(['styleUrl', 'Style', 'StyleMap', 'visibility', 'balloonVisibility', 'open', 'LookAt', 'Camera', 'Region']);
+const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
+const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', 'MultiGeometry', 'Model', 'Track', 'MultiTrack']);
+
+/** A document of KML, and the folder of its archive that its links start from. */
+type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
+
+/**
+ * Reads the placemarks of KML, in whatever folders: the name is the local id, the description the note, fields are columns, pictures in the
+ * description and attachments are photographs, and the day on which it was marked is the day of the find. Heights are not read.
+ *
+ * @param parts more than one where an archive has more documents
+ * @throws FileError where there are no placemarks; XmlSyntaxError
+ */
+export function readKml(file: string, parts: readonly KmlPart[]): Table {
+  const place = { file, unit: 'feature' } as const;
+  const unread = new UnreadNames();
+  const records = function* (): Generator<NamedValues | Issue> {
+    let row = 0;
+    for (const { document, folder = '' } of parts) {
+      const lineOf = lineCounter(document);
+      for (const { element: placemark } of document.parts(PLACEMARKS)) {
+        if (placemark.namespace !== document.root.namespace) continue;
+        row += 1;
+        const where = parts.length > 1 ? { row } : { row, line: lineOf(placemark.start) };
+        const point = readPlace(placemark);
+        const [stray] = strayTextsIn(document, placemark);
+        if (!isReadable(point)) yield errorIssue(point.rule, point.problem, { ...place, ...where });
+        else if (stray !== undefined) yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where });
+        else {
+          const values = valuesOf(placemark, folder, unread);
+          yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };
+        }
+      }
+    }
+  };
+  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.issues(file)] };
+  throw new FileError(file, msg`${file} has no placemarks.`, {
+    hint: msg`Mark each find as a point, and export the points with their descriptions.`,
+  });
+}
+
+function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
+  const { text, pictures } = readHtml(childText(placemark, 'description') ?? '');
+  const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
+  for (const { name, namespace } of placemark.children) {
+    const isKnown = READ.has(name) || LOOKS.has(name) || GEOMETRIES.has(name);
+    if (!isKnown || (namespace !== placemark.namespace && READ.has(name) && name !== 'TimeStamp')) unread.add(name);
+  }
+  const fields: [string, string][] = [];
+  const attachments: string[] = [];
+  const takeOther = ({ name, text: value }: XmlElement): void => {
+    if (value.trim() === '') return;
+    if (name === 'attachment') attachments.push(value.trim());
+    else if (meaningOfColumn(name) !== undefined) fields.push([name, value.trim()]);
+    else unread.add(name);
+  };
+  for (const field of childOf(placemark, 'ExtendedData')?.children ?? []) {
+    if (field.name === 'Data') fields.push([attributeOf(field, 'name') ?? field.name, childText(field, 'value') ?? '']);
+    else if (field.name === 'SchemaData') {
+      for (const simple of field.children) {
+        const name = attributeOf(simple, 'name') ?? simple.name;
+        if (simple.name === 'SimpleData') fields.push([name, simple.text.trim()]);
+        else unread.add(name);
+      }
+    } else takeOther(field);
+  }
+  const links = [...pictures, ...attachments].map((link) => inFolder(folder, link));
+  return deviceValues(
+    {
+      name: childText(placemark, 'name') ?? '',
+      notes: [text],
+      time: (stamp && childText(stamp, 'when', placemark.namespace)) ?? '',
+      links,
+      fields,
+    },
+    unread,
+  );
+}
+
+/** Links start from their own document, photographs are looked for from the archive's root. */
+function inFolder(folder: string, link: string): string {
+  return folder === '' || /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : `${folder}/${link}`;
+}
+
+function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
+  const geometries = placemark.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(leavesOf);
+  const [geometry, another] = geometries;
+  if (geometry === undefined) return { value: undefined };
+  if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
+    const count = geometries.length;
+    return unreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+  }
+  const named = another === undefined ? geometry.name : 'MultiGeometry';
+  if (named !== 'Point') return unreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
+  const coordinates = childText(geometry, 'coordinates') ?? '';
+  if (coordinates === '') return { value: undefined };
+  const [, x, y] =
+    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(coordinates.slice(0, MOST_CHARACTERS)) ?? [];
+  if (x === undefined || y === undefined) {
+    return unreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+  }
+  return { value: { system: '4326', x, y } };
+}
+
+/** Of the coordinates of one point. */
+const MOST_CHARACTERS = 200;
+
+function leavesOf(geometry: XmlElement): readonly XmlElement[] {
+  if (geometry.name !== 'MultiGeometry') return [geometry];
+  return geometry.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(leavesOf);
+}

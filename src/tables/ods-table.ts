@@ -1,0 +1,189 @@
+import { FileError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { attributeOf, type XmlElement } from '../xml/element.ts';
+import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
+import type { HeaderRows } from './header-row.ts';
+import { odsValueOf, TABLE } from './ods-values.ts';
+import {
+  type CellRange,
+  type FaultyCell,
+  LAST_ROW,
+  oddSheet,
+  type Sheet,
+  type SheetContents,
+  tableOfSheets,
+} from './sheet-table.ts';
+import { refuseTooLarge, type Table, type TablePlace } from './table.ts';
+import { passwordProtected, type ZipEntry } from './zip-entries.ts';
+
+const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
+const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
+
+/** Elements and attributes of a row, and of what is around the rows. */
+const MOST_NODES = 100_000;
+const PARTS = new Set(['style', 'table-row']);
+
+/**
+ * Reads a sheet of an OpenDocument spreadsheet, as LibreOffice writes it. Dates and numbers are those that are stored with the cell, not
+ * what it shows of them; numbers have 15 digits.
+ *
+ * @param named the sheet; otherwise the first visible one that holds something
+ * @param headerRows the rows that hold the names of the columns; otherwise they are found
+ * @throws FileError where the archive is no spreadsheet, or has no such sheet
+ */
+export function readOds(
+  file: string,
+  entries: ReadonlyMap<string, ZipEntry>,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Table {
+  const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
+  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw passwordProtected(file);
+  const content = entries.get('content.xml');
+  if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
+  try {
+    const document = walkXml(content.unpack(), MOST_NODES);
+    if (document.root.name !== 'document-content') throw noSpreadsheet(file);
+    return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw new FileError(file, msg`${file} is a damaged workbook: in ${content.name}, ${thrown.says}.`, {
+      cause: thrown,
+      hint: msg`Save it again in the spreadsheet.`,
+    });
+  }
+}
+
+function noSpreadsheet(file: string): FileError {
+  return new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet.`, {
+    hint: msg`Save the table as .ods, .xlsx or CSV UTF-8.`,
+  });
+}
+
+type SheetRow = { readonly sheet: XmlElement; readonly element: XmlElement };
+
+/** Rows of the document's own sheets; tables also stand in drawings, in what was changed and in what is linked. */
+function sheetRow(element: XmlElement, around: readonly XmlElement[]): SheetRow | undefined {
+  const [, body, spreadsheet, sheet] = around;
+  const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
+  return isOwn && sheet.name === 'table' && element.namespace === TABLE ? { sheet, element } : undefined;
+}
+
+function sheetsOf(file: string, document: XmlWalk): readonly Sheet[] {
+  const hiddenStyles = new Set<string>();
+  const found = new Map<number, { name: string; hidden: boolean; hasValues: boolean }>();
+  for (const { element, around } of document.parts(PARTS)) {
+    if (element.name === 'style') {
+      const properties = element.children.find(({ name }) => name === 'table-properties');
+      const isHidden = properties !== undefined && attributeOf(properties, 'display', TABLE) === 'false';
+      if (isHidden) hiddenStyles.add(attributeOf(element, 'name', STYLE) ?? '');
+      continue;
+    }
+    const row = sheetRow(element, around);
+    if (row === undefined) continue;
+    const name = attributeOf(row.sheet, 'name', TABLE) ?? '';
+    const style = attributeOf(row.sheet, 'style-name', TABLE) ?? '';
+    const sheet = found.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
+    sheet.hasValues ||= cellsIn(element).some((cell) => odsValueOf(document, cell).text !== '');
+    found.set(row.sheet.start, sheet);
+    refuseTooLarge(file, { columns: found.size });
+  }
+  return [...found].map(([start, { name, hidden, hasValues }]) => ({
+    name,
+    hidden,
+    hasValues: () => hasValues,
+    read: () => readSheet({ file, sheet: name }, document, start),
+  }));
+}
+
+function cellsIn(row: XmlElement): readonly XmlElement[] {
+  return row.children.filter(
+    ({ name, namespace }) => namespace === TABLE && (name === 'table-cell' || name === 'covered-table-cell'),
+  );
+}
+
+const NO_CELLS: readonly string[] = [];
+
+/** @param start of the sheet's element */
+function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
+  const { file } = place;
+  const rows: (readonly string[])[] = [];
+  const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
+  let [row, rowCount, cellCount] = [0, 0, 0];
+  for (const { element, around } of document.parts(PARTS)) {
+    if (element.name !== 'table-row' || sheetRow(element, around)?.sheet.start !== start) continue;
+    const repeated = countOf(place, element, 'number-rows-repeated');
+    const read = readCells(place, document, element);
+    const isEmpty = read.cells.length === 0 && read.faults.length === 0;
+    if (isEmpty) {
+      row += repeated;
+      continue;
+    }
+    if (row + repeated > LAST_ROW) throw oddSheet(place);
+    rowCount += repeated;
+    refuseTooLarge(file, { rows: rowCount - 1 });
+    cellCount += repeated * (read.cells.length + read.faults.length);
+    refuseTooLarge(file, { cells: cellCount });
+    while (rows.length < row) rows.push(NO_CELLS);
+    const isHidden = ['collapse', 'filter'].includes(attributeOf(element, 'visibility', TABLE) ?? '');
+    for (const { columns, height, column } of read.spans) {
+      merged.push(rangeOf({ firstRow: row + 1, lastRow: row + height, firstColumn: column, lastColumn: column + columns - 1 }));
+      refuseTooLarge(file, { cells: merged.length });
+    }
+    for (let times = 0; times < repeated; times++) {
+      row += 1;
+      rows.push(read.cells);
+      if (isHidden) hiddenRows.push(row);
+      for (const { column, fault } of read.faults) withoutValue.push({ row, column, fault });
+    }
+  }
+  return { rows, merged, hiddenRows, withoutValue };
+}
+
+type Cells = {
+  /** Up to the last with a value. */
+  readonly cells: readonly string[];
+  readonly faults: readonly Omit<FaultyCell, 'row'>[];
+  readonly spans: readonly { readonly column: number; readonly columns: number; readonly height: number }[];
+};
+
+/** Blank cells may be repeated to the end of the sheet; what has a value is in the limits of a table. */
+function readCells(place: TablePlace, document: XmlWalk, row: XmlElement): Cells {
+  const cells: string[] = [];
+  const faults: Omit<FaultyCell, 'row'>[] = [];
+  const spans: { column: number; columns: number; height: number }[] = [];
+  let column = 0;
+  for (const cell of cellsIn(row)) {
+    const repeated = countOf(place, cell, 'number-columns-repeated');
+    const { text, fault } = odsValueOf(document, cell);
+    if (text !== '' || fault !== undefined) {
+      refuseTooLarge(place.file, { columns: column + repeated });
+      const [columns, height] = [countOf(place, cell, 'number-columns-spanned'), countOf(place, cell, 'number-rows-spanned')];
+      if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
+      while (cells.length < column) cells.push('');
+      for (let times = 0; times < repeated; times++) {
+        cells.push(text);
+        if (fault !== undefined) faults.push({ column: cells.length, fault });
+      }
+    }
+    column += repeated;
+  }
+  return { cells, faults, spans };
+}
+
+function countOf(place: TablePlace, element: XmlElement, name: string): number {
+  const text = attributeOf(element, name, TABLE) ?? '1';
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw oddSheet(place);
+  return Number(text);
+}
+
+function rangeOf(range: Omit<CellRange, 'name'>): CellRange {
+  const { firstRow, lastRow, firstColumn, lastColumn } = range;
+  return { ...range, name: `${lettersOf(firstColumn)}${firstRow}:${lettersOf(lastColumn)}${lastRow}` };
+}
+
+/** 1 is `A`, 27 is `AA`. */
+function lettersOf(column: number): string {
+  const rest = Math.floor((column - 1) / 26);
+  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+}

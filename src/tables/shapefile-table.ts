@@ -1,0 +1,186 @@
+import { posix } from 'node:path';
+import { FileError } from '../base/errors.ts';
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
+import { COLUMN_NAMES } from '../find/column-names.ts';
+import { type GeomSystem, strangeSystem } from '../place/geometry.ts';
+import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
+import { readShapes } from '../place/shapes.ts';
+import { isReadable, type Reading } from '../text/reading.ts';
+import { type DbfField, isReadType, readDbf, textsOf } from './dbf.ts';
+import { type NamedValues, tableOfRecords } from './record-table.ts';
+import { refuseTooLarge, type Table } from './table.ts';
+import { textDecoder } from './text-encoding.ts';
+import { refuseNested, type ZipEntry } from './zip-entries.ts';
+
+/** Its bytes by ending: `.shp`, `.dbf`, `.prj`, `.cpg`. */
+type Parts = ReadonlyMap<string, Buffer>;
+
+/**
+ * Reads a shapefile: a shape is a row, the columns are those of its table (`.dbf`), the point is in the system that its `.prj` names.
+ * Heights and measures are not read. A table without shapes is read as one.
+ *
+ * @param encoding what a person says that the table is written in; otherwise the `.cpg`, the table itself or its texts tell it
+ * @throws FileError where a part is missing, damaged, does not belong to the others, or is in another coordinate system
+ */
+export async function readShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
+  const [shp, dbf] = [parts.get('.shp'), parts.get('.dbf')];
+  if (dbf === undefined) {
+    throw new FileError(file, msg`${file} has no table beside it (.dbf), where the columns of a shapefile stand.`, {
+      hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
+    });
+  }
+  const table = readDbf(file, dbf);
+  refuseTooLarge(file, { rows: table.count, columns: table.fields.length });
+  const shapes = shp === undefined ? undefined : readShapes(file, shp);
+  if (shapes !== undefined && shapes.count !== table.count) {
+    const [count, rows] = [shapes.count, table.count];
+    throw new FileError(
+      file,
+      msg`${file} has ${count} shapes, but its table (.dbf) has ${rows} rows: they do not belong together.`,
+      {
+        hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
+      },
+    );
+  }
+  const system = shapes?.hasPoints === true ? systemOf(file, parts.get('.prj')) : undefined;
+  const said = encoding ?? codePageOf(parts.get('.cpg')) ?? table.encoding;
+  const { decode, issues: ofEncoding } = await textDecoder(file, table.texts, said);
+  const columns = table.fields.map((field) => columnOf(field, decode));
+  const place = { file, unit: 'feature' } as const;
+  const records = function* (): Generator<NamedValues | Issue> {
+    for (let index = 0; index < table.count; index++) {
+      const values = table.row(index, decode);
+      if (values !== undefined) yield recordOf(index, values);
+    }
+  };
+  const recordOf = (index: number, values: readonly Reading<string>[]): NamedValues | Issue => {
+    const row = index + 1;
+    const texts = textsOf(values);
+    if (!isReadable(texts)) return errorIssue(texts.rule, texts.problem, { ...place, row });
+    const point = shapes === undefined ? { value: undefined } : shapes.point(index);
+    if (!isReadable(point)) return errorIssue(point.rule, point.problem, { ...place, row });
+    const named = columns.flatMap(({ name, isRead }, at) => (isRead ? [[name, texts.value[at] ?? ''] as const] : []));
+    const placed = point.value === undefined || system === undefined ? {} : { point: { ...point.value, system } };
+    return { row, values: new Map(named), ...placed };
+  };
+  const issues = [...ofEncoding, ...columnIssues(file, columns)];
+  const [firstFull] = table.full;
+  if (firstFull !== undefined) {
+    const [count, row] = [table.full.length, firstFull + 1];
+    issues.push(warningIssue('table-text-cut', fullMessage(count, row), { ...place, row }));
+  }
+  if (table.count === 0)
+    issues.push(errorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
+  return tableOfRecords(place, { [Symbol.iterator]: records }, issues);
+}
+
+function fullMessage(count: number, row: number): Message {
+  return nmsg(
+    msgid`${count} row has a text that fills its column (row ${row}): what did not fit was cut off. Compare it with its source, or save as GeoPackage.`,
+    msgid`${count} rows have texts that fill their columns (the first is row ${row}): what did not fit was cut off. Compare them with their source, or save as GeoPackage.`,
+    count,
+  );
+}
+
+/**
+ * The shapefile of an archive: the one that is named, the only one, or the first that has points.
+ *
+ * @throws FileError where there is no such one, as {@link readShapefile}
+ */
+export async function readShapefileArchive(
+  file: string,
+  entries: ReadonlyMap<string, ZipEntry>,
+  named: string | undefined,
+  encoding: string | undefined,
+): Promise<Table> {
+  refuseNested(file, entries.keys());
+  const layers = new Map<string, Map<string, Buffer>>();
+  for (const { name, unpack } of entries.values()) {
+    const [, base = '', ending = ''] = /^(.*)(\.[a-z]+)$/i.exec(name) ?? [];
+    if (!PARTS.includes(ending.toLowerCase()) || /(?:^|\/)(?:\.|__MACOSX\/)/.test(name)) continue;
+    const parts = layers.get(base) ?? new Map<string, Buffer>();
+    layers.set(base, parts.set(ending.toLowerCase(), unpack()));
+  }
+  const shapefiles = [...layers].filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'));
+  const names = shapefiles.map(([base]) => posix.basename(base)).join(', ');
+  const withPoints = shapefiles.find(([, parts]) => POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0));
+  const chosen =
+    named === undefined
+      ? (withPoints ?? shapefiles[0])
+      : shapefiles.find(([base]) => [base, posix.basename(base)].includes(named));
+  if (chosen === undefined) {
+    const missing = named ?? '';
+    throw new FileError(file, msg`${file} has no layer "${missing}".`, { hint: msg`Its layers are: ${names}.` });
+  }
+  const table = await readShapefile(file, chosen[1], encoding);
+  return shapefiles.length === 1 ? table : { ...table, sheet: posix.basename(chosen[0]) };
+}
+
+const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
+/** A shapefile of points, or of groups of points, without or with heights and measures. */
+const POINT_TYPES = [1, 11, 21, 8, 18, 28];
+
+/** @throws FileError where there is no `.prj`, or one of another system */
+function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
+  const text =
+    prj
+      ?.toString('latin1')
+      .replace(/^\u00ef\u00bb\u00bf/, '')
+      .trim() ?? '';
+  if (text === '') {
+    throw new FileError(file, msg`${file} has no .prj beside it, so the coordinate system of its points is not known.`, {
+      hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+    });
+  }
+  const system = systemOfPrj(text);
+  if (system === undefined) throw strangeSystem(file, nameOfPrj(text));
+  return system;
+}
+
+/** What programs write into a `.cpg`, as it is called elsewhere: `1250`, `ANSI 1250`, `CP852`, `88592`, `UTF-8`, `65001`. */
+function codePageOf(cpg: Buffer | undefined): string | undefined {
+  const text = cpg?.toString('latin1').replace(/[^\x21-\x7e]/g, '') ?? '';
+  if (text === '') return undefined;
+  const plain = text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const [, number] = /^(?:cp|ansi|oem|windows|win|ibm|ms)?(\d{3,5})$/.exec(plain) ?? [];
+  if (number === '65001') return 'utf8';
+  if (number === undefined) return text;
+  return number.startsWith('8859') && number.length === 5 ? `iso${number}` : `cp${number}`;
+}
+
+type Column = {
+  readonly name: string;
+  /** As the file has it. */
+  readonly own: string;
+  readonly type: string;
+  readonly isRead: boolean;
+};
+
+/** A shapefile keeps ten letters of a name: those that begin one known name only are that name. */
+const NAME_BYTES = 10;
+
+function columnOf(field: DbfField, decode: (bytes: Buffer) => string): Column {
+  const own = decode(field.name).trim();
+  const begun = COLUMN_NAMES.filter((name) => name.length > NAME_BYTES && name.startsWith(own.toLowerCase()));
+  const [only, another] = begun;
+  const name = own.length === NAME_BYTES && only !== undefined && another === undefined ? only : own;
+  return { name, own, type: field.type, isRead: isReadType(field) };
+}
+
+function columnIssues(file: string, columns: readonly Column[]): Issue[] {
+  const lengthened = columns.filter(({ name, own, isRead }) => isRead && name !== own);
+  const unread = columns.filter(({ isRead }) => !isRead);
+  const list = (all: readonly Column[], textOf: (column: Column) => string): string => all.map(textOf).join(', ');
+  const issues: Issue[] = [];
+  if (lengthened.length > 0) {
+    const names = list(lengthened, ({ own, name }) => `${own} = ${name}`);
+    issues.push(warningIssue('table-short-names', msg`A shapefile keeps ten letters of a name. Read are: ${names}.`, { file }));
+  }
+  if (unread.length > 0) {
+    const names = list(unread, ({ own, type }) => `${own} (${type})`);
+    issues.push(warningIssue('table-not-read', msg`Not read, since they hold no text, number or day: ${names}.`, { file }));
+  }
+  return issues;
+}

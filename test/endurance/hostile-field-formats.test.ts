@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeOds } from '../support/make-ods.ts';
+import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { MEASURES_MEMORY, peakOf } from '../support/peak-memory.ts';
+import { homeWithoutNetwork } from '../support/run-pas.ts';
+
+/** What `pas` may take for a file of 64 MiB at most, whatever is in it. */
+const MOST_BYTES = 400 * 1024 * 1024;
+
+const kml = (geometry: string): string =>
+  `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><name>A</name>${geometry}</Placemark><Placemark><name>B</name><Point><coordinates>15,49</coordinates></Point></Placemark></kml>`;
+/** Ten million of them stay below the limit of a file. */
+const line = (point: string): string => point.repeat(10_000_000);
+/** Positions that hardly pack. */
+function* positions(count: number): Generator<string> {
+  let state = 19;
+  for (let index = 0; index < count; index++) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    yield `15.${state},49.${state} `;
+  }
+}
+const longLine = (points: number): Buffer => {
+  const shape = Buffer.alloc(48 + points * 16);
+  shape.writeUInt32LE(3, 0);
+  shape.writeUInt32LE(1, 36);
+  shape.writeUInt32LE(points, 40);
+  return shape;
+};
+const dbf = (rows: number): Buffer =>
+  makeDbf(
+    [{ name: 'local_id', type: 'C', width: 8 }],
+    Array.from({ length: rows }, (_, index) => [`A-${index}`]),
+  );
+const shapefile = (shapes: readonly Shape[]): Buffer =>
+  zipShapefile({ '.shp': makeShp(shapes), '.dbf': dbf(shapes.length), '.prj': WGS_84 });
+
+describe.skipIf(!MEASURES_MEMORY)('a file that would fill the memory is one clear error, and takes little of it:', () => {
+  test.each<readonly [string, string, () => Buffer | string, RegExp]>([
+    [
+      'a line of ten million points in KML',
+      'walk.kml',
+      () => kml(`<LineString><coordinates>${line('15,49 ')}</coordinates></LineString>`),
+      /a text is longer than/,
+    ],
+    [
+      'a track of two million points in KML',
+      'walk.kml',
+      () => kml(`<gx:Track>${'<gx:coord>15 49</gx:coord>'.repeat(2_000_000)}</gx:Track>`),
+      /there are more than 1000000 elements/,
+    ],
+    [
+      'a million placemarks',
+      'walk.kml',
+      () => kml('').replace('<Placemark>', '<Placemark/>'.repeat(1_000_000) + '<Placemark>'),
+      /more than 100000 rows/,
+    ],
+    [
+      'a line of half a million points in an archive of KML',
+      'walk.kmz',
+      () =>
+        makeZip([
+          {
+            name: 'doc.kml',
+            content: kml(`<LineString><coordinates>${[...positions(500_000)].join('')}</coordinates></LineString>`),
+          },
+        ]),
+      /a text is longer than/,
+    ],
+    [
+      'a line of ten million points in a sequence of GeoJSON',
+      'walk.geojsonl',
+      () =>
+        `{"type":"Feature","properties":{},"geometry":null}\n{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
+      /The feature has more than 1048576 bytes/,
+    ],
+    [
+      'a line of ten million points in well-known text',
+      'walk.csv',
+      () => `local_id,WKT\nA,"LINESTRING (${line('1 2,')}1 2)"\n`,
+      /never closes|characters; at most/,
+    ],
+    [
+      'a line of ten million points in an archive of shapes',
+      'walk.zip',
+      () => shapefile([longLine(10_000_000)]),
+      /unpacks to more than/,
+    ],
+    [
+      'more shapes than the table has rows',
+      'walk.zip',
+      () =>
+        zipShapefile({
+          '.shp': makeShp(Array.from({ length: 150_000 }, (_, index) => pointShape(index, -index))),
+          '.dbf': dbf(2),
+          '.prj': WGS_84,
+        }),
+      /do not belong together/,
+    ],
+    [
+      'a sheet of two hundred thousand rows',
+      'walk.ods',
+      () => makeOds([{ name: 'a', rows: [['local_id'], ...Array.from({ length: 200_000 }, (_, index) => [`A-${index}`])] }]),
+      /more than 100000 rows|unpacks to more/,
+    ],
+  ])('%s', async (_, name, content, message) => {
+    const home = await homeWithoutNetwork();
+    const file = join(home.folder, name);
+    writeFileSync(file, content());
+    const { run, peakBytes } = await peakOf(home, 'import', file, '--dry-run');
+    expect(run.stdout + run.stderr).toMatch(message);
+    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
+    expect([2, 3]).toContain(run.code);
+    expect(peakBytes).toBeLessThan(MOST_BYTES);
+  });
+
+  test('a line of four million points between loose shapes costs its own row', async () => {
+    const home = await homeWithoutNetwork();
+    const parts = { '.shp': makeShp([longLine(4_000_000), [15, 49]]), '.dbf': dbf(2), '.prj': WGS_84 };
+    for (const [ending, bytes] of Object.entries(parts)) writeFileSync(join(home.folder, `walk${ending}`), bytes);
+    const { run, peakBytes } = await peakOf(home, 'import', join(home.folder, 'walk.shp'), '--dry-run', '--json');
+    expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, invalid: 1 });
+    expect(peakBytes).toBeLessThan(MOST_BYTES);
+  });
+});

@@ -1,0 +1,132 @@
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeOds } from '../support/make-ods.ts';
+import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
+import { makeZip, type ZipPart } from '../support/make-zip.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+/** What telephones, GIS programs and LibreOffice give back, as `pas import` takes it. */
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab'));
+});
+
+type Report = {
+  added: number;
+  unchanged: number;
+  updated: number;
+  invalid: number;
+  photos: number;
+  issues: { rule: string; severity: string }[];
+};
+
+const NOTE = 'příliš žluťoučký kůň';
+const kml = (note = NOTE, link = ''): string =>
+  `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>T-1</name><description>${note}${link}</description><Point><coordinates>15.17,49.84</coordinates></Point></Placemark></Document></kml>`;
+const gpx = `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="49.84" lon="15.17"><name>T-1</name><desc>${NOTE}</desc></wpt></gpx>`;
+const feature = JSON.stringify({
+  type: 'Feature',
+  geometry: { type: 'Point', coordinates: [15.17, 49.84] },
+  properties: { local_id: 'T-1', poznamka: NOTE },
+});
+const dbf = makeDbf(
+  [
+    { name: 'local_id', type: 'C', width: 10 },
+    { name: 'poznamka', type: 'C', width: 60 },
+  ],
+  [['T-1', NOTE]],
+);
+const shp = makeShp([[15.17, 49.84]]);
+
+const FILES: Readonly<Record<string, Buffer | string>> = {
+  'walk.kml': kml(),
+  'walk.kmz': makeZip([{ name: 'doc.kml', content: kml() }]),
+  'walk.gpx': gpx,
+  'walk.zip': zipShapefile({ '.shp': shp, '.dbf': dbf, '.prj': WGS_84, '.cpg': 'UTF-8' }),
+  'walk.ods': makeOds([
+    {
+      name: 'Nálezy',
+      rows: [
+        ['local_id', 'poznamka', 'lon', 'lat'],
+        ['T-1', NOTE, 15.17, 49.84],
+      ],
+    },
+  ]),
+  'walk.geojsonl': `${feature}\n`,
+  'walk.geojsons': `\u001e${feature}\n`,
+  'walk.csv': `WKT,local_id,poznamka,geom_system\n"POINT Z (15.17 49.84 201)",T-1,${NOTE},4326\n`,
+};
+
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => ['--set', setting]);
+
+test.each(Object.keys(FILES))('%s says what the others say: what one of them brought, another one only repeats', async (name) => {
+  const own = home.copy();
+  own.file('first.kml', kml());
+  own.file(name, FILES[name] ?? '');
+  expect(await own.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
+  expect(await own.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
+  const again = await own.json<Report>('import', name, ...SET);
+  expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
+  expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
+test('the files of a shapefile are read together, whichever of them is named and however their endings are written', async () => {
+  const own = home.copy();
+  for (const [ending, content] of [
+    ['.SHP', shp],
+    ['.DBF', dbf],
+    ['.prj', WGS_84],
+    ['.Cpg', 'UTF-8'],
+  ] as const)
+    own.file(`Body${ending}`, content);
+  expect(await own.json<Report>('import', 'Body.SHP')).toMatchObject({ added: 1 });
+  expect(await own.json<Report>('import', 'Body.DBF')).toMatchObject({ added: 0, unchanged: 1 });
+  renameSync(join(own.folder, 'Body.prj'), join(own.folder, 'jiny.prj'));
+  const run = await own.pas('import', 'Body.SHP');
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('has no .prj beside it')]);
+});
+
+describe('photographs of an archive of KML', () => {
+  const parts = (...photographs: readonly ZipPart[]) =>
+    makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }, ...photographs]);
+  const photograph = { name: 'files/p 1.png', content: tinyPng(7) };
+
+  test('are queued with their find, once, and nothing is left of what was unpacked', async () => {
+    const own = home.copy();
+    own.file('walk.kmz', parts(photograph));
+    const left = () =>
+      readdirSync(own.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('unpacked-'));
+    expect(await own.json<Report>('import', 'walk.kmz', '--dry-run')).toMatchObject({ added: 1, photos: 1 });
+    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 1, photos: 1 });
+    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ added: 0, updated: 0, unchanged: 1, photos: 0 });
+    expect(left()).toEqual([]);
+    expect((await own.pas('show', 'T-1')).stdout).toContain('p 1.png');
+  });
+
+  test('that are not in it are looked for beside it, and told of where they are nowhere', async () => {
+    const own = home.copy();
+    own.file('walk.kmz', parts());
+    const missing = await own.json<Report>('import', 'walk.kmz');
+    expect(missing.issues).toContainEqual(expect.objectContaining({ rule: 'photo-missing' }));
+    mkdirSync(join(own.folder, 'files'));
+    own.file('files/p 1.png', tinyPng(7));
+    expect(await own.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
+  });
+
+  test('cannot be left where they lie', async () => {
+    const own = home.copy();
+    own.file('walk.kmz', parts(photograph));
+    const run = await own.pas('import', 'walk.kmz', '--link');
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The photographs lie in the archive')]);
+  });
+});

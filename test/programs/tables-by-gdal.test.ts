@@ -1,0 +1,230 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mapTable } from '../../src/columns/map-table.ts';
+import { readConstants, withConstants } from '../../src/columns/with-constants.ts';
+import { type GeomSystem, pointNumbers } from '../../src/place/geometry.ts';
+import { readTable } from '../../src/tables/read-table.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
+
+/** Files of each form: `GDAL_FILES=70` makes a thousand of them in all. */
+const FILES_EACH = Number(process.env['GDAL_FILES'] ?? 12);
+const SEED = Number(process.env['GDAL_SEED'] ?? 19);
+
+/** Where GDAL is missing the test says so; in CI it may not be missing. */
+function available(): boolean {
+  if (process.env['CI'] !== undefined) return true;
+  try {
+    execFileSync('ogr2ogr', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type Feature = {
+  readonly point: readonly [number, number] | null;
+  readonly poznamka: string | null;
+  readonly lokalizace: string | null;
+  readonly hloubka: number | null;
+  readonly datum_nalezu: string | null;
+  readonly presna_datace: string | null;
+};
+
+type Form = {
+  readonly driver: string;
+  readonly ending: string;
+  readonly system?: GeomSystem;
+  /** What the text may hold. */
+  readonly letters?: string;
+  readonly options?: readonly string[];
+  /** Columns that have the point, where the driver writes none. */
+  readonly inColumns?: boolean;
+  /** It cannot write a feature without a point. */
+  readonly needsPoint?: boolean;
+  /** What the reader is told beside the file. */
+  readonly constants?: readonly string[];
+  /** Removed after it was written. */
+  readonly without?: string;
+};
+
+const CZECH = 'aábcčdďeéěfghiíjklmnňoópqrřsštťuúůvwxyýzžAÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ';
+const OF_CP1250 = `${CZECH}„“–…§°€Łłßöü`;
+const OF_CP852 = `${CZECH}ßöüŁł`;
+const OF_UNICODE = `${OF_CP1250}日本✓Ωж🏺`;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  KML: { driver: 'KML', ending: 'kml' },
+  'KML of LIBKML': { driver: 'LIBKML', ending: 'kml' },
+  KMZ: { driver: 'LIBKML', ending: 'kmz' },
+  'a shapefile in UTF-8': { driver: 'ESRI Shapefile', ending: 'shp', options: ['-lco', 'ENCODING=UTF-8'] },
+  'a shapefile in CP1250, with heights, in S-JTSK': {
+    driver: 'ESRI Shapefile',
+    ending: 'shp',
+    system: '5514',
+    letters: OF_CP1250,
+    options: ['-lco', 'ENCODING=CP1250', '-lco', 'SHPT=POINTZ'],
+  },
+  'a shapefile in CP852 by its language driver, with measures': {
+    driver: 'ESRI Shapefile',
+    ending: 'shp',
+    letters: OF_CP852,
+    options: ['-lco', 'ENCODING=LDID/100', '-lco', 'SHPT=POINTM'],
+  },
+  'a shapefile in CP1250 that does not say so, of groups of points': {
+    driver: 'ESRI Shapefile',
+    ending: 'shp',
+    letters: '',
+    options: ['-lco', 'ENCODING=CP1250', '-lco', 'SHPT=MULTIPOINT', '-nlt', 'MULTIPOINT'],
+    without: '.cpg',
+  },
+  'an archive of a shapefile in S-JTSK': {
+    driver: 'ESRI Shapefile',
+    ending: 'shp.zip',
+    system: '5514',
+    options: ['-lco', 'ENCODING=UTF-8'],
+  },
+  'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
+  GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
+  'lines of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsonl' },
+  'a sequence of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsons', options: ['-lco', 'RS=YES'] },
+  GPX: {
+    driver: 'GPX',
+    ending: 'gpx',
+    options: ['-dsco', 'GPX_USE_EXTENSIONS=YES', '-nln', 'waypoints'],
+    needsPoint: true,
+  },
+  ODS: { driver: 'ODS', ending: 'ods', inColumns: true },
+  'CSV with WKT in S-JTSK': {
+    driver: 'CSV',
+    ending: 'csv',
+    system: '5514',
+    options: ['-lco', 'GEOMETRY=AS_WKT', '-dim', 'XYZ'],
+    constants: ['geom_system=5514'],
+  },
+};
+
+function textOf(letters: string): fc.Arbitrary<string> {
+  if (letters === '') return fc.constantFrom(...CZECH_WORDS).chain((word) => fc.nat(99).map((number) => `${word} ${number}`));
+  const word = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 12 }).map((all) => all.join(''));
+  const mark = fc.constantFrom(' ', ' ', ', ', '; ', ' "', '" ', ' & ', ' < ', " '", ' 1,5 ');
+  return fc
+    .array(fc.tuple(word, mark), { minLength: 1, maxLength: 6 })
+    .map((parts) => parts.map(([text, between], index) => (index === parts.length - 1 ? text : text + between)).join(''));
+}
+
+const CZECH_WORDS = [
+  'příliš žluťoučký kůň úpěl ďábelské ódy',
+  'střep zdobený hřebenovaným vlnicovým pásem',
+  'železný hřebík, těžce zkorodovaný',
+  'přezka s trnem, část týlní',
+];
+
+const DAY = fc
+  .date({ min: new Date('1990-01-01'), max: new Date('2024-12-31'), noInvalidDate: true })
+  .map((day) => day.toISOString().slice(0, 10));
+
+function featuresOf({ system = '4326', letters = OF_UNICODE, needsPoint = false }: Form): fc.Arbitrary<readonly Feature[]> {
+  const round = (digits: number) => (value: number) => Number(value.toFixed(digits));
+  const between = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map(round(system === '4326' ? 8 : 3));
+  const point =
+    system === '4326'
+      ? fc.tuple(between(12.2, 18.7), between(48.6, 51))
+      : fc.tuple(between(-900_000, -440_000), between(-1_220_000, -940_000));
+  const perhaps = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 4 });
+  const feature = fc.record<Feature>({
+    point: needsPoint ? point : fc.option(point, { freq: 8 }),
+    poznamka: letters === '' ? textOf(letters) : perhaps(textOf(letters)),
+    lokalizace: perhaps(textOf(letters)),
+    hloubka: perhaps(fc.integer({ min: 0, max: 9999 })),
+    datum_nalezu: perhaps(DAY),
+    presna_datace: perhaps(textOf(letters)),
+  });
+  return fc.array(feature, { minLength: 1, maxLength: 25 });
+}
+
+/** What GDAL reads from, with the point also in columns where it writes no other. */
+function sourceOf(features: readonly Feature[], { system = '4326', inColumns = false }: Form): string {
+  return JSON.stringify({
+    type: 'FeatureCollection',
+    crs: { type: 'name', properties: { name: `urn:ogc:def:crs:EPSG::${system}` } },
+    features: features.map(({ point, ...fields }, index) => ({
+      type: 'Feature',
+      geometry: point === null || inColumns ? null : { type: 'Point', coordinates: point },
+      properties: {
+        local_id: `G-${index}`,
+        ...fields,
+        ...(inColumns ? { lon: point?.[0] ?? null, lat: point?.[1] ?? null } : {}),
+      },
+    })),
+  });
+}
+
+/** As one compares them: the texts, and the point as numbers. */
+function expectedOf(features: readonly Feature[]) {
+  return features.map(({ point, ...fields }, index) => {
+    const filled = Object.entries(fields).filter(([, value]) => value !== null);
+    return { localId: `G-${index}`, point, ...Object.fromEntries(filled) };
+  });
+}
+
+const PAS_FIELDS = ['poznamka', 'lokalizace', 'hloubka', 'datum_nalezu', 'presna_datace'] as const;
+
+async function readBack(path: string, { constants = [], system = '4326' }: Form) {
+  const table = withConstants(await readTable(path), readConstants(constants));
+  const { issues, rows } = mapTable(table, {
+    lookupTerm: () => ({ kind: 'not-harvested' }),
+    resolvePhoto: (name) => ({ value: name }),
+  });
+  const walked = [...rows];
+  const errors = [...issues, ...walked.flatMap((row) => row.issues)].filter(({ severity }) => severity === 'error');
+  const finds = walked.flatMap(({ find }) => (find === undefined ? [] : [find]));
+  return {
+    errors: errors.map(({ message }) => String(message)),
+    finds: finds.map(({ localId, elements }) => {
+      const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+      const filled = PAS_FIELDS.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]] as const]));
+      return { localId, point: wkt === undefined ? null : (pointNumbers(wkt) ?? wkt), ...Object.fromEntries(filled) };
+    }),
+  };
+}
+
+/** A centimetre, in the system's own unit. */
+const NEAR: Readonly<Record<GeomSystem, number>> = { '4326': 9e-8, '5514': 0.01 };
+
+/** The same with the points that are near enough as they should be. */
+function rounded(
+  found: Awaited<ReturnType<typeof readBack>>['finds'],
+  wanted: ReturnType<typeof expectedOf>,
+  system: GeomSystem,
+) {
+  return found.map((find, index) => {
+    const [own, other] = [find.point, wanted[index]?.point];
+    const isNear =
+      Array.isArray(own) && other != null && own.every((value, axis) => Math.abs(value - (other[axis] ?? 0)) < NEAR[system]);
+    return isNear ? { ...find, point: other } : find;
+  });
+}
+
+const run = promisify(execFile);
+
+describe.skipIf(!available())('files that GDAL wrote (Debian gdal-bin) say what it was told:', () => {
+  test.each(Object.entries(FORMS))('%s', async (_, form) => {
+    const folder = tempFolder();
+    const seasons = fc.sample(featuresOf(form), { seed: SEED, numRuns: FILES_EACH });
+    for (const [index, features] of seasons.entries()) {
+      const [source, file] = [join(folder, `${index}.source.json`), join(folder, `season-${index}.${form.ending}`)];
+      writeFileSync(source, sourceOf(features, form));
+      await run('ogr2ogr', ['-f', form.driver, file, source, ...(form.options ?? [])]);
+      if (form.without !== undefined) rmSync(file.replace(/\.[a-z]+$/, form.without));
+      const { errors, finds } = await readBack(file, form);
+      const wanted = expectedOf(features);
+      expect(errors).toEqual([]);
+      expect(rounded(finds, wanted, form.system ?? '4326')).toEqual(wanted);
+    }
+    expect(seasons).toHaveLength(FILES_EACH);
+  });
+});

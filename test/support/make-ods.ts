@@ -1,0 +1,52 @@
+import { makeZip, type ZipPart } from './make-zip.ts';
+
+export type OdsSheet = {
+  readonly name: string;
+  readonly hidden?: boolean;
+  /** A text or a number for each cell, or the XML of `<table:table-row>` itself. */
+  readonly rows: readonly (readonly (string | number)[] | string)[];
+};
+
+const SPACES = Object.entries({
+  office: 'urn:oasis:names:tc:opendocument:xmlns:office:1.0',
+  table: 'urn:oasis:names:tc:opendocument:xmlns:table:1.0',
+  text: 'urn:oasis:names:tc:opendocument:xmlns:text:1.0',
+  style: 'urn:oasis:names:tc:opendocument:xmlns:style:1.0',
+  calcext: 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0',
+})
+  .map(([prefix, uri]) => `xmlns:${prefix}="${uri}"`)
+  .join(' ');
+
+/** A spreadsheet as LibreOffice writes it, in its least form. */
+export function makeOds(sheets: readonly OdsSheet[], more: readonly ZipPart[] = []): Buffer {
+  const tables = sheets.map(
+    ({ name, hidden = false, rows }) =>
+      `<table:table table:name="${name}" table:style-name="${hidden ? 'ta2' : 'ta1'}">${rows.map(rowXml).join('')}</table:table>`,
+  );
+  const styles = [true, false].map(
+    (display, index) =>
+      `<style:style style:name="ta${index + 1}" style:family="table"><style:table-properties table:display="${display}"/></style:style>`,
+  );
+  const content = `<?xml version="1.0" encoding="UTF-8"?><office:document-content ${SPACES}><office:automatic-styles>${styles.join('')}</office:automatic-styles><office:body><office:spreadsheet>${tables.join('')}</office:spreadsheet></office:body></office:document-content>`;
+  return makeZip([
+    { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
+    { name: 'content.xml', content },
+    ...more,
+  ]);
+}
+
+function rowXml(row: OdsSheet['rows'][number]): string {
+  if (typeof row === 'string') return row;
+  const cells = row.map((value) =>
+    typeof value === 'number'
+      ? `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${value}</text:p></table:table-cell>`
+      : value === ''
+        ? '<table:table-cell/>'
+        : `<table:table-cell office:value-type="string"><text:p>${escaped(value)}</text:p></table:table-cell>`,
+  );
+  return `<table:table-row>${cells.join('')}</table:table-row>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
