@@ -1,0 +1,203 @@
+import { spokenLanguage, t } from '../../base/language.ts';
+import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
+import type { TargetState } from '../../find/field.ts';
+import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
+import { columnTypeOf } from '../../tables/export-gpkg.ts';
+import { type FormColumn, type FormMeaning, FINDS_LAYER } from '../../tables/field-form.ts';
+import { elementLabel, stateName } from '../finds/find-texts.ts';
+
+/** A list beside the form that an element is chosen from. */
+export type FormList = { readonly layer: string; readonly file: string; readonly groups?: string };
+
+export type FormContent = {
+  readonly lists: ReadonlyMap<ElementName, FormList>;
+  /** What every find begins with: identifiers, numbers and texts as they are stored. */
+  readonly initial: ReadonlyMap<ElementName, string>;
+  /** That the account may import into. */
+  readonly states: readonly TargetState[];
+};
+
+export const PHOTO_RELATION = 'photos_of_find';
+export const FINDER_NAME = 'nalezce_name';
+
+type FormField = LayerColumn & { readonly meaning: FormMeaning };
+
+/** The columns of the layer of finds, made from FIELDS, with what each is edited by, begins with and must hold. */
+export function findColumns(content: FormContent): readonly FormField[] {
+  const key: FormField = {
+    ...{ name: 'local_id', type: 'text', meaning: 'local_id', label: t`Key of the find`, widget: TEXT },
+    // Without the braces that QGIS puts round it.
+    ...{ initially: 'substr(uuid(), 2, 36)', mustBeFilled: true, mustBeUnique: true, isFixed: true },
+  };
+  return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => columnsOf(field, content))];
+}
+
+/** How the form says itself what its columns hold. */
+export function meaningsOf(columns: readonly FormField[]): readonly FormColumn[] {
+  return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
+}
+
+function columnsOf(field: Field, content: FormContent): FormField[] {
+  const { name } = field;
+  const list = content.lists.get(name);
+  const label = elementLabel(field);
+  const own: FormField = {
+    ...{ name, meaning: name, type: columnTypeOf(name), label, widget: widgetOf(field, content) },
+    ...(field.requiredFrom === 1 ? { mustBeFilled: true } : {}),
+    ...optional('initially', initialOf(field, content)),
+    ...optional('constraint', constraintOf(field)),
+    staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
+  };
+  if (name === 'geom_system') return [own, ...measuredColumns()];
+  if (name === 'nalezce') return [own, finderColumn()];
+  if (list?.groups === undefined) return [own];
+  const group: FormField = {
+    ...{ name: `${name}_group`, meaning: 'narrows_list', type: 'text', label: t`${label}: group` },
+    widget: choiceFrom({ layer: list.groups, file: list.file }),
+  };
+  return [group, own];
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
+}
+
+const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
+
+function widgetOf(field: Field, { lists, states }: FormContent): Widget {
+  const list = lists.get(field.name);
+  switch (field.kind) {
+    case 'term':
+    case 'reference':
+      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : `${field.name}_group`);
+    case 'integer':
+      return {
+        kind: 'Range',
+        settings: { ...{ Min: 0, Max: MAX_INTEGER, Step: 1, AllowNull: true, Style: 'SpinBox', Suffix: ` ${field.unit ?? ''}` } },
+      };
+    case 'date':
+      return {
+        kind: 'DateTime',
+        settings: { allow_null: true, calendar_popup: true, display_format: 'd. M. yyyy', field_format: 'yyyy-MM-dd' },
+      };
+    case 'boolean':
+      return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
+    case 'state':
+      return oneOf(states.map((state) => [stateName(state), String(state)]));
+    case 'geom-system':
+      return oneOf([
+        [t`as on the map (WGS 84)`, '4326'],
+        [t`measured in S-JTSK, below`, '5514'],
+      ]);
+    case 'text':
+    case 'point':
+      return { kind: 'TextEdit', settings: { ...TEXT.settings, IsMultiline: field.report !== undefined && 'shape' in field.report } };
+  }
+}
+
+const MAX_INTEGER = 2_147_483_647;
+
+function oneOf(choices: readonly (readonly [label: string, value: string])[]): Widget {
+  return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
+}
+
+/** @param group the column that narrows the list down, where it is filled */
+function choiceFrom({ layer, file }: Pick<FormList, 'layer' | 'file'>, group?: string): Widget {
+  const filter = group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("parents", current_value('${group}')) > 0`;
+  return {
+    kind: 'ValueRelation',
+    settings: {
+      ...{ Layer: layer, LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
+      ...{ Key: 'id', Value: `label_${spokenLanguage()}`, FilterExpression: filter, Description: '"description"' },
+      ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
+    },
+  };
+}
+
+function initialOf({ name, kind }: Field, { initial }: FormContent): string | undefined {
+  if (kind === 'date') return `format_date(now(), 'yyyy-MM-dd')`;
+  if (kind === 'geom-system') return literal('4326');
+  const value = initial.get(name);
+  return value === undefined ? undefined : literal(value);
+}
+
+/** A text in an expression of QGIS. */
+export function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
+}
+
+/** What `pas validate` asks of the element, as QGIS can say it (contract, "Find import document"). */
+function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constraint | undefined {
+  if (kind === 'geom-system') {
+    const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
+    return {
+      expression: `"stav" < 2 or ${filled}`,
+      description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
+    };
+  }
+  const [state, lower] = [requiredFrom, requiredFrom - 1];
+  const present = name === 'nalezce' ? `(${isFilled(name)} or ${isFilled(FINDER_NAME)})` : isFilled(name);
+  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${kind === 'boolean' ? `"${name}"` : present})`] : [];
+  const range = kind === 'integer' ? [`("${name}" is null or "${name}" between 0 and ${MAX_INTEGER})`] : [];
+  const parts = [...wanted, ...range];
+  if (parts.length === 0) return undefined;
+  return {
+    // What is compared with nothing is neither true nor false, and would count as false.
+    expression: `coalesce(${parts.join(' and ')}, false)`,
+    description: t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`,
+  };
+}
+
+function isFilled(name: string): string {
+  return `trim(coalesce("${name}", '')) <> ''`;
+}
+
+/** Coordinates as an instrument gave them: texts, so that no digit is lost. */
+function measuredColumns(): FormField[] {
+  const isNumber = (name: string): string => `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
+  const number = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
+  const near = `"geom_x" is null or $geometry is null or distance(make_point(${number('geom_x')}, ${number('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
+  const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
+  const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
+  return [
+    { name: 'geom_x', meaning: 'geom_x', type: 'text', label: t`S-JTSK x`, widget: TEXT, constraint: { expression: isNumber('geom_x'), description: x } },
+    {
+      ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`S-JTSK y`, widget: TEXT },
+      constraint: { expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`, description: away },
+    },
+  ];
+}
+
+const DRAWN_WITHIN_M = 100;
+
+function finderColumn(): FormField {
+  return {
+    ...{ name: FINDER_NAME, meaning: 'finder_name', type: 'text', label: t`Finder who is in no list`, widget: TEXT, staysForNext: true },
+    constraint: {
+      expression: `coalesce("${FINDER_NAME}", '') = '' or regexp_match("${FINDER_NAME}", '^[^,]*[^,\\\\s][^,]*,.*\\\\S') > 0`,
+      description: t`Write Surname, Given name.`,
+    },
+  };
+}
+
+/** Tabs in the order in which a find is met: what it is, where and when, what more can be said, the handing over. */
+export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
+  const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
+    FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
+      .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
+      .flatMap(({ name }) => [`${name}_group`, name, ...(name === 'nalezce' ? [FINDER_NAME] : [])])
+      .filter((name) => columns.some((column) => column.name === name))
+      .map((column) => ({ column }));
+  const measured = { group: t`Measured in S-JTSK`, shownIf: `"geom_system" = '5514'`, parts: [{ column: 'geom_x' }, { column: 'geom_y' }] };
+  return [
+    { group: t`Find`, parts: partsOf('find') },
+    { group: t`Photographs`, parts: [{ relation: PHOTO_RELATION, label: t`Photographs` }] },
+    { group: t`Day`, parts: partsOf('frame') },
+    { group: t`Place`, parts: [{ column: COMPUTED_PLACE }, { column: 'geom_system' }, measured] },
+    { group: t`More`, parts: [...partsOf('more'), { column: 'local_id' }] },
+    { group: t`Handing over`, shownIf: '"stav" = 3', parts: partsOf('handing-over') },
+  ];
+}
+
+/** The other pair of coordinates, for the eye: what is sent is what was measured. */
+export const COMPUTED_PLACE = 'place_sjtsk';
