@@ -120,6 +120,24 @@ export function languageNamed(word: string | undefined): Language | undefined {
   return LANGUAGES.find((each) => each === language);
 }
 
+/**
+ * What `say` returns when it speaks each of the languages: for what people of both read, such as a form for phones. Afterwards t`…`
+ * speaks as before.
+ */
+export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
+  const forms = await (await import('./catalog.ts')).readCatalog('cs');
+  const saidIn = (language: typeof spoken): T => {
+    const before = spoken;
+    spoken = language;
+    try {
+      return say();
+    } finally {
+      spoken = before;
+    }
+  };
+  return { en: saidIn(undefined), cs: saidIn({ language: 'cs', forms }) };
+}
+
 /** From here on t`…` speaks this language. */
 export async function speak(language: Language): Promise<void> {
   spoken = language === 'en' ? undefined : { language, forms: await (await import('./catalog.ts')).readCatalog(language) };

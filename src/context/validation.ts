@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { localDate } from '../base/clock.ts';
+import { defaultsFor, type FindDefaults, readDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
 import type { Find } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
@@ -45,6 +46,11 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
   const known = await openValidationContext(context);
   return (find) => validateFind(find, known);
+}
+
+/** What config.toml says of every new find of the profile. */
+export function profileDefaults(context: Context): FindDefaults {
+  return defaultsFor(readDefaults(context.places.configFile, context.config().defaults), context.profile().name, undefined);
 }
 
 export async function addingSources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {

@@ -17,7 +17,7 @@ export function cellOfReference({ id, text }: Reference): string {
 }
 
 /** Longer names fail inside the service (service facts 4.5). */
-const MAX_NAME_LENGTH = 100;
+export const MAX_NAME_LENGTH = 100;
 
 /** A cell of an element that refers to something. */
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference>;

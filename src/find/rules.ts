@@ -12,7 +12,7 @@ import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 import { VALUE_RULES } from './value-rules.ts';
 
 /** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */
-const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
+export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 
 /** What the service asks of the point (contract, "Find import document", rules 2 and 3; service facts 4.5). */
 const PLACE_RULES: readonly Rule[] = [
@@ -121,10 +121,12 @@ function requiredPoint(elements: FindElements): Finding[] {
   return [{ element, message }];
 }
 
+export const MUST_BE_HANDED_OVER: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
+
 /** Absent is said by {@link requiredElements}. */
 function handedOver({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
-  return [{ element: 'predano', message: msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.` }];
+  return [{ element: 'predano', message: MUST_BE_HANDED_OVER }];
 }
 
 /** Contract, "Authentication", rule 4. */

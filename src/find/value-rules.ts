@@ -19,10 +19,10 @@ import {
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
-const MAX_DEPTH_CM = 2_147_483_647;
+export const MAX_DEPTH_CM = 2_147_483_647;
 
 /** No find in the service was made earlier; an older year is a slip of the pen, such as 0204. */
-const EARLIEST_YEAR = 1700;
+export const EARLIEST_YEAR = 1700;
 
 /** What the service asks of each value, whatever the state (service facts 4.5). */
 export const VALUE_RULES: readonly Rule[] = [
@@ -52,7 +52,8 @@ function illegalCharacterOf(value: FindElements[Field['name']]): string | undefi
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
 }
 
-const MOST_CHARACTERS = 255;
+/** Of a registration number. */
+export const MOST_CHARACTERS = 255;
 
 /** Why a number, without blanks around it, cannot be given to a find (contract, "PATCH …/evidencni-cislo", rule 2). */
 export function findNumberProblem(value: string): Unreadable | undefined {

@@ -13,11 +13,24 @@ const WIDEST = 50;
 
 /** A workbook of one sheet; the first row stays in sight. */
 export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
+  return write(rows, { sheet, stickyRowsCount: 1, columns: columnsOf(rows) }).toBuffer();
+}
+
+/** A workbook of several sheets of texts, by name; the first row of each holds the names of its columns. */
+export function workbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
+  const written = [...sheets].map(([sheet, [header = [], ...others]]) => {
+    const data = [header.map(headingCell), ...others.map((row) => row.map((text) => (text === '' ? null : textCell(text))))];
+    return { data, sheet, stickyRowsCount: 1, columns: columnsOf(data) };
+  });
+  return write(written).toBuffer();
+}
+
+function columnsOf(rows: Cell[][]): { width: number }[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? NARROWEST, widthOf(cell));
   }
-  return write(rows, { sheet, stickyRowsCount: 1, columns: widths.map((width) => ({ width })) }).toBuffer();
+  return widths.map((width) => ({ width }));
 }
 
 function widthOf(cell: Cell): number {

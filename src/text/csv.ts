@@ -7,7 +7,11 @@ const FORMULA_START = /^'*[=+\-@\t\r]/;
 export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  const text = FORMULA_START.test(value) ? `'${value}` : value;
+  return plainCsvCell(FORMULA_START.test(value) ? `'${value}` : value, delimiter);
+}
+
+/** For programs, which take a text as it stands. */
+export function plainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
   return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

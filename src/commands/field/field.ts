@@ -3,6 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/harvesting.ts';
+import { openValidationContext, profileDefaults } from '../../context/validation.ts';
 import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/make-field.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -26,7 +27,8 @@ async function make(context: Context, destination: string, { for: tool, force }:
     destination,
     overwrite: force === true,
     vocabulary: await openHarvested(context),
-    defaults: context.config().defaults.profiles.get(context.profile().name) ?? [],
+    defaults: profileDefaults(context),
+    rules: await openValidationContext(context),
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);

@@ -1,4 +1,5 @@
 import type { FindDefaults } from '../../columns/defaults.ts';
+import type { RuleContext } from '../../find/rule.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** What every form is made from. */
@@ -10,6 +11,8 @@ export type FieldRequest = {
   readonly vocabulary: Vocabulary;
   /** What config.toml says that every find of the profile has. */
   readonly defaults: FindDefaults;
+  /** What is known of the account and of what was harvested. */
+  readonly rules: RuleContext;
   readonly nowMs: number;
 };
 

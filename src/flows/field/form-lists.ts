@@ -1,0 +1,75 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { FIELDS } from '../../find/fields.ts';
+import { FORM_LABEL_GAP } from '../../find/form-names.ts';
+import { PROJECT_RULES } from '../../find/project-rules.ts';
+import type { RuleContext } from '../../find/rule.ts';
+import { isHarvested } from '../../vocabulary/harvests.ts';
+import type { Term } from '../../vocabulary/term.ts';
+import { type Neighbour, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+
+/** One entry that may be chosen. */
+export type FormChoice = {
+  readonly name: string;
+  readonly label: string;
+  /** Identifiers of the entries above it. */
+  readonly above: readonly string[];
+};
+
+/** A list that is chosen from, and those that make it short; none where the vocabulary has no hierarchy. */
+export type FormList = { readonly choices: readonly FormChoice[]; readonly groups: readonly FormChoice[] };
+
+/** In one group alone nothing can be left out. */
+const FEWEST_GROUPS = 2;
+
+const PROJECT_SET = 'projekt';
+
+/**
+ * The lists that a find is described with, by element: everything that is harvested and alive. Survey projects are listed where they
+ * were harvested; otherwise their element has no list, and is typed.
+ *
+ * @param rules what is known of the account: projects into which it may not import are left out
+ * @throws UsageError which names all vocabularies that were not harvested
+ */
+export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyMap<string, FormList> {
+  const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
+  const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
+  if (lacking.length > 0) {
+    const sets = lacking.join(', ');
+    throw new UsageError(t`The form needs vocabularies that were not harvested yet: ${sets}.`, {
+      hint: t`Run \`${cmd`pas harvest-vocab`}\` while there is a network.`,
+    });
+  }
+  const lists = new Map(listed.map(({ name, set }) => [name as string, listOf(vocabulary, set)]));
+  const projects = [...termsOfSet(vocabulary, PROJECT_SET)].filter((term) => takesFinds(term, rules)).map(choiceOf);
+  if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
+  return lists;
+}
+
+function takesFinds({ ident, details }: Term, rules: RuleContext): boolean {
+  const elements = { projekt: { id: ident, text: ident } };
+  return details.survey === true && PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning));
+}
+
+function listOf(vocabulary: Vocabulary, set: string): FormList {
+  const groups = new Map<string, Neighbour>();
+  const choices = [...termsOfSet(vocabulary, set)].map((term): FormChoice => {
+    const above = set.startsWith('heslo:') ? superiorsOf(vocabulary, term.ident) : [];
+    for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
+    return { ...choiceOf(term), above: above.map(({ ident }) => ident) };
+  });
+  const offered = [...groups.keys()].flatMap((ident) => termByIdent(vocabulary, ident) ?? []).sort(inOrder);
+  return { choices, groups: offered.length < FEWEST_GROUPS ? [] : offered.map(choiceOf) };
+}
+
+function inOrder(one: Term, other: Term): number {
+  return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
+}
+
+/** One text for both languages; of a project, which has no name, its district. */
+function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
+  const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
+  return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
+}

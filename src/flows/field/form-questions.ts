@@ -1,0 +1,215 @@
+import { type Message, msg } from '../../base/message.ts';
+import { type ElementName, FIELDS, type FindElements, fieldOf, isElementName } from '../../find/fields.ts';
+import { FORM_NEW_FINDER, FORM_PHOTO, FORM_PHOTOS, FORM_POINT, formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import { QUESTIONS, type Question } from '../../find/questions.ts';
+import { cellOfReference, MAX_NAME_LENGTH, NEW_PERSON } from '../../find/resolve-reference.ts';
+import { COUNTRY, MUST_BE_HANDED_OVER } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
+import type { FormList } from './form-lists.ts';
+
+/** A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's answer, `.` this one's. */
+export type FormRow = {
+  readonly type: string;
+  readonly name: string;
+  readonly label?: Message;
+  readonly hint?: Message;
+  readonly required?: string;
+  readonly requiredMessage?: Message;
+  readonly relevant?: string;
+  readonly constraint?: string;
+  readonly constraintMessage?: Message;
+  readonly default?: string;
+  readonly calculation?: string;
+  readonly appearance?: string;
+  readonly choiceFilter?: string;
+  readonly parameters?: string;
+};
+
+/** In metres: the phone takes the point by itself when it is as exact as the first, and warns of one worse than the second. */
+const CAPTURE_ACCURACY_M = 5;
+const WARNING_ACCURACY_M = 20;
+
+/** The answer to a question, in an expression. */
+export function answer(name: string): string {
+  return `\${${name}}`;
+}
+
+const GROUPS: readonly (readonly [when: Question['when'], name: string, label: Message, more: Partial<FormRow>])[] = [
+  ['frame', 'frame', msg`The same for most finds of the day`, {}],
+  ['find', 'find', msg`The find`, {}],
+  ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${answer('stav')} = 3` }],
+  ['more', 'more', msg`More about the find`, {}],
+];
+
+/**
+ * What the form asks, in the order and with the words of `pas add`, and with what the rules demand of each answer.
+ *
+ * @param lists what is chosen from, by element
+ * @param starting what a new find begins with; what stays the same for a day is taken from the find before
+ */
+export function formRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+  // The same find is known again however often it is corrected, and by whichever server it comes.
+  const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
+  for (const [when, name, label, more] of GROUPS) {
+    rows.push({ type: 'begin_group', name, label, ...more });
+    for (const question of QUESTIONS) {
+      if (question.when === when && question.name !== 'local_id') rows.push(...rowsOf(question, lists, starting));
+    }
+    rows.push({ type: 'end_group', name });
+  }
+  return rows;
+}
+
+function rowsOf(question: Question, lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+  const { name } = question;
+  if (name === 'photos') {
+    return [
+      { type: 'begin_repeat', name: FORM_PHOTOS, label: question.title },
+      { type: 'image', name: FORM_PHOTO, label: formLabelOf(FORM_PHOTO) },
+      { type: 'end_repeat', name: FORM_PHOTOS },
+    ];
+  }
+  if (name === 'point') return [{ ...required('geom_wkt'), ...POINT }];
+  if (!isElementName(name)) return [];
+  const list = lists.get(name);
+  const row: FormRow = {
+    ...answerOf(name, list),
+    name,
+    label: formLabelOf(name),
+    hint: question.hint ?? fieldOf(name).gloss,
+    ...required(name),
+    ...CONSTRAINTS[name],
+    ...defaultOf(question, starting[name]),
+  };
+  if (name === 'nalezce') return [row, newFinder(starting)];
+  return list === undefined || list.groups.length === 0 ? [row] : [groupRow(name), { ...row, choiceFilter: filterOf(name) }];
+}
+
+const POINT: FormRow = {
+  type: 'geopoint',
+  name: FORM_POINT,
+  label: formLabelOf(FORM_POINT),
+  appearance: 'placement-map',
+  parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${WARNING_ACCURACY_M}`,
+  constraint:
+    `selected-at(., 0) >= ${COUNTRY.minLat} and selected-at(., 0) <= ${COUNTRY.maxLat} and ` +
+    `selected-at(., 1) >= ${COUNTRY.minLon} and selected-at(., 1) <= ${COUNTRY.maxLon}`,
+  constraintMessage: msg`The point lies outside Czechia.`,
+};
+
+/** The name of the file of a list, which stands beside the form. */
+export function listFileOf(name: string): string {
+  return `${name}.csv`;
+}
+
+function answerOf(name: ElementName, list: FormList | undefined): Pick<FormRow, 'type' | 'appearance'> {
+  const { kind } = fieldOf(name);
+  if (list !== undefined) return { type: `select_one_from_file ${listFileOf(name)}`, appearance: 'minimal autocomplete' };
+  switch (kind) {
+    case 'integer':
+      return { type: 'integer' };
+    case 'date':
+      return { type: 'date' };
+    case 'state':
+      return { type: 'select_one stav', appearance: 'minimal' };
+    case 'boolean':
+      return { type: 'select_one ano_ne', appearance: 'minimal' };
+    default:
+      return name === 'poznamka' ? { type: 'text', appearance: 'multiline' } : { type: 'text' };
+  }
+}
+
+function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessage'> {
+  const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
+  if (requiredFrom === undefined) return {};
+  const lower = requiredFrom - 1;
+  // What is asked for state 3 alone stands in a group that is asked for it alone.
+  return requiredFrom === 2
+    ? {
+        required: `${answer('stav')} >= ${requiredFrom}`,
+        requiredMessage: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
+      }
+    : { required: 'yes', requiredMessage: msg`Fill it in.` };
+}
+
+const ONE_WORD = msg`Write the identifier alone, such as C-202400101.`;
+
+/** What the rules demand, as far as a phone can tell. */
+const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constraint' | 'constraintMessage'>>>> = {
+  hloubka: {
+    constraint: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
+    constraintMessage: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
+  },
+  datum_nalezu: {
+    constraint: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
+    constraintMessage: msg`The day lies in the future, or very long ago.`,
+  },
+  evidencni_cislo: {
+    constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MOST_CHARACTERS}`,
+    constraintMessage: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
+  },
+  predano: { constraint: ". = 'true'", constraintMessage: MUST_BE_HANDED_OVER },
+  projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
+};
+
+function newFinder({ nalezce }: FindElements): FormRow {
+  const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+  return {
+    type: 'text',
+    name: FORM_NEW_FINDER,
+    label: formLabelOf(FORM_NEW_FINDER),
+    hint: msg`Surname, Given name`,
+    required: 'yes',
+    requiredMessage: msg`Fill it in.`,
+    relevant: `${answer('nalezce')} = '${NEW_PERSON}'`,
+    constraint: `regex(., '^${part}, *${part}$')`,
+    constraintMessage: msg`Write the surname, a comma and the given name: Novák, Jan.`,
+    default: carried(FORM_NEW_FINDER, nalezce?.id === NEW_PERSON ? nalezce.text : undefined),
+  };
+}
+
+function groupRow(name: string): FormRow {
+  const group = formGroupOf(name);
+  const hint = msg`It makes the list below shorter; it may stay empty.`;
+  return {
+    type: `select_one_from_file ${listFileOf(group)}`,
+    name: group,
+    label: formLabelOf(group),
+    hint,
+    appearance: 'minimal',
+  };
+}
+
+function filterOf(name: string): string {
+  const group = answer(formGroupOf(name));
+  return `${group} = '' or selected(above, ${group})`;
+}
+
+function defaultOf({ name, when, stays }: Question, value: FindElements[ElementName]): Pick<FormRow, 'default'> {
+  if (name === 'datum_nalezu') return { default: 'today()' };
+  const text = value === undefined ? undefined : textOf(value);
+  if (when === 'frame' && stays === 'carried') return { default: carried(name, name === 'stav' ? (text ?? '2') : text) };
+  if (name === 'predano') return { default: 'true' };
+  return text === undefined ? {} : { default: `string(${quoted(text)})` };
+}
+
+function textOf(value: NonNullable<FindElements[ElementName]>): string {
+  return typeof value === 'object' ? (value.id === NEW_PERSON ? NEW_PERSON : cellOfReference(value)) : String(value);
+}
+
+/** The answer of the find before, which the phone keeps; of the first one, what the profile says. */
+function carried(name: string, otherwise: string | undefined): string {
+  const last = answer(`last-saved#${name}`);
+  return otherwise === undefined ? last : `coalesce(${last}, ${quoted(otherwise)})`;
+}
+
+/** A text in an expression, which knows no escapes. */
+function quoted(text: string): string {
+  if (!text.includes("'")) return `'${text}'`;
+  return text.includes('"')
+    ? `concat(${text
+        .split("'")
+        .map((part) => `'${part}'`)
+        .join(`, "'", `)})`
+    : `"${text}"`;
+}
