@@ -9,7 +9,9 @@ export function multiPolygonWkb(wkt: string): Buffer {
   const isMulti = /^\s*multi/i.test(wkt);
   const body = wkt.slice(wkt.indexOf('('));
   // A polygon is a bracket of rings, and those hold no bracket.
-  const polygons = [...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(/\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g)];
+  const polygons = [
+    ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(/\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g),
+  ];
   const parts = polygons.map(([, rings = '']) => polygonWkb([...rings.matchAll(/\(([^()]*)\)/g)].map(([, ring = '']) => ring)));
   return Buffer.concat([head(MULTI_POLYGON, parts.length), ...parts]);
 }

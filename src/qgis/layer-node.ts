@@ -30,7 +30,16 @@ export function layerNode(layer: QgisLayer): XmlNode {
         name: 'expressionfields',
         content: computed.map(({ name, expression }) => ({
           name: 'field',
-          attributes: { name, expression, type: '10', typeName: 'string', length: '0', precision: '0', subType: '0', comment: '' },
+          attributes: {
+            name,
+            expression,
+            type: '10',
+            typeName: 'string',
+            length: '0',
+            precision: '0',
+            subType: '0',
+            comment: '',
+          },
         })),
       },
       {
@@ -70,8 +79,10 @@ export function systemNode(epsg: 4326 | 5514): XmlNode {
 }
 
 function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<string>): XmlNode[] {
-  const each = (name: string, attributesOf: (column: KnownColumn, index: number) => Readonly<Record<string, string>>): XmlNode[] =>
-    columns.map((column, index) => ({ name, attributes: attributesOf(column, index) }));
+  const each = (
+    name: string,
+    attributesOf: (column: KnownColumn, index: number) => Readonly<Record<string, string>>,
+  ): XmlNode[] => columns.map((column, index) => ({ name, attributes: attributesOf(column, index) }));
   const strength = (is: boolean): string => (is ? '1' : '0');
   return [
     {
@@ -88,7 +99,10 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
         ],
       })),
     },
-    { name: 'aliases', content: each('alias', ({ name, label = '' }, index) => ({ field: name, index: String(index), name: label })) },
+    {
+      name: 'aliases',
+      content: each('alias', ({ name, label = '' }, index) => ({ field: name, index: String(index), name: label })),
+    },
     {
       name: 'defaults',
       content: each('default', ({ name, initially = '' }) => ({ field: name, expression: initially, applyOnUpdate: '0' })),
@@ -96,7 +110,10 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
     {
       name: 'constraints',
       content: each('constraint', (column) => {
-        const [notNull, unique] = [column.mustBeFilled === true || column.name === 'fid', column.mustBeUnique === true || column.name === 'fid'];
+        const [notNull, unique] = [
+          column.mustBeFilled === true || column.name === 'fid',
+          column.mustBeUnique === true || column.name === 'fid',
+        ];
         const expression = column.constraint !== undefined;
         return {
           ...{ field: column.name, constraints: String(Number(notNull) + 2 * Number(unique) + 4 * Number(expression)) },
@@ -132,7 +149,14 @@ function formNodes({ form }: QgisLayer, columns: readonly KnownColumn[]): XmlNod
       const { relation, label } = part;
       return {
         name: 'attributeEditorRelation',
-        attributes: { name: relation, relation, label, showLabel: '1', nmRelationId: '', relationWidgetTypeId: 'relation_editor' },
+        attributes: {
+          name: relation,
+          relation,
+          label,
+          showLabel: '1',
+          nmRelationId: '',
+          relationWidgetTypeId: 'relation_editor',
+        },
       };
     }
     const { group, shownIf, parts } = part;

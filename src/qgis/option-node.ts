@@ -8,7 +8,11 @@ export function optionNode(value: OptionValue, name?: string): XmlNode {
   const named = name === undefined ? {} : { name };
   if (typeof value !== 'object') return { name: 'Option', attributes: { ...named, value: String(value), type: typeOf(value) } };
   if (Array.isArray(value)) {
-    return { name: 'Option', attributes: { ...named, type: 'List' }, content: value.map((each: OptionValue) => optionNode(each)) };
+    return {
+      name: 'Option',
+      attributes: { ...named, type: 'List' },
+      content: value.map((each: OptionValue) => optionNode(each)),
+    };
   }
   const content = Object.entries(value).map(([key, each]) => optionNode(each as OptionValue, key));
   return { name: 'Option', attributes: { ...named, type: 'Map' }, content };

@@ -13,11 +13,7 @@ const LAYER = 'finds';
  */
 export function exportGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string, labels = false): void {
   beginGeoPackage(database);
-  const names = [
-    ...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'),
-    'geom_wkt',
-    'geom_sjtsk_wkt',
-  ];
+  const names = [...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'), 'geom_wkt', 'geom_sjtsk_wkt'];
   const columns = names.map((name) => ({ name, type: columnTypeOf(name) }));
   const features = function* (): Generator<GpkgFeature> {
     for (const find of finds) {

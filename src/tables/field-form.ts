@@ -13,3 +13,9 @@ export type FormMeaning = ColumnName | 'finder_name' | 'narrows_list' | 'photo_o
 
 /** A row of the table in which a form says how it is meant. */
 export type FormColumn = { readonly layer: string; readonly column: string; readonly meaning: FormMeaning };
+
+/** The file of finds in the folder of a form. */
+export const FORM_FILE = 'finds.gpkg';
+
+/** Where QField puts photographs, beside the GeoPackage. */
+export const PHOTO_FOLDER = 'DCIM';

@@ -80,10 +80,5 @@ function geometryBlob(wkb: Buffer): Buffer {
 }
 
 function around(one: Bounds, other: Bounds): Bounds {
-  return [
-    Math.min(one[0], other[0]),
-    Math.min(one[1], other[1]),
-    Math.max(one[2], other[2]),
-    Math.max(one[3], other[3]),
-  ];
+  return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
 }

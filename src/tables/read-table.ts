@@ -1,7 +1,10 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { hasJournal, imageWithJournal } from '../store/database-file.ts';
 import { parseTable } from './csv-table.ts';
+import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Table } from './table.ts';
@@ -19,22 +22,24 @@ type ReadOptions = {
 
 /**
  * A table of finds from a file of any format: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML, told apart by their
- * content. What reads a format is loaded only when a file is of it.
+ * content; or from the folder of a form that came back from a phone. What reads a format is loaded only when a file is of it.
  *
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  const bytes = await readInputFile(path);
-  if (kindOfTable(path, bytes) === 'gpkg') refuseUnmerged(path);
-  return readTableBytes(path, bytes, options);
+  const file = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? formIn(path) : path;
+  const bytes = await readInputFile(file);
+  const isDatabase = kindOfTable(file, bytes) === 'gpkg' && hasJournal(file);
+  return readTableBytes(file, isDatabase ? imageWithJournal(file) : bytes, options);
 }
 
-/** The latest changes to a database that is open elsewhere stand in a file of their own beside it. */
-function refuseUnmerged(path: string): void {
-  const unmergedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (unmergedBytes === 0) return;
-  throw new FileError(path, msg`${path} is open in another program, and its latest changes are not in it yet.`, {
-    hint: msg`Close it there, for example the project in QGIS, and import it again.`,
+/** The GeoPackage of a folder that came back from a phone: the one that `pas field make` put there, else the only one. */
+function formIn(folder: string): string {
+  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
+  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
+  if (only !== undefined && another === undefined) return join(folder, only);
+  throw new FileError(folder, msg`${folder} is a folder with no ${FORM_FILE}, which \`pas field make\` puts there.`, {
+    hint: msg`Name the file with the finds.`,
   });
 }
 

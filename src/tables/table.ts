@@ -18,6 +18,8 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
+  /** The folder beside the file whose photographs all belong to rows. */
+  readonly attachments?: string;
 };
 
 /** Where a table stands, for messages. */
@@ -44,6 +46,10 @@ export type TableRow = {
   readonly cells: readonly string[];
   /** The point, where the format has a place of its own for it. */
   readonly point?: PointInSystem;
+  /** The point was drawn on a map where columns say it as it was measured: both need to be near one another only. */
+  readonly isDrawn?: true;
+  /** Photographs, where the format has a place of its own for them; else they stand in the column `photos`. */
+  readonly photos?: readonly string[];
 };
 
 /** Merged into the issues that are found about a row. */

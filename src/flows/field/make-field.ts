@@ -13,17 +13,20 @@ export type FieldRequest = {
   readonly defaults: FindDefaults;
   /** What is known of the account and of what was harvested. */
   readonly rules: RuleContext;
+  /** The account's own name, who is the finder where nothing else says it. */
+  readonly finder?: string | undefined;
   readonly nowMs: number;
 };
 
-/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it. */
-export type FieldMade = { readonly files: readonly string[] };
+/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it; and what it lacks. */
+export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
 
 type MakeField = (request: FieldRequest) => Promise<FieldMade>;
 
 /** The programs that finds are recorded in on a phone. What makes a form is loaded only for its program. */
 const MAKERS = {
   odk: async (request) => (await import('./make-odk-form.ts')).makeOdkForm(request),
+  qfield: async (request) => (await import('./make-qfield-project.ts')).makeQfieldProject(request),
 } as const satisfies Readonly<Record<string, MakeField>>;
 
 export type FieldTool = keyof typeof MAKERS;

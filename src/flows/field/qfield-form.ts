@@ -1,24 +1,31 @@
-import { spokenLanguage, t } from '../../base/language.ts';
-import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
+import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
+import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
+import { FORM_NEW_FINDER, formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
+import { MUST_BE_HANDED_OVER } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
+import { DRAWN_WITHIN_M } from '../../place/same-place.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { columnTypeOf } from '../../tables/export-gpkg.ts';
-import { type FormColumn, type FormMeaning, FINDS_LAYER } from '../../tables/field-form.ts';
+import { FINDS_LAYER, type FormColumn, type FormMeaning } from '../../tables/field-form.ts';
 import { elementLabel, stateName } from '../finds/find-texts.ts';
 
-/** A list beside the form that an element is chosen from. */
-export type FormList = { readonly layer: string; readonly file: string; readonly groups?: string };
+/** A layer that an element is chosen from, and the one that narrows it down. */
+export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
 
 export type FormContent = {
-  readonly lists: ReadonlyMap<ElementName, FormList>;
+  readonly lists: ReadonlyMap<string, ListLayer>;
   /** What every find begins with: identifiers, numbers and texts as they are stored. */
-  readonly initial: ReadonlyMap<ElementName, string>;
+  readonly initial: ReadonlyMap<string, string>;
+  /** Of a finder who is in no list. */
+  readonly newFinder?: string;
   /** That the account may import into. */
   readonly states: readonly TargetState[];
 };
 
 export const PHOTO_RELATION = 'photos_of_find';
-export const FINDER_NAME = 'nalezce_name';
 
 type FormField = LayerColumn & { readonly meaning: FormMeaning };
 
@@ -49,10 +56,11 @@ function columnsOf(field: Field, content: FormContent): FormField[] {
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
   if (name === 'geom_system') return [own, ...measuredColumns()];
-  if (name === 'nalezce') return [own, finderColumn()];
+  if (name === 'nalezce')
+    return [own, { ...finderColumn(), ...optional('initially', content.newFinder && literal(content.newFinder)) }];
   if (list?.groups === undefined) return [own];
   const group: FormField = {
-    ...{ name: `${name}_group`, meaning: 'narrows_list', type: 'text', label: t`${label}: group` },
+    ...{ name: formGroupOf(name), meaning: 'narrows_list', type: 'text', label: String(formLabelOf(formGroupOf(name))) },
     widget: choiceFrom({ layer: list.groups, file: list.file }),
   };
   return [group, own];
@@ -69,11 +77,13 @@ function widgetOf(field: Field, { lists, states }: FormContent): Widget {
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : `${field.name}_group`);
+      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : formGroupOf(field.name));
     case 'integer':
       return {
         kind: 'Range',
-        settings: { ...{ Min: 0, Max: MAX_INTEGER, Step: 1, AllowNull: true, Style: 'SpinBox', Suffix: ` ${field.unit ?? ''}` } },
+        settings: {
+          ...{ Min: 0, Max: MAX_DEPTH_CM, Step: 1, AllowNull: true, Style: 'SpinBox', Suffix: ` ${field.unit ?? ''}` },
+        },
       };
     case 'date':
       return {
@@ -91,24 +101,26 @@ function widgetOf(field: Field, { lists, states }: FormContent): Widget {
       ]);
     case 'text':
     case 'point':
-      return { kind: 'TextEdit', settings: { ...TEXT.settings, IsMultiline: field.report !== undefined && 'shape' in field.report } };
+      return {
+        kind: 'TextEdit',
+        settings: { ...TEXT.settings, IsMultiline: field.report !== undefined && 'shape' in field.report },
+      };
   }
 }
-
-const MAX_INTEGER = 2_147_483_647;
 
 function oneOf(choices: readonly (readonly [label: string, value: string])[]): Widget {
   return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
 }
 
 /** @param group the column that narrows the list down, where it is filled */
-function choiceFrom({ layer, file }: Pick<FormList, 'layer' | 'file'>, group?: string): Widget {
-  const filter = group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("parents", current_value('${group}')) > 0`;
+function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: string): Widget {
+  const filter =
+    group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
   return {
     kind: 'ValueRelation',
     settings: {
       ...{ Layer: layer, LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
-      ...{ Key: 'id', Value: `label_${spokenLanguage()}`, FilterExpression: filter, Description: '"description"' },
+      ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
       ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
     },
   };
@@ -136,17 +148,35 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constrain
     };
   }
   const [state, lower] = [requiredFrom, requiredFrom - 1];
-  const present = name === 'nalezce' ? `(${isFilled(name)} or ${isFilled(FINDER_NAME)})` : isFilled(name);
+  const own = OWN_CONSTRAINTS[name];
+  const present = name === 'nalezce' ? `(${isFilled(name)} or ${isFilled(FORM_NEW_FINDER)})` : isFilled(name);
   const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${kind === 'boolean' ? `"${name}"` : present})`] : [];
-  const range = kind === 'integer' ? [`("${name}" is null or "${name}" between 0 and ${MAX_INTEGER})`] : [];
-  const parts = [...wanted, ...range];
+  const parts = [...wanted, ...(own === undefined ? [] : [`("${name}" is null or ${own.expression})`])];
   if (parts.length === 0) return undefined;
+  const needed = t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
   return {
     // What is compared with nothing is neither true nor false, and would count as false.
     expression: `coalesce(${parts.join(' and ')}, false)`,
-    description: t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`,
+    description: [...(wanted.length > 0 ? [needed] : []), ...(own === undefined ? [] : [String(own.says)])].join(' '),
   };
 }
+
+/** What must hold of the value itself; absent values are another rule's. */
+const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>> = {
+  hloubka: {
+    expression: `"hloubka" between 0 and ${MAX_DEPTH_CM}`,
+    says: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
+  },
+  datum_nalezu: {
+    expression: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
+    says: msg`The day lies in the future, or very long ago.`,
+  },
+  evidencni_cislo: {
+    expression: `length("evidencni_cislo") <= ${MOST_CHARACTERS}`,
+    says: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
+  },
+  predano: { expression: '("stav" < 3 or "predano")', says: MUST_BE_HANDED_OVER },
+};
 
 function isFilled(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
@@ -154,13 +184,21 @@ function isFilled(name: string): string {
 
 /** Coordinates as an instrument gave them: texts, so that no digit is lost. */
 function measuredColumns(): FormField[] {
-  const isNumber = (name: string): string => `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
+  const isNumber = (name: string): string =>
+    `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
   const number = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
   const near = `"geom_x" is null or $geometry is null or distance(make_point(${number('geom_x')}, ${number('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
   const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
   const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
   return [
-    { name: 'geom_x', meaning: 'geom_x', type: 'text', label: t`S-JTSK x`, widget: TEXT, constraint: { expression: isNumber('geom_x'), description: x } },
+    {
+      name: 'geom_x',
+      meaning: 'geom_x',
+      type: 'text',
+      label: t`S-JTSK x`,
+      widget: TEXT,
+      constraint: { expression: isNumber('geom_x'), description: x },
+    },
     {
       ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`S-JTSK y`, widget: TEXT },
       constraint: { expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`, description: away },
@@ -168,14 +206,14 @@ function measuredColumns(): FormField[] {
   ];
 }
 
-const DRAWN_WITHIN_M = 100;
-
 function finderColumn(): FormField {
+  const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
   return {
-    ...{ name: FINDER_NAME, meaning: 'finder_name', type: 'text', label: t`Finder who is in no list`, widget: TEXT, staysForNext: true },
+    ...{ name: FORM_NEW_FINDER, meaning: 'finder_name', type: 'text', widget: TEXT, staysForNext: true },
+    label: String(formLabelOf(FORM_NEW_FINDER)),
     constraint: {
-      expression: `coalesce("${FINDER_NAME}", '') = '' or regexp_match("${FINDER_NAME}", '^[^,]*[^,\\\\s][^,]*,.*\\\\S') > 0`,
-      description: t`Write Surname, Given name.`,
+      expression: `coalesce("${FORM_NEW_FINDER}", '') = '' or regexp_match("${FORM_NEW_FINDER}", '^${part}, *${part}$') > 0`,
+      description: t`Write the surname, a comma and the given name: Novák, Jan.`,
     },
   };
 }
@@ -185,10 +223,14 @@ export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
   const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
     FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
-      .flatMap(({ name }) => [`${name}_group`, name, ...(name === 'nalezce' ? [FINDER_NAME] : [])])
+      .flatMap(({ name }) => [formGroupOf(name), name, ...(name === 'nalezce' ? [FORM_NEW_FINDER] : [])])
       .filter((name) => columns.some((column) => column.name === name))
       .map((column) => ({ column }));
-  const measured = { group: t`Measured in S-JTSK`, shownIf: `"geom_system" = '5514'`, parts: [{ column: 'geom_x' }, { column: 'geom_y' }] };
+  const measured = {
+    group: t`Measured in S-JTSK`,
+    shownIf: `"geom_system" = '5514'`,
+    parts: [{ column: 'geom_x' }, { column: 'geom_y' }],
+  };
   return [
     { group: t`Find`, parts: partsOf('find') },
     { group: t`Photographs`, parts: [{ relation: PHOTO_RELATION, label: t`Photographs` }] },
