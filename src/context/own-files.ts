@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
@@ -56,11 +57,12 @@ export type TableOptions = {
 export async function readTableOrInput(
   context: Context,
   file: string,
-  { sheet, layer = sheet, encoding, headerRow }: TableOptions = {},
+  { sheet, layer = sheet, encoding, headerRow, photos }: TableOptions & { readonly photos?: string } = {},
 ): Promise<Table> {
   const options = {
     ...(layer === undefined ? {} : { sheet: layer }),
     ...(encoding === undefined ? {} : { encoding }),
+    ...(photos === undefined ? {} : { photoFolder: resolve(photos) }),
     ...(headerRow === undefined ? {} : { headerRows: readHeaderRows(headerRow) }),
   };
   return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);

@@ -5,6 +5,8 @@ import { QUESTIONS } from './questions.ts';
 
 /** A place taken with the phone: four numbers in WGS 84, of which the first two are latitude and longitude. */
 export const FORM_POINT = 'point';
+/** In metres: of a point that is worse the phone warns, and so does whoever reads what comes back. */
+export const FORM_WORST_ACCURACY_M = 20;
 /** The group that is filled once for each photograph, and its one question. */
 export const FORM_PHOTOS = 'photos';
 export const FORM_PHOTO = 'photo';
@@ -21,7 +23,7 @@ export const FORM_LABEL_GAP = ' · ';
 
 const NEW_FINDER_LABEL = msg`Name of the finder`;
 const PHOTO_LABEL = msg`Photograph`;
-const POINT_LABEL = msg`Place`;
+const POINT_LABEL = msg`Place on the map`;
 
 /** What a person reads above each question. */
 export function formLabelOf(name: string): Message {
@@ -35,8 +37,9 @@ export function formLabelOf(name: string): Message {
     default: {
       const question = QUESTIONS.find((each) => each.name === name);
       if (question !== undefined) return question.title;
-      const [, of = ''] = /^(.+)_skupina$/.exec(name) ?? [];
-      const title = formLabelOf(of);
+      const narrowed = QUESTIONS.find((each) => formGroupOf(each.name) === name);
+      if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
+      const { title } = narrowed;
       return msg`${title}: group`;
     }
   }

@@ -33,6 +33,7 @@ export type FormPart =
   | { readonly group: string; readonly shownIf?: string; readonly parts: readonly FormPart[] };
 
 export type QgisLayer = {
+  /** Of more than ten characters: QGIS gives a layer with a shorter one another. */
   readonly id: string;
   readonly title: string;
   /** File beside the project, and table in it. */

@@ -34,7 +34,8 @@ export function sweepBeside(draft: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine has that number. */
+export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (thrown) {

@@ -25,7 +25,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     return asDatabaseError(file, () => {
       const form = named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
       const layer = chooseLayer(file, database, form === undefined ? named : FINDS_LAYER);
-      return { ...readLayer(file, database, layer, form), ...(form === undefined ? {} : { attachments: PHOTO_FOLDER }) };
+      return { ...readLayer(file, database, layer, form), ...(form === undefined ? {} : { photographsIn: PHOTO_FOLDER }) };
     });
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';

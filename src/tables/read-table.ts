@@ -18,6 +18,8 @@ type ReadOptions = {
   readonly encoding?: string;
   /** The rows that hold the names of the columns; otherwise they are found. */
   readonly headerRows?: HeaderRows;
+  /** Where the photographs lie that a form names; otherwise with it. */
+  readonly photoFolder?: string;
 };
 
 /**
@@ -27,20 +29,39 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  const file = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? formIn(path) : path;
-  const bytes = await readInputFile(file);
-  const isDatabase = kindOfTable(file, bytes) === 'gpkg' && hasJournal(file);
-  return readTableBytes(file, isDatabase ? imageWithJournal(file) : bytes, options);
+  const { photoFolder } = options;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return readFolder(path, options);
+  if (/\.zip$/i.test(path)) {
+    const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
+    if (table !== undefined) return table;
+  }
+  const bytes = await readInputFile(path);
+  const kind = kindOfTable(path, bytes);
+  if (kind === 'gpkg' && hasJournal(path)) return readTableBytes(path, imageWithJournal(path), options);
+  const table = await readTableBytes(path, bytes, options);
+  if (kind !== 'csv' && kind !== 'xlsx') return table;
+  const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
+  if (!isFormTable(table)) return table;
+  return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
 }
 
-/** The GeoPackage of a folder that came back from a phone: the one that `pas field make` put there, else the only one. */
-function formIn(folder: string): string {
+/** @throws FileError where nothing in the folder is what a program for phones gives out */
+async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
+  const collected = geoPackageIn(folder);
+  if (collected !== undefined) return readTable(collected, options);
+  const { readFormFolder } = await import('./form-export.ts');
+  const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
+  if (table !== undefined) return table;
+  throw new FileError(folder, msg`${folder} is a folder, and holds no table of forms that were filled in.`, {
+    hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
+  });
+}
+
+/** Of a folder that came back from a phone: the one that `pas field make` put there, else the only one. */
+function geoPackageIn(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
   const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
-  if (only !== undefined && another === undefined) return join(folder, only);
-  throw new FileError(folder, msg`${folder} is a folder with no ${FORM_FILE}, which \`pas field make\` puts there.`, {
-    hint: msg`Name the file with the finds.`,
-  });
+  return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
 /**

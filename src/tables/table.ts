@@ -19,7 +19,30 @@ export type Table = TablePlace & {
   readonly rowCount: number;
   readonly issues: readonly Issue[];
   /** The folder beside the file whose photographs all belong to rows. */
-  readonly attachments?: string;
+  readonly photographsIn?: string;
+  /** Where it is what a form for phones brought back: the rest of that. */
+  readonly formExport?: FormExport;
+};
+
+/** What a server of forms gives out beside the table of what was filled in. */
+export type FormExport = {
+  /** Tables of groups that were filled several times; each row says in which form. */
+  readonly repeats: readonly Table[];
+  readonly attachments: Attachments;
+};
+
+/** Files that came with a table. */
+export type Attachments = {
+  /** Relative, with slashes. */
+  readonly paths: readonly string[];
+  /** What the paths start from, where they are files. */
+  readonly folder?: string;
+  /** Where they are parts of an archive, which stays open once one of them was asked for. */
+  readonly archive?: {
+    /** Writes one of them to a file that is not there yet. @throws FileError, also where it has more than `mostBytes` */
+    unpack(path: string, to: string, mostBytes: number): Promise<void>;
+    close(): Promise<void>;
+  };
 };
 
 /** Where a table stands, for messages. */

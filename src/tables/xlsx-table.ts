@@ -79,6 +79,14 @@ export async function readXlsx(file: string, bytes: Buffer, named?: string, head
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
 }
 
+/** All visible sheets that hold something, with the names of the columns in the first row. @throws FileError as {@link readXlsx} */
+export async function readXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
+  const sheets = sheetsOf(file, await readZip(file, bytes)).filter((sheet) => !sheet.hidden && sheet.hasValues());
+  const tables: Table[] = [];
+  for (const { name } of sheets) tables.push(await readXlsx(file, bytes, name, { first: 1, last: 1 }));
+  return tables;
+}
+
 function chooseSheet(file: string, sheets: readonly Sheet[], named: string | undefined): Sheet {
   const names = sheets.map(({ name }) => name).join(', ');
   if (named !== undefined) {

@@ -1,5 +1,7 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { type Entry, fromBufferPromise } from 'yauzl';
+import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { MAX_INPUT_BYTES } from './input-file.ts';
@@ -51,6 +53,75 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
     throw thrown instanceof FileError ? thrown : damaged(file, thrown);
   }
   return entries;
+}
+
+/** An archive that stays on the disk. */
+export type ZipFile = {
+  readonly paths: readonly string[];
+  /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
+  read(path: string): Promise<Buffer>;
+  /** Writes a part to a file that is not there yet. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
+  unpack(path: string, to: string, mostBytes: number): Promise<void>;
+  close(): void;
+};
+
+/**
+ * An archive of any size, of which only what is asked for is unpacked. Paths that climb or are absolute are no paths of an archive.
+ *
+ * @throws FileError where its directory is damaged
+ */
+export async function openZip(file: string): Promise<ZipFile> {
+  const entries = new Map<string, Entry>();
+  const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
+    throw damaged(file, thrown);
+  });
+  const failed = (thrown: unknown): FileError => (thrown instanceof FileError ? thrown : damaged(file, thrown));
+  const stream = async (path: string, mostBytes: number) => {
+    const entry = entries.get(path);
+    if (entry === undefined) throw damaged(file);
+    if (entry.isEncrypted()) throw encrypted(file);
+    if (entry.uncompressedSize > mostBytes) throw tooLarge(file, mostBytes);
+    return { entry, pieces: await archive.openReadStreamPromise(entry) };
+  };
+  try {
+    if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
+    for await (const entry of archive.eachEntry()) if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
+  } catch (thrown) {
+    archive.close();
+    throw failed(thrown);
+  }
+  return {
+    paths: [...entries.keys()],
+    async read(path) {
+      try {
+        const { entry, pieces } = await stream(path, MAX_INPUT_BYTES);
+        const bytes = Buffer.concat(await pieces.toArray());
+        if (crc32(bytes) !== entry.crc32) throw damaged(file);
+        return bytes;
+      } catch (thrown) {
+        throw failed(thrown);
+      }
+    },
+    async unpack(path, to, mostBytes) {
+      const { entry, pieces } = await stream(path, mostBytes).catch((thrown: unknown) => {
+        throw failed(thrown);
+      });
+      let sum = 0;
+      const summed = async function* (): AsyncGenerator<Buffer> {
+        try {
+          for await (const piece of pieces as AsyncIterable<Buffer>) {
+            sum = crc32(piece, sum);
+            yield piece;
+          }
+        } catch (thrown) {
+          throw failed(thrown);
+        }
+        if (sum !== entry.crc32) throw damaged(file);
+      };
+      await pipeline(summed, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
+    },
+    close: () => archive.close(),
+  };
 }
 
 /** @throws RangeError or zlib's error where the bytes are not what the directory says */

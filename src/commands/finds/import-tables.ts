@@ -42,6 +42,7 @@ export async function importTables(context: Context, files: readonly string[], o
     outbox: await context.outbox(),
     known,
     dryRun: options.dryRun === true,
+    link: options.link === true,
     copyCommand: copyCommand(context.profile()),
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
     set: options.set,

@@ -1,6 +1,14 @@
 import { type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS, type FindElements, fieldOf, isElementName } from '../../find/fields.ts';
-import { FORM_NEW_FINDER, FORM_PHOTO, FORM_PHOTOS, FORM_POINT, formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import {
+  FORM_NEW_FINDER,
+  FORM_PHOTO,
+  FORM_PHOTOS,
+  FORM_POINT,
+  FORM_WORST_ACCURACY_M,
+  formGroupOf,
+  formLabelOf,
+} from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
 import { cellOfReference, MAX_NAME_LENGTH, NEW_PERSON } from '../../find/resolve-reference.ts';
 import { COUNTRY, MUST_BE_HANDED_OVER } from '../../find/rules.ts';
@@ -25,9 +33,8 @@ export type FormRow = {
   readonly parameters?: string;
 };
 
-/** In metres: the phone takes the point by itself when it is as exact as the first, and warns of one worse than the second. */
+/** The phone takes the point by itself when it is as exact as this. */
 const CAPTURE_ACCURACY_M = 5;
-const WARNING_ACCURACY_M = 20;
 
 /** The answer to a question, in an expression. */
 export function answer(name: string): string {
@@ -90,7 +97,7 @@ const POINT: FormRow = {
   name: FORM_POINT,
   label: formLabelOf(FORM_POINT),
   appearance: 'placement-map',
-  parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${WARNING_ACCURACY_M}`,
+  parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${FORM_WORST_ACCURACY_M}`,
   constraint:
     `selected-at(., 0) >= ${COUNTRY.minLat} and selected-at(., 0) <= ${COUNTRY.maxLat} and ` +
     `selected-at(., 1) >= ${COUNTRY.minLon} and selected-at(., 1) <= ${COUNTRY.maxLon}`,
@@ -182,7 +189,7 @@ function groupRow(name: string): FormRow {
 
 function filterOf(name: string): string {
   const group = answer(formGroupOf(name));
-  return `${group} = '' or selected(above, ${group})`;
+  return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
 function defaultOf({ name, when, stays }: Question, value: FindElements[ElementName]): Pick<FormRow, 'default'> {

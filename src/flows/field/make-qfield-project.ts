@@ -29,6 +29,7 @@ import {
   findColumns,
   formTabs,
   type ListLayer,
+  layerIdOf,
   meaningsOf,
   PHOTO_RELATION,
 } from './qfield-form.ts';
@@ -58,7 +59,7 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     relations: [
       {
         ...{ id: PHOTO_RELATION, name: t`Photographs` },
-        ...{ parent: FINDS_LAYER, parentColumn: 'local_id', child: PHOTOS_LAYER, childColumn: 'find' },
+        ...{ parent: layerIdOf(FINDS_LAYER), parentColumn: 'local_id', child: layerIdOf(PHOTOS_LAYER), childColumn: 'find' },
       },
     ],
     ...(areas.length === 0 ? {} : { extent: extentOf(areas) }),
@@ -125,14 +126,14 @@ function layersOf(
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
   const states = content.states.map((state) => ({ value: String(state), label: stateName(state), colour: STATE_COLOURS[state] }));
   const finds: QgisLayer = {
-    ...{ id: FINDS_LAYER, title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
+    ...{ id: layerIdOf(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
     form: formTabs(columns),
     style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
     settings: COPIED,
   };
   const photos: QgisLayer = {
-    ...{ id: PHOTOS_LAYER, title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
+    ...{ id: layerIdOf(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
     columns: PHOTO_COLUMNS.map((column) =>
       column.name === 'photo'
         ? {
@@ -151,7 +152,7 @@ function layersOf(
   };
   const cadastre: QgisLayer = {
     ...{
-      id: AREAS_LAYER,
+      id: layerIdOf(AREAS_LAYER),
       title: t`Cadastral areas`,
       file: LISTS_FILE,
       table: AREAS_LAYER,
@@ -171,7 +172,7 @@ function layersOf(
   const beside = [...listLayersOf(lists).keys()].map(
     (layer): QgisLayer => ({
       ...{
-        id: layer,
+        id: layerIdOf(layer),
         title: layer,
         file: LISTS_FILE,
         table: layer,

@@ -25,6 +25,11 @@ export type FormContent = {
   readonly states: readonly TargetState[];
 };
 
+/** What the layer of a table is called in the project. */
+export function layerIdOf(table: string): string {
+  return `pas_layer_${table}`;
+}
+
 export const PHOTO_RELATION = 'photos_of_find';
 
 type FormField = LayerColumn & { readonly meaning: FormMeaning };
@@ -119,7 +124,7 @@ function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: 
   return {
     kind: 'ValueRelation',
     settings: {
-      ...{ Layer: layer, LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
+      ...{ Layer: layerIdOf(layer), LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
       ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
       ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
     },
@@ -127,10 +132,11 @@ function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: 
 }
 
 function initialOf({ name, kind }: Field, { initial }: FormContent): string | undefined {
-  if (kind === 'date') return `format_date(now(), 'yyyy-MM-dd')`;
+  if (kind === 'date') return 'to_date(now())';
   if (kind === 'geom-system') return literal('4326');
   const value = initial.get(name);
-  return value === undefined ? undefined : literal(value);
+  if (value === undefined) return undefined;
+  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : literal(value);
 }
 
 /** A text in an expression of QGIS. */
@@ -150,7 +156,7 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constrain
   const [state, lower] = [requiredFrom, requiredFrom - 1];
   const own = OWN_CONSTRAINTS[name];
   const present = name === 'nalezce' ? `(${isFilled(name)} or ${isFilled(FORM_NEW_FINDER)})` : isFilled(name);
-  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${kind === 'boolean' ? `"${name}"` : present})`] : [];
+  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : [];
   const parts = [...wanted, ...(own === undefined ? [] : [`("${name}" is null or ${own.expression})`])];
   if (parts.length === 0) return undefined;
   const needed = t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
@@ -164,7 +170,7 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constrain
 /** What must hold of the value itself; absent values are another rule's. */
 const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>> = {
   hloubka: {
-    expression: `"hloubka" between 0 and ${MAX_DEPTH_CM}`,
+    expression: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
     says: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
   },
   datum_nalezu: {
@@ -175,7 +181,7 @@ const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expressio
     expression: `length("evidencni_cislo") <= ${MOST_CHARACTERS}`,
     says: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
   },
-  predano: { expression: '("stav" < 3 or "predano")', says: MUST_BE_HANDED_OVER },
+  predano: { expression: '"stav" < 3 or "predano"', says: MUST_BE_HANDED_OVER },
 };
 
 function isFilled(name: string): string {

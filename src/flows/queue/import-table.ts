@@ -6,6 +6,7 @@ import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { asFinds } from '../../columns/form-return.ts';
 import type { MappedRow } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
@@ -18,10 +19,13 @@ import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
+import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate'> & {
+  /** Photographs are kept where they lie, not as copies. */
+  readonly link?: boolean | undefined;
   readonly known: ValidationContext;
   /** Where the names of photographs start from. */
   readonly photoFolder: string;
@@ -51,13 +55,30 @@ export type CopiedTable = { readonly file: string; readonly rows: number; readon
  * Table → finds → outbox. Importing the same table again changes nothing.
  * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
  */
-export async function importTable(own: Table, context: ImportContext): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+export async function importTable(
+  read: Table,
+  context: ImportContext,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const own = await asFinds(read);
+  const attachments = read.formExport?.attachments;
+  const enclosed = attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, context);
+  try {
+    return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
+  } finally {
+    await enclosed?.close();
+  }
+}
+
+async function importRows(
+  own: Table,
+  context: ImportContext & Partial<EnclosedPhotographs>,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
-    resolvePhoto: photoResolver(photoFolder),
+    resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
     issuedElsewhere: (identCely) => {
@@ -84,9 +105,9 @@ export async function importTable(own: Table, context: ImportContext): Promise<I
 }
 
 /** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */
-function unnamedAttachments({ file, attachments, rows }: Table, photoFolder: string): Issue[] {
-  const folder = attachments === undefined ? '' : join(photoFolder, attachments);
-  if (attachments === undefined || !existsSync(folder)) return [];
+function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
+  const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
+  if (photographsIn === undefined || !existsSync(folder)) return [];
   const named = new Set<string>();
   for (const { photos = [] } of rows) for (const path of photos) named.add(basename(path.replaceAll('\\', '/')).normalize());
   const others = readdirSync(folder).filter((name) => !named.has(name.normalize()));

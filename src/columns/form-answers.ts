@@ -1,0 +1,129 @@
+import { inEachLanguage } from '../base/language.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
+import { FORM_NEW_FINDER, FORM_PHOTO, FORM_POINT, formGroupOf, formLabelOf } from '../find/form-names.ts';
+import { QUESTIONS } from '../find/questions.ts';
+import type { TableRow } from '../tables/table.ts';
+
+/** What one filled form says, or one filling of a repeated group in it. */
+export type FormAnswers = {
+  /** By the name of a question of ours, or of an element. */
+  readonly named: ReadonlyMap<string, string>;
+  /** Names of files. */
+  readonly pictures: readonly string[];
+  /** What no element takes, under the names of the questions. */
+  readonly others: readonly (readonly [header: string, text: string])[];
+};
+
+/** Columns that hold one place, in the order of a geopoint's four numbers; without a column for each the first holds all. */
+type PointColumns = { readonly latitude?: number; readonly longitude?: number; readonly accuracy?: number };
+
+/** What servers and phones say of a filled form; no person was asked for it. */
+const ABOUT_FORM =
+  /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*|_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__|(?:meta|formhub)[/-].*|instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
+
+/** The kinds of picture that phones make. */
+const PICTURE = /^[^/\\]+\.(?:jpe?g|png|heic|heif|webp|tiff?)$/i;
+
+const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
+
+/** Names of questions, by what a header may call them. */
+export type KnownQuestions = ReadonlyMap<string, string>;
+
+/** What our form calls its questions, and what it shows above them, in both languages. */
+export async function knownQuestions(): Promise<KnownQuestions> {
+  const asked = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
+  const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, FORM_NEW_FINDER];
+  const labels = await inEachLanguage(() => labelled.map((name) => [String(formLabelOf(name)), name] as const));
+  return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
+}
+
+/** The numbers of a place, as they were written; empty where there is none. */
+export const LATITUDE = 'lat';
+export const LONGITUDE = 'lon';
+export const ACCURACY = 'accuracy';
+
+/**
+ * Reads the rows of one table of a form. What a column is, is told by its name: by all of it, or without the groups before it. A column
+ * whose every text is the name of a picture holds pictures.
+ *
+ * @param separator between the groups and the name of a question
+ */
+export function answersReader(
+  header: readonly string[],
+  rows: readonly TableRow[],
+  known: KnownQuestions,
+  separator: '-' | '/',
+): { readonly named: ReadonlyMap<string, number>; readonly read: (row: TableRow) => FormAnswers } {
+  const points = pointsIn(header, known, separator);
+  const point = points.get(FORM_POINT) ?? (points.size === 1 ? [...points.values()][0] : undefined);
+  const used = new Set(point?.columns);
+  const named = new Map<string, number>();
+  const pictures: number[] = [];
+  const others: number[] = [];
+  for (const [index, text] of header.entries()) {
+    if (used.has(index) || ABOUT_FORM.test(text) || repeatsAnother(text, header)) continue;
+    const name = nameOf(text, known, separator);
+    if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
+    else if (name !== undefined && !named.has(name)) named.set(name, index);
+    else others.push(index);
+  }
+  const read = ({ cells }: TableRow): FormAnswers => {
+    const textOf = (index: number | undefined): string => (cells[index ?? -1] ?? '').trim();
+    const texts = new Map([...named].map(([name, index]) => [name, textOf(index)] as const));
+    const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
+    const [latitude = '', longitude = '', , accuracy = ''] =
+      point === undefined ? whole.split(/\s+/) : [point.latitude, point.longitude, undefined, point.accuracy].map(textOf);
+    return {
+      named: new Map([
+        ...texts,
+        [LATITUDE, latitude || (texts.get(LATITUDE) ?? '')],
+        [LONGITUDE, longitude || (texts.get(LONGITUDE) ?? '')],
+        [ACCURACY, accuracy],
+      ]),
+      pictures: pictures.map(textOf).filter((text) => text !== ''),
+      others: others.map((index) => [header[index] ?? '', textOf(index)] as const).filter(([, text]) => text !== ''),
+    };
+  };
+  return { named, read };
+}
+
+/** `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
+function nameOf(header: string, known: KnownQuestions, separator: string): string | undefined {
+  for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
+    const name = known.get(rest) ?? meaningOfColumn(rest);
+    if (name !== undefined || !rest.includes(separator)) return name;
+  }
+}
+
+/** The address of a file whose name stands in another column, or one choice of several that stand there together. */
+function repeatsAnother(text: string, header: readonly string[]): boolean {
+  const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
+  return of !== undefined && header.includes(of);
+}
+
+function holdsPictures(rows: readonly TableRow[], index: number): boolean {
+  let some = false;
+  for (const { cells } of rows) {
+    const text = (cells[index] ?? '').trim();
+    if (text !== '' && !PICTURE.test(text)) return false;
+    some ||= text !== '';
+  }
+  return some;
+}
+
+/** `where-point-Latitude` of ODK Central, `_where/point_latitude` of KoboToolbox. */
+function pointsIn(header: readonly string[], known: KnownQuestions, separator: string) {
+  const points = new Map<string, PointColumns & { columns: number[] }>();
+  for (const [index, text] of header.entries()) {
+    const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
+    const of = header.includes(before) ? before : before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
+    if (part === '' || (text.startsWith('_') && !header.includes(of))) continue;
+    const name = nameOf(of, known, separator) ?? of;
+    const point = points.get(name) ?? { columns: header.includes(of) ? [header.indexOf(of)] : [] };
+    const kind = part.toLowerCase() === 'precision' ? 'accuracy' : part.toLowerCase();
+    points.set(name, { ...point, [kind]: index, columns: [...point.columns, index] });
+  }
+  for (const [name, { latitude, longitude }] of points)
+    if (latitude === undefined || longitude === undefined) points.delete(name);
+  return points;
+}

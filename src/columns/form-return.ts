@@ -1,0 +1,172 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { fieldOf, isElementName } from '../find/fields.ts';
+import { FORM_LABEL_GAP, FORM_NEW_FINDER, FORM_WORST_ACCURACY_M, formGroupOf } from '../find/form-names.ts';
+import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { ACCURACY, answersReader, type FormAnswers, knownQuestions, LATITUDE, LONGITUDE } from './form-answers.ts';
+import { attachmentFinder } from './form-attachments.ts';
+
+/** What names a filled form for good, the surest first: a correction has the same. */
+const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
+
+const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
+
+/**
+ * What came back from a form for phones as a table of finds: questions lie in groups, a place in several columns, photographs in
+ * tables of their own. Names and labels, Czech or English, are those of our form; a question of another form is understood where it is
+ * called as an element is, and otherwise goes into the note, under its name. The local id is the form's own, else what the server
+ * names the filled form by.
+ *
+ * A form that a reviewer rejected, and one that is still encrypted, is left out and named.
+ */
+export async function asFinds(table: Table): Promise<Table> {
+  const { formExport } = table;
+  if (formExport === undefined) return table;
+  const issues: Issue[] = [...table.issues, ...formExport.repeats.flatMap((repeat) => repeat.issues)];
+  const known = await knownQuestions();
+  const separator = table.header.includes('KEY') ? '-' : '/';
+  const forms = [...table.rows];
+  const { named, read } = answersReader(table.header, forms, known, separator);
+  const identify = identifierOf(table.header);
+  const partsOf = partsByForm(
+    table,
+    forms,
+    issues,
+    (repeat) => answersReader(repeat.header, [...repeat.rows], known, separator).read,
+  );
+  const fileOf = attachmentFinder(formExport.attachments);
+
+  const elements = [...named.keys()].filter((name) => isElementName(name) && name !== 'poznamka');
+  const others = [...named.keys()].filter(
+    (name) => !isElementName(name) && ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name),
+  );
+  const names = [...elements, ...others, ...ADDED];
+  const header = names.map((name) => table.header[named.get(name) ?? -1] ?? name);
+
+  const rows: TableRow[] = [];
+  for (const form of forms) {
+    const ids = identify(form);
+    const why = whyLeftOut(table, form);
+    const place = { ...rowPlaceOf(table, form), find: ids[0] ?? '' };
+    if (why !== undefined) {
+      issues.push(why.with(place));
+      continue;
+    }
+    const answers = read(form);
+    const textOf = (name: string): string => answers.named.get(name) ?? '';
+    const localId = textOf('local_id') || (ids[0] ?? '');
+    const parts = partsOf(form);
+    const where = { ...place, find: localId };
+    const photos: string[] = [];
+    for (const picture of [answers, ...parts].flatMap(({ pictures }) => pictures)) {
+      const found = fileOf(picture, ids);
+      const path = found === 'missing' || found === 'several' ? picture : found.path;
+      if (found === 'several' || path.includes(';')) issues.push(unclear(picture).with(where));
+      else photos.push(path);
+    }
+    const accuracyM = Number(textOf(ACCURACY));
+    if (accuracyM > FORM_WORST_ACCURACY_M) issues.push(inexact(accuracyM).with(where));
+    const values = new Map<string, string>([
+      ['local_id', localId],
+      ['photos', photos.join(';')],
+      [LATITUDE, textOf(LATITUDE)],
+      [LONGITUDE, textOf(LONGITUDE)],
+      ['poznamka', noteOf(answers, parts)],
+      ['nalezce', textOf(FORM_NEW_FINDER) || choiceIn('nalezce', textOf('nalezce'))],
+    ]);
+    rows.push({ ...form, cells: names.map((name) => values.get(name) ?? choiceIn(name, textOf(name))) });
+  }
+  return { ...table, header, names, rows, rowCount: rows.length, issues };
+}
+
+/** A list shows both languages; an export with labels says both. */
+function choiceIn(name: string, text: string): string {
+  const isChosen = isElementName(name) && !['text', 'integer', 'date', 'point'].includes(fieldOf(name).kind);
+  if (!isChosen) return text;
+  // States are called by their number and a word.
+  const [choice = ''] = text.split(FORM_LABEL_GAP);
+  return name === 'stav' ? choice.replace(/^([123]) .*$/, '$1') : choice;
+}
+
+/** What the person wrote, and below it, line by line, what no element takes. */
+function noteOf(answers: FormAnswers, parts: readonly FormAnswers[]): string {
+  const groups = [...answers.named].filter(
+    ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => formGroupOf(of) === name && chosen === ''),
+  );
+  const unknown = [...groups, ...[answers, ...parts].flatMap(({ others }) => others)];
+  const lines = [answers.named.get('poznamka') ?? '', ...unknown.map(([name, text]) => `${name}: ${text}`)];
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+/** The identifiers of a filled form, the one that corrections keep first. */
+function identifierOf(header: readonly string[]): (form: TableRow) => readonly string[] {
+  const columns = KEYS.map((key) => header.indexOf(key)).filter((index) => index !== -1);
+  return ({ cells }) => columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
+}
+
+/** `uuid:5d1c…` is how phones write it, `5d1c…` how KoboToolbox does. */
+function withoutScheme(id: string): string {
+  return id.trim().replace(/^uuid:/, '');
+}
+
+/** The fillings of repeated groups, by the filled form that they belong to. */
+function partsByForm(
+  table: Table,
+  forms: readonly TableRow[],
+  issues: Issue[],
+  readerOf: (repeat: Table) => (row: TableRow) => FormAnswers,
+): (form: TableRow) => readonly FormAnswers[] {
+  const identify = identifierOf(table.header);
+  const index = table.header.indexOf('_index');
+  const known = new Map<string, TableRow>();
+  for (const form of forms) {
+    for (const id of identify(form)) known.set(id, form);
+    if (index !== -1) known.set(`#${form.cells[index] ?? ''}`, form);
+  }
+  const parts = new Map<TableRow, FormAnswers[]>();
+  for (const repeat of table.formExport?.repeats ?? []) {
+    const read = readerOf(repeat);
+    const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) => repeat.header.indexOf(name));
+    for (const row of repeat.rows) {
+      const [parent = '', submission = '', number = ''] = columns.map((column) => row.cells[column] ?? '');
+      const ids = [withoutScheme(parent.split('/')[0] ?? ''), withoutScheme(submission), `#${number}`];
+      const form = ids.map((id) => known.get(id)).find((found) => found !== undefined);
+      const answers = read(row);
+      if (form !== undefined) parts.set(form, [...(parts.get(form) ?? []), answers]);
+      else if (answers.pictures.length + answers.others.length > 0) issues.push(orphan(answers).with(rowPlaceOf(repeat, row)));
+    }
+  }
+  return (form) => parts.get(form) ?? [];
+}
+
+/** As the servers call it when somebody looked at a form and did not accept it. */
+const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
+
+function whyLeftOut({ header }: Table, { cells }: TableRow): Issue | undefined {
+  const textOf = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
+  const review = textOf('ReviewState') || textOf('_validation_status');
+  if (REJECTED.includes(review.toLowerCase()))
+    return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was left out.`);
+  // Only an encrypted form has a status.
+  const status = textOf('Status');
+  return status === ''
+    ? undefined
+    : errorIssue(
+        'form-encrypted',
+        msg`The form could not be decrypted ("${status}"). Give the export out again with its passphrase.`,
+      );
+}
+
+function unclear(picture: string): Issue {
+  const message = msg`Several files are called "${picture}", or its name has a semicolon in it. The find is taken without it; attach the right one by hand.`;
+  return warningIssue('photo-unclear', message);
+}
+
+function inexact(accuracyM: number): Issue {
+  return warningIssue('point-accuracy', msg`The phone took the point to ${accuracyM} m only. See that it is right.`);
+}
+
+function orphan({ pictures, others }: FormAnswers): Issue {
+  const says = [...pictures, ...others.map(([name, text]) => `${name}: ${text}`)].join(', ');
+  return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was left out: ${says}.`);
+}

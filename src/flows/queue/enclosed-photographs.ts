@@ -1,0 +1,85 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { FileError, UsageError } from '../../base/errors.ts';
+import { errorIssue } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
+import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { MISSING, type ResolvePhoto } from '../../photo/photo-path.ts';
+import { PHOTO_MAX_BYTES } from '../../photo/photograph.ts';
+import { isAlive } from '../../store/files.ts';
+import type { Attachments } from '../../tables/table.ts';
+import { unreadable } from '../../text/reading.ts';
+import type { PhotographKeeping } from './kept-photographs.ts';
+
+export type EnclosedPhotographs = PhotographKeeping & {
+  readonly resolvePhoto: ResolvePhoto;
+  /** Takes away what was unpacked, and lets the archive go. */
+  close(): Promise<void>;
+};
+
+type Keeping = PhotographKeeping & {
+  readonly outbox: Pick<ServiceOutbox, 'path'>;
+  /** Photographs are kept where they lie. */
+  readonly link?: boolean | undefined;
+};
+
+const UNPACKED = /^unpacked-(\d+)-/;
+
+/**
+ * Photographs that lie in an archive: each is unpacked beside the outbox when it is looked at, and taken away when it is kept, so that
+ * they never lie there all at once. What a run that was killed left there goes first.
+ *
+ * @throws UsageError where photographs are to be kept where they lie
+ */
+export function enclosedPhotographs(file: string, { paths, archive }: Attachments, keeping: Keeping): EnclosedPhotographs {
+  if (keeping.link === true) {
+    throw new UsageError(msg`The photographs lie in the archive ${file} and cannot be kept there.`, {
+      hint: msg`Leave --link out, or unpack the archive and import its folder.`,
+    });
+  }
+  const home = dirname(keeping.outbox.path);
+  const known = new Set(paths);
+  let folder: string | undefined;
+  const unpackedPath = (path: string): string => {
+    if (folder === undefined) {
+      sweep(home);
+      folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
+    }
+    return join(folder, basename(path));
+  };
+  return {
+    resolvePhoto: (name) =>
+      known.has(name)
+        ? { value: name }
+        : unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Give the export out again with its files.`),
+    async inspectPhotograph(name) {
+      const path = unpackedPath(name);
+      rmSync(path, { force: true });
+      try {
+        await archive?.unpack(name, path, PHOTO_MAX_BYTES);
+      } catch (thrown) {
+        if (!(thrown instanceof FileError)) throw thrown;
+        return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${thrown.says}`)] };
+      }
+      const inspected = await keeping.inspectPhotograph(path);
+      if (inspected.photograph === undefined) rmSync(path, { force: true });
+      return inspected;
+    },
+    async keepPhotograph(photograph) {
+      const kept = await keeping.keepPhotograph(photograph);
+      rmSync(photograph.path, { force: true });
+      return kept;
+    },
+    async close() {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      await archive?.close();
+    },
+  };
+}
+
+function sweep(home: string): void {
+  for (const name of readdirSync(home)) {
+    const pid = UNPACKED.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(home, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,167 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, relative } from 'node:path';
+import { FileError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { parseTable } from './csv-table.ts';
+import { readInputFile } from './input-file.ts';
+import type { Attachments, Table } from './table.ts';
+import { openZip, type ZipFile } from './zip-entries.ts';
+
+/** The names of the columns stand in the first row, and nowhere else. */
+const FIRST_ROW = { first: 1, last: 1 } as const;
+
+/** Columns by which servers of forms tell one filled form from another: ODK Central and Briefcase, and KoboToolbox. */
+const OF_FORMS = [
+  ['SubmissionDate', 'KEY'],
+  ['_id', '_uuid', '_submission_time'],
+] as const;
+/** And those by which a row of a repeated group says to which it belongs. */
+const OF_REPEATS = [
+  ['PARENT_KEY', 'KEY'],
+  ['_parent_index', '_parent_table_name'],
+] as const;
+
+function hasAll(header: readonly string[], columns: readonly string[]): boolean {
+  return columns.every((column) => header.includes(column));
+}
+
+/** Whether a table is of filled forms, as a server gives them out. */
+export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
+  return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
+}
+
+export function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
+  return OF_REPEATS.some((columns) => hasAll(header, columns));
+}
+
+/** As many files as a season has photographs, several times. */
+const MOST_FILES = 200_000;
+const DEEPEST = 8;
+
+/** All files below a folder, by relative path; links are not followed. */
+export function attachmentsIn(folder: string): Attachments {
+  const paths: string[] = [];
+  const walk = (at: string, depth: number): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
+      else if (entry.isFile()) paths.push(relative(folder, path).replaceAll('\\', '/'));
+      if (paths.length > MOST_FILES) {
+        throw new FileError(
+          folder,
+          msg`${folder} has more than ${MOST_FILES} files. Name the folder of the photographs: --photos.`,
+        );
+      }
+    }
+  };
+  walk(folder, 0);
+  return { paths, folder };
+}
+
+/**
+ * The table of filled forms in a folder: what a server gave out, unpacked. Undefined where there is none.
+ *
+ * @param photoFolder where photographs lie; otherwise anywhere in the folder
+ * @throws FileError where there are several
+ */
+export async function readFormFolder(
+  folder: string,
+  photoFolder: string | undefined,
+  read: (path: string) => Promise<Table>,
+): Promise<Table | undefined> {
+  const files = readdirSync(folder).filter((name) => ['.csv', '.xlsx'].includes(extname(name).toLowerCase()));
+  const found: Table[] = [];
+  for (const name of files.sort()) {
+    const path = join(folder, name);
+    if (!statSync(path).isFile() || !(await maybeOfForms(path))) continue;
+    const table = await read(path);
+    if (table.formExport !== undefined) found.push(table);
+  }
+  const [table, another] = found;
+  if (another !== undefined)
+    throw several(
+      folder,
+      found.map(({ file }) => basename(file)),
+    );
+  if (table?.formExport === undefined) return undefined;
+  return { ...table, formExport: { ...table.formExport, attachments: attachmentsIn(photoFolder ?? folder) } };
+}
+
+async function maybeOfForms(path: string): Promise<boolean> {
+  if (extname(path).toLowerCase() !== '.csv') return true;
+  return isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW));
+}
+
+/** The same where the table is a CSV file: the repeated groups of `FORM.csv` stand in `FORM-GROUP.csv` beside it. */
+export async function withRepeatsBeside(table: Table, photoFolder: string | undefined): Promise<Table> {
+  const folder = dirname(table.file);
+  const start = `${basename(table.file, extname(table.file))}-`;
+  const beside = readdirSync(folder).filter((name) => name.startsWith(start) && extname(name).toLowerCase() === '.csv');
+  const repeats: Table[] = [];
+  for (const name of beside.sort()) {
+    const path = join(folder, name);
+    const repeat = parseTable(path, await readInputFile(path), FIRST_ROW);
+    if (isRepeatTable(repeat)) repeats.push(repeat);
+  }
+  return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? folder) } };
+}
+
+/** The same of a workbook of KoboToolbox: the repeated groups are sheets behind the first. */
+export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
+  const { readXlsxSheets } = await import('./xlsx-table.ts');
+  const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
+  return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? dirname(table.file)) } };
+}
+
+/**
+ * The table of filled forms in an archive of ODK Central. Undefined where it holds none.
+ *
+ * @param photoFolder where photographs lie; otherwise in the archive
+ * @throws FileError where the archive is damaged, or holds several forms
+ */
+export async function readFormArchive(file: string, photoFolder: string | undefined): Promise<Table | undefined> {
+  const archive = await openZip(file);
+  const tables: Table[] = [];
+  try {
+    for (const path of archive.paths) {
+      if (path.includes('/') || extname(path).toLowerCase() !== '.csv') continue;
+      tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
+    }
+  } finally {
+    archive.close();
+  }
+  const forms = tables.filter(isFormTable);
+  const [table, another] = forms;
+  if (another !== undefined)
+    throw several(
+      file,
+      forms.map((each) => basename(each.file)),
+    );
+  if (table === undefined) return undefined;
+  const attachments = photoFolder === undefined ? attachmentsOf(file, archive.paths) : attachmentsIn(photoFolder);
+  return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
+}
+
+function attachmentsOf(file: string, paths: readonly string[]): Attachments {
+  let opened: Promise<ZipFile> | undefined;
+  return {
+    paths,
+    archive: {
+      async unpack(path, to, mostBytes) {
+        opened ??= openZip(file);
+        await (await opened).unpack(path, to, mostBytes);
+      },
+      async close() {
+        (await opened)?.close();
+        opened = undefined;
+      },
+    },
+  };
+}
+
+function several(file: string, names: readonly string[]): FileError {
+  const listed = names.join(', ');
+  return new FileError(file, msg`${file} holds what came back from several forms: ${listed}.`, {
+    hint: msg`Give out and import one form at a time.`,
+  });
+}
