@@ -82,3 +82,28 @@ function geometryBlob(wkb: Buffer): Buffer {
 function around(one: Bounds, other: Bounds): Bounds {
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
 }
+
+/** A style as QGIS keeps it (QML), for a layer of this GeoPackage. */
+type LayerStyle = { readonly table: string; readonly geometry: string; readonly qml: string };
+
+/** The table in which QGIS keeps the styles of a GeoPackage, with one for each layer that is taken by itself. */
+export function addStyles(database: Database, nowIso: string, styles: readonly LayerStyle[]): void {
+  database.exec(`
+    create table layer_styles (
+      id integer primary key autoincrement not null, f_table_catalog text(256), f_table_schema text(256), f_table_name text(256),
+      f_geometry_column text(256), styleName text(30), styleQML text, styleSLD text, useAsDefault boolean, description text,
+      owner text(30), ui text(30), update_time datetime default (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    );
+  `);
+  database
+    .prepare(
+      `insert into gpkg_contents (table_name, data_type, identifier, last_change) values ('layer_styles', 'attributes', 'layer_styles', ?)`,
+    )
+    .run(nowIso);
+  const insert = database.prepare(
+    `insert into layer_styles (f_table_catalog, f_table_schema, f_table_name, f_geometry_column, styleName, styleQML, styleSLD,
+       useAsDefault, description, owner, update_time)
+     values ('', '', :table, :geometry, 'pas', :qml, '', 1, 'pas', '', :nowIso)`,
+  );
+  for (const style of styles) insert.run({ ...style, nowIso });
+}

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startMockProcess, type MockProcess } from '../support/mock-process.ts';
+import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 
 const run = promisify(execFile);
@@ -32,6 +32,8 @@ async function qgis<T>(...args: string[]): Promise<T> {
 type Checked = {
   readonly read: boolean;
   readonly messages: readonly string[];
+  readonly shown: readonly string[];
+  readonly widgets: number;
   readonly error: string;
   readonly layers: Readonly<Record<string, boolean>>;
   readonly network: readonly string[];
@@ -73,6 +75,11 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
   test.each(['en', 'cs'])('is read without a warning, in %s, and needs no network', async (language) => {
     const checked = await qgis<Checked>('check', await makeForm(`form-${language}`, '--lang', language));
     expect(checked).toMatchObject({ read: true, messages: [], error: '', network: [], broken: [], systems: ['EPSG:4326'] });
+    // An empty find in the form of widgets, of which QGIS says so.
+    expect(checked.shown.join()).toMatch(
+      /^Messages: Changes to this form will not be saved. 6 field\(s\) don't meet their constraints.$/,
+    );
+    expect(checked.widgets).toBeGreaterThan(50);
     expect(Object.values(checked.layers).every(Boolean)).toBe(true);
     expect(Object.keys(checked.layers).length).toBeGreaterThan(10);
     expect(checked.relations).toEqual([true]);
@@ -137,6 +144,19 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     held.stdin.end();
     expect(report).toMatchObject({ added: 1, issues: [] });
     expect((await home.json<Listed[]>('list')).map(({ local_id }) => local_id)).toContain(find?.local_id);
+  });
+
+  test('is exported with a style that QGIS takes by itself, and changes nothing when it is imported', async () => {
+    const out = join(home.folder, 'season.gpkg');
+    await expectDone(home.pas('export', '--for', 'qgis', '--state', 'queued', '--out', out));
+    const styled = await qgis<{ shown: string[][]; files: boolean[] }>('styled', out);
+    expect(styled).toMatchObject({ valid: true, renderer: 'categorizedSymbol', labels: true, picture: 'ExternalResource' });
+    expect(styled.files).toHaveLength(1000);
+    expect(styled.files.every(Boolean)).toBe(true);
+    expect(new Set(styled.shown.map(([, state]) => state))).toEqual(new Set(['queued']));
+    expect(styled.shown.every(([, , label = '']) => label !== '' && !label.startsWith('HES-'))).toBe(true);
+    const { added, updated, unchanged, photos } = await home.json<Record<string, number>>('import', out);
+    expect({ added, updated, unchanged, photos }).toEqual({ added: 0, updated: 0, unchanged: styled.shown.length, photos: 0 });
   });
 
   test('is not replaced once something was collected in it', async () => {

@@ -1,5 +1,6 @@
 """A form that pas made, in QGIS: `check FOLDER` says what QGIS finds in it, `fill FOLDER FINDS PHOTOS SEED` collects finds as its
-widgets offer them, `hold FOLDER` adds one find and keeps the file open until its input ends. Prints one JSON value."""
+widgets offer them, `styled GPKG` says how an
+exported one is shown, `hold FOLDER` adds one find and keeps the file open until its input ends. Prints one JSON value."""
 
 import json
 import os
@@ -8,6 +9,7 @@ import sys
 
 from qgis.PyQt.QtCore import QDate
 from qgis.PyQt.QtGui import QColor, QImage
+from qgis.PyQt.QtWidgets import QWidget
 from qgis.core import (
     NULL,
     QgsApplication,
@@ -20,10 +22,12 @@ from qgis.core import (
     QgsCoordinateTransform,
     QgsPointXY,
     QgsProject,
+    QgsTrackedVectorLayerTools,
     QgsValueRelationFieldFormatter,
+    QgsVectorLayer,
     QgsVectorLayerUtils,
 )
-from qgis.gui import QgsAttributeForm, QgsGui
+from qgis.gui import QgsAttributeEditorContext, QgsAttributeForm, QgsGui
 
 TEXTS = [
     "rozpadlá spona; „s jehlou“",
@@ -83,7 +87,11 @@ def check(folder):
     finds, photos = project.mapLayer("pas_layer_finds"), project.mapLayer("pas_layer_photos")
     feature = QgsVectorLayerUtils.createFeature(finds, QgsGeometry.fromPointXY(QgsPointXY(15.17, 49.84)), {}, context_of(finds))
     finds.startEditing()
-    form = QgsAttributeForm(finds, feature)
+    when_read = list(messages)
+    # The window of QGIS gives every form these; the list of photographs cannot be shown without.
+    tools, surroundings = QgsTrackedVectorLayerTools(), QgsAttributeEditorContext()
+    surroundings.setVectorLayerTools(tools)
+    form = QgsAttributeForm(finds, feature, surroundings)
     expressions = [finds.displayExpression()] + [
         text
         for index in range(len(finds.fields()))
@@ -95,7 +103,8 @@ def check(folder):
         feature[name] = value
     answer = {
         "read": was_read,
-        "messages": messages,
+        "messages": when_read,
+        "shown": messages[len(when_read) :],
         "error": project.error(),
         "layers": {id: layer.isValid() for id, layer in project.mapLayers().items()},
         "network": [layer.source() for layer in project.mapLayers().values() if layer.providerType() != "ogr"],
@@ -107,7 +116,7 @@ def check(folder):
         "themes": project.mapThemeCollection().mapThemes(),
         "tabs": [tab.name() for tab in finds.editFormConfig().tabs()],
         "broken": [text for text in expressions if text != "" and QgsExpression(text).hasParserError()],
-        "form": form is not None,
+        "widgets": len(form.findChildren(QWidget)),
         "beginning": beginning,
         "missing": missing,
         "registered": refused(finds, feature),
@@ -196,6 +205,27 @@ def fill(folder, count, photographs, seed):
     return collected
 
 
+def styled(path):
+    """How QGIS shows the layers of a GeoPackage that it is only given the name of."""
+    finds = QgsVectorLayer(f"{path}|layername=finds", "finds", "ogr")
+    photographs = QgsVectorLayer(f"{path}|layername=photographs", "photographs", "ogr")
+    named = finds.labeling().settings()
+    context = context_of(finds)
+    shown = []
+    for feature in finds.getFeatures():
+        context.setFeature(feature)
+        state = finds.renderer().categories()[finds.renderer().categoryIndexForValue(feature["sending_state"])]
+        shown.append([feature["local_id"], state.label(), QgsExpression(named.fieldName).evaluate(context)])
+    return {
+        "valid": finds.isValid() and photographs.isValid(),
+        "renderer": finds.renderer().type(),
+        "labels": finds.labelsEnabled(),
+        "shown": shown,
+        "picture": photographs.editorWidgetSetup(photographs.fields().indexOf("path")).type(),
+        "files": [os.path.isfile(feature["path"]) for feature in photographs.getFeatures()],
+    }
+
+
 def hold(folder):
     """Leaves what it adds in the log beside the file, as a program does that is still open."""
     collected = fill(folder, 1, 0, 99)
@@ -212,7 +242,7 @@ def main():
     if command == "hold":
         hold(folder)
     else:
-        answer = check(folder) if command == "check" else fill(folder, *map(int, numbers))
+        answer = {"check": check, "styled": styled, "fill": fill}[command](folder, *map(int, numbers))
         print(json.dumps(answer, ensure_ascii=False))
     sys.stdout.flush()
     # QGIS may crash in its own end, when all is said.
