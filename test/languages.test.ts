@@ -145,6 +145,8 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['a file format of Windows', /^src\/flows\/system\/registry-file\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
+  ['XLSForm', /^src\/flows\/field\/form-questions\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
+  ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/trade-words\.ts$/, /./],
   ['names of columns, to be recognised', /^src\/(find\/fields|columns\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],

@@ -1,6 +1,6 @@
 import { inEachLanguage } from '../base/language.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
-import { FORM_NEW_FINDER, FORM_PHOTO, FORM_POINT, formGroupOf, formLabelOf } from '../find/form-names.ts';
+import { FORM_PHOTO, FORM_POINT, FORM_WRITTEN, formGroupOf, formLabelOf } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
 import type { TableRow } from '../tables/table.ts';
 
@@ -32,7 +32,7 @@ export type KnownQuestions = ReadonlyMap<string, string>;
 /** What our form calls its questions, and what it shows above them, in both languages. */
 export async function knownQuestions(): Promise<KnownQuestions> {
   const asked = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
-  const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, FORM_NEW_FINDER];
+  const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
   const labels = await inEachLanguage(() => labelled.map((name) => [String(formLabelOf(name)), name] as const));
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }

@@ -1,7 +1,7 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { fieldOf, isElementName } from '../find/fields.ts';
-import { FORM_LABEL_GAP, FORM_NEW_FINDER, FORM_WORST_ACCURACY_M, formGroupOf } from '../find/form-names.ts';
+import { FORM_LABEL_GAP, FORM_WORST_ACCURACY_M, FORM_WRITTEN, formGroupOf, isWrittenToo } from '../find/form-names.ts';
 import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { ACCURACY, answersReader, type FormAnswers, knownQuestions, LATITUDE, LONGITUDE } from './form-answers.ts';
 import { attachmentFinder } from './form-attachments.ts';
@@ -72,9 +72,9 @@ export async function asFinds(table: Table): Promise<Table> {
       [LATITUDE, textOf(LATITUDE)],
       [LONGITUDE, textOf(LONGITUDE)],
       ['poznamka', noteOf(answers, parts)],
-      ['nalezce', textOf(FORM_NEW_FINDER) || choiceIn('nalezce', textOf('nalezce'))],
     ]);
-    rows.push({ ...form, cells: names.map((name) => values.get(name) ?? choiceIn(name, textOf(name))) });
+    const chosen = (name: string): string => (isWrittenToo(name) && textOf(FORM_WRITTEN[name])) || choiceIn(name, textOf(name));
+    rows.push({ ...form, cells: names.map((name) => values.get(name) ?? chosen(name)) });
   }
   return { ...table, header, names, rows, rowCount: rows.length, issues };
 }

@@ -55,11 +55,17 @@ function sheetXml({ rows = [], merged = [], hiddenRows = [] }: WorkbookSheet): s
   const lines = rows.map((cells, index) => {
     const row = index + 1;
     const hidden = hiddenRows.includes(row) ? ' hidden="1"' : '';
-    return `<row r="${row}"${hidden}>${cells.map((cell, column) => cellXml(cell, `${String.fromCharCode(65 + column)}${row}`)).join('')}</row>`;
+    return `<row r="${row}"${hidden}>${cells.map((cell, column) => cellXml(cell, `${columnName(column)}${row}`)).join('')}</row>`;
   });
   const ranges = merged.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
   const mergeCells = ranges === '' ? '' : `<mergeCells count="${merged.length}">${ranges}</mergeCells>`;
   return `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
+}
+
+/** A … Z, AA … ZZ. */
+function columnName(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : String.fromCharCode(64 + Math.floor(column / 26)) + last;
 }
 
 /** Spreadsheets write such characters by their numbers. */

@@ -1,16 +1,19 @@
 import { type Message, msg } from '../../base/message.ts';
+import type { Reference } from '../../find/field.ts';
 import { type ElementName, FIELDS, type FindElements, fieldOf, isElementName } from '../../find/fields.ts';
 import {
-  FORM_NEW_FINDER,
+  FORM_NOT_LISTED,
   FORM_PHOTO,
   FORM_PHOTOS,
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
+  FORM_WRITTEN,
   formGroupOf,
   formLabelOf,
+  isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { cellOfReference, MAX_NAME_LENGTH, NEW_PERSON } from '../../find/resolve-reference.ts';
+import { cellOfReference, MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
 import { COUNTRY, MUST_BE_HANDED_OVER } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
 import type { FormList } from './form-lists.ts';
@@ -79,6 +82,7 @@ function rowsOf(question: Question, lists: ReadonlyMap<string, FormList>, starti
   if (name === 'point') return [{ ...required('geom_wkt'), ...POINT }];
   if (!isElementName(name)) return [];
   const list = lists.get(name);
+  const start = startOf(name, starting[name], list);
   const row: FormRow = {
     ...answerOf(name, list),
     name,
@@ -86,9 +90,10 @@ function rowsOf(question: Question, lists: ReadonlyMap<string, FormList>, starti
     hint: question.hint ?? fieldOf(name).gloss,
     ...required(name),
     ...CONSTRAINTS[name],
-    ...defaultOf(question, starting[name]),
+    ...defaultOf(question, start),
   };
-  if (name === 'nalezce') return [row, newFinder(starting)];
+  if (list !== undefined && isWrittenToo(name))
+    return [{ ...row, ...ANY_CHOICE }, writtenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
   return list === undefined || list.groups.length === 0 ? [row] : [groupRow(name), { ...row, choiceFilter: filterOf(name) }];
 }
 
@@ -159,19 +164,31 @@ const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constrain
   projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
 };
 
-function newFinder({ nalezce }: FindElements): FormRow {
-  const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+/** What is demanded of a text is not demanded of a choice. */
+const ANY_CHOICE = { constraint: '', constraintMessage: '' } as const;
+
+const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+
+const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
+  nalezce: {
+    constraint: `regex(., '^${NAME_PART}, *${NAME_PART}$')`,
+    constraintMessage: msg`Write the surname, a comma and the given name: Novák, Jan.`,
+  },
+  projekt: CONSTRAINTS.projekt ?? {},
+};
+
+/** Asked where the list lacks the right one. */
+function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
   return {
     type: 'text',
-    name: FORM_NEW_FINDER,
-    label: formLabelOf(FORM_NEW_FINDER),
-    hint: msg`Surname, Given name`,
+    name: FORM_WRITTEN[name],
+    label: formLabelOf(FORM_WRITTEN[name]),
+    ...(hint === undefined ? {} : { hint }),
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
-    relevant: `${answer('nalezce')} = '${NEW_PERSON}'`,
-    constraint: `regex(., '^${part}, *${part}$')`,
-    constraintMessage: msg`Write the surname, a comma and the given name: Novák, Jan.`,
-    default: carried(FORM_NEW_FINDER, nalezce?.id === NEW_PERSON ? nalezce.text : undefined),
+    relevant: `${answer(name)} = '${FORM_NOT_LISTED}'`,
+    ...WRITTEN[name],
+    default: carried(FORM_WRITTEN[name], value && cellOfReference(value)),
   };
 }
 
@@ -192,16 +209,19 @@ function filterOf(name: string): string {
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
-function defaultOf({ name, when, stays }: Question, value: FindElements[ElementName]): Pick<FormRow, 'default'> {
-  if (name === 'datum_nalezu') return { default: 'today()' };
-  const text = value === undefined ? undefined : textOf(value);
-  if (when === 'frame' && stays === 'carried') return { default: carried(name, name === 'stav' ? (text ?? '2') : text) };
-  if (name === 'predano') return { default: 'true' };
-  return text === undefined ? {} : { default: `string(${quoted(text)})` };
+/** What a find begins with, as the form's answer; what its list lacks is written. */
+function startOf(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const text = typeof value === 'object' ? value.id : String(value);
+  const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
+  return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
-function textOf(value: NonNullable<FindElements[ElementName]>): string {
-  return typeof value === 'object' ? (value.id === NEW_PERSON ? NEW_PERSON : cellOfReference(value)) : String(value);
+function defaultOf({ name, when, stays }: Question, start: string | undefined): Pick<FormRow, 'default'> {
+  if (name === 'datum_nalezu') return { default: 'today()' };
+  if (name === 'predano') return { default: 'true' };
+  if (when === 'frame' && stays === 'carried') return { default: carried(name, start) };
+  return start === undefined ? {} : { default: `string(${quoted(start)})` };
 }
 
 /** The answer of the find before, which the phone keeps; of the first one, what the profile says. */

@@ -4,8 +4,9 @@ import { inEachLanguage, t } from '../../base/language.ts';
 import { LANGUAGES } from '../../base/languages.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { readSettings } from '../../columns/settings.ts';
-import { FORM_LABEL_GAP, formGroupOf } from '../../find/form-names.ts';
-import { NEW_PERSON, rememberReferences } from '../../find/resolve-reference.ts';
+import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
+import { rememberReferences } from '../../find/resolve-reference.ts';
+import { rankOf } from '../../find/rule.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
 import { plainCsvCell } from '../../text/csv.ts';
@@ -33,13 +34,13 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
     });
   const lists = formLists(vocabulary, rules);
   const resolveReference = rememberReferences(rules.lookupTerm);
-  const { elements } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
+  const { elements: starting } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
-    files.set(listFileOf(name), listCsv(name === 'nalezce' ? [await anotherPerson(), ...choices] : choices));
+    files.set(listFileOf(name), listCsv(isWrittenToo(name) ? [await notListed(), ...choices] : choices));
     if (groups.length > 0) files.set(listFileOf(formGroupOf(name)), listCsv(groups));
   }
-  const form = await xlsForm(formRows(lists, elements), request.nowMs);
+  const form = await xlsForm(formRows(lists, { stav: rankOf(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) refuseExisting(path, overwrite);
   for (const [name, text] of files) await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
@@ -47,11 +48,11 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   return { files: [destination, ...beside] };
 }
 
-const ANOTHER_PERSON = msg`another person, written below`;
+const NOT_LISTED = msg`not in the list: write it below`;
 
-async function anotherPerson(): Promise<FormChoice> {
-  const { cs, en } = await inEachLanguage(() => String(ANOTHER_PERSON));
-  return { name: NEW_PERSON, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
+async function notListed(): Promise<FormChoice> {
+  const { cs, en } = await inEachLanguage(() => String(NOT_LISTED));
+  return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
 }
 
 function listCsv(choices: readonly FormChoice[]): string {

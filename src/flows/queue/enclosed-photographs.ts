@@ -59,7 +59,8 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
         if (!(thrown instanceof FileError)) throw thrown;
-        return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${thrown.says}`)] };
+        const problem = thrown.says;
+        return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
       }
       const inspected = await keeping.inspectPhotograph(path);
       if (inspected.photograph === undefined) rmSync(path, { force: true });
