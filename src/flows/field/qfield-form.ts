@@ -201,12 +201,12 @@ function measuredColumns(): FormField[] {
       name: 'geom_x',
       meaning: 'geom_x',
       type: 'text',
-      label: t`S-JTSK x`,
+      label: t`x in S-JTSK`,
       widget: TEXT,
       constraint: { expression: isNumber('geom_x'), description: x },
     },
     {
-      ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`S-JTSK y`, widget: TEXT },
+      ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`y in S-JTSK`, widget: TEXT },
       constraint: { expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`, description: away },
     },
   ];
