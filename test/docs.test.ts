@@ -85,6 +85,7 @@ describe('the pages that a reader types along', () => {
     ['README.md', 'Five minutes'],
     ['docs/tutorial-field.md', undefined],
     ['docs/tutorial-museum.md', undefined],
+    ['docs/tutorial-phone.md', undefined],
   ])('%s says what happens', async (page, heading) => {
     const blocks = await runPage(page, heading);
     expect(blocks.length).toBeGreaterThan(0);
@@ -98,6 +99,7 @@ describe('the pages that a reader types along', () => {
       'docs/README.md',
       'docs/tutorial-field.md',
       'docs/tutorial-museum.md',
+      'docs/tutorial-phone.md',
       'docs/ci.md',
       'docs/library.md',
       'mock-server/README.md',

@@ -54,6 +54,8 @@ function count(database: Database, sql: string, ...values: readonly string[]): n
   );
 }
 
+const WRITTEN = 'written_';
+
 type Meanings = ReadonlyMap<string, FormMeaning>;
 
 function meaningsIn(rows: readonly FormColumn[], layer: string): Meanings {
@@ -63,17 +65,17 @@ function meaningsIn(rows: readonly FormColumn[], layer: string): Meanings {
 function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap<string, readonly string[]>): NamedValues {
   const values = new Map<string, string>();
   const notes: string[] = [];
-  let finder = '';
+  const written: (readonly [element: string, text: string])[] = [];
   for (const [name, text] of record.values) {
     const meaning = meanings.get(name);
     if (meaning === 'narrows_list') continue;
-    if (meaning === 'finder_name') finder = text.trim();
+    if (meaning?.startsWith(WRITTEN) === true) written.push([meaning.slice(WRITTEN.length), text.trim()]);
     else if (meaning !== undefined) values.set(meaning, text);
     else if (text.trim() !== '') notes.push(`${name}: ${text}`);
   }
-  if (finder !== '') {
-    if ((values.get('nalezce') ?? '') === '') values.set('nalezce', finder);
-    else notes.push(finder);
+  for (const [element, text] of written) {
+    if ((values.get(element) ?? '') === '') values.set(element, text);
+    else if (text !== '') notes.push(text);
   }
   if (notes.length > 0) values.set('poznamka', [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'));
   const own = photos.get(values.get('local_id') ?? '');

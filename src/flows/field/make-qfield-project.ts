@@ -30,6 +30,7 @@ import {
   formTabs,
   type ListLayer,
   layerIdOf,
+  literal,
   meaningsOf,
   PHOTO_RELATION,
 } from './qfield-form.ts';
@@ -91,8 +92,14 @@ function contentOf({ defaults, rules, finder }: FieldRequest, lists: ReadonlyMap
   if (elements.stav === undefined) initial.set('stav', String(rankOf(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
   if (elements.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
-  const newFinder = isNewPerson(elements) ? { newFinder: elements.nalezce?.text ?? '' } : {};
-  return { lists: new Map([...lists].map(([name, list]) => [name, listLayerOf(name, list)])), initial, states, ...newFinder };
+  const written = new Map(isNewPerson(elements) ? [['nalezce', literal(elements.nalezce?.text ?? '')]] : []);
+  const project = initial.get('projekt');
+  const listed = lists.get('projekt')?.choices;
+  if (project !== undefined && listed !== undefined && !listed.some(({ name }) => name === project)) {
+    initial.delete('projekt');
+    written.set('projekt', literal(project));
+  }
+  return { lists: new Map([...lists].map(([name, list]) => [name, listLayerOf(name, list)])), initial, states, written };
 }
 
 function isNewPerson({ nalezce }: FindElements): boolean {

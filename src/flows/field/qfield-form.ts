@@ -2,7 +2,7 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
-import { FORM_NEW_FINDER, formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenElement } from '../../find/form-names.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
 import { MUST_BE_HANDED_OVER } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
@@ -19,8 +19,8 @@ export type FormContent = {
   readonly lists: ReadonlyMap<string, ListLayer>;
   /** What every find begins with: identifiers, numbers and texts as they are stored. */
   readonly initial: ReadonlyMap<string, string>;
-  /** Of a finder who is in no list. */
-  readonly newFinder?: string;
+  /** The same of what stands in no list. */
+  readonly written: ReadonlyMap<string, string>;
   /** That the account may import into. */
   readonly states: readonly TargetState[];
 };
@@ -55,20 +55,24 @@ function columnsOf(field: Field, content: FormContent): FormField[] {
   const label = elementLabel(field);
   const own: FormField = {
     ...{ name, meaning: name, type: columnTypeOf(name), label, widget: widgetOf(field, content) },
-    ...(field.requiredFrom === 1 ? { mustBeFilled: true } : {}),
+    ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
     ...optional('initially', initialOf(field, content)),
-    ...optional('constraint', constraintOf(field)),
+    ...optional('constraint', constraintOf(field, isWritten(name, content))),
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
   if (name === 'geom_system') return [own, ...measuredColumns()];
-  if (name === 'nalezce')
-    return [own, { ...finderColumn(), ...optional('initially', content.newFinder && literal(content.newFinder)) }];
+  if (isWritten(name, content)) return [own, { ...writtenColumn(name), ...optional('initially', content.written.get(name)) }];
   if (list?.groups === undefined) return [own];
   const group: FormField = {
     ...{ name: formGroupOf(name), meaning: 'narrows_list', type: 'text', label: String(formLabelOf(formGroupOf(name))) },
     widget: choiceFrom({ layer: list.groups, file: list.file }),
   };
   return [group, own];
+}
+
+/** Whether what is chosen may be written as well: a list may lack it. */
+function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
+  return isWrittenToo(name) && lists.has(name);
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
@@ -145,7 +149,7 @@ export function literal(text: string): string {
 }
 
 /** What `pas validate` asks of the element, as QGIS can say it (contract, "Find import document"). */
-function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constraint | undefined {
+function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
   if (kind === 'geom-system') {
     const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
     return {
@@ -155,11 +159,14 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field): Constrain
   }
   const [state, lower] = [requiredFrom, requiredFrom - 1];
   const own = OWN_CONSTRAINTS[name];
-  const present = name === 'nalezce' ? `(${isFilled(name)} or ${isFilled(FORM_NEW_FINDER)})` : isFilled(name);
-  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : [];
+  const present = written && isWrittenToo(name) ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})` : isFilled(name);
+  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
   const parts = [...wanted, ...(own === undefined ? [] : [`("${name}" is null or ${own.expression})`])];
   if (parts.length === 0) return undefined;
-  const needed = t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+  const needed =
+    requiredFrom === 1
+      ? t`Every find needs ${name} (${gloss}). Fill it in.`
+      : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
   return {
     // What is compared with nothing is neither true nor false, and would count as false.
     expression: `coalesce(${parts.join(' and ')}, false)`,
@@ -212,15 +219,23 @@ function measuredColumns(): FormField[] {
   ];
 }
 
-function finderColumn(): FormField {
+function writtenColumn(name: WrittenElement): FormField {
+  const column = FORM_WRITTEN[name];
   const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+  const [form, description] =
+    name === 'nalezce'
+      ? [`^${part}, *${part}$`, t`Write the surname, a comma and the given name: Novák, Jan.`]
+      : ['^[^ ,;]+$', t`Write the identifier alone, such as C-202400101.`];
   return {
-    ...{ name: FORM_NEW_FINDER, meaning: 'finder_name', type: 'text', widget: TEXT, staysForNext: true },
-    label: String(formLabelOf(FORM_NEW_FINDER)),
-    constraint: {
-      expression: `coalesce("${FORM_NEW_FINDER}", '') = '' or regexp_match("${FORM_NEW_FINDER}", '^${part}, *${part}$') > 0`,
-      description: t`Write the surname, a comma and the given name: Novák, Jan.`,
+    ...{
+      name: column,
+      meaning: `written_${name}`,
+      type: 'text',
+      widget: TEXT,
+      staysForNext: true,
+      label: String(formLabelOf(column)),
     },
+    constraint: { expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`, description },
   };
 }
 
@@ -229,7 +244,7 @@ export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
   const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
     FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
-      .flatMap(({ name }) => [formGroupOf(name), name, ...(name === 'nalezce' ? [FORM_NEW_FINDER] : [])])
+      .flatMap(({ name }) => [formGroupOf(name), name, ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : [])])
       .filter((name) => columns.some((column) => column.name === name))
       .map((column) => ({ column }));
   const measured = {
