@@ -148,14 +148,10 @@ describe('what comes back in a form', () => {
   });
 
   test('is named where it is missing, belongs to nothing, or was added by hand', async () => {
-    const { folder, database } = collect(
-      'odd-return',
-      { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } },
-      [
-        ['o1', 'DCIM/lost.png'],
-        ['nobody', 'DCIM/astray.png'],
-      ],
-    );
+    const { folder, database } = collect('odd-return', { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } }, [
+      ['o1', 'DCIM/lost.png'],
+      ['nobody', 'DCIM/astray.png'],
+    ]);
     database.exec(`insert into photos (find, photo) values ('o2', null);
       alter table finds add column barva text; alter table finds add column obraz blob; alter table photos add column popisek text;
       update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1'; update photos set popisek = 'shora' where find = 'o1';`);

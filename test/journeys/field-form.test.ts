@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIELDS } from '../../src/find/fields.ts';
+import { readXlsx } from '../../src/tables/xlsx-table.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { expectDone, type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
+
+let service: RunningMock;
+let home: Home;
+
+beforeAll(async () => {
+  service = await serveMock('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
+});
+afterAll(() => service.stop());
+
+async function sheetOf(path: string, name: string): Promise<Record<string, string>[]> {
+  const { header, rows } = await readXlsx(path, readFileSync(path), name, { first: 1, last: 1 });
+  return [...rows].map(({ cells }) => Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])));
+}
+
+test('a form asks for every element of states 2 and 3, in Czech and English, and has its lists beside it', async () => {
+  home.file('first/.keep', '');
+  const path = join(home.folder, 'first/finds.xlsx');
+  const { files } = await home.json<{ files: string[] }>('field', 'make', path, '--for', 'odk');
+  expect(files[0]).toBe(path);
+  expect(files.every((file) => existsSync(file))).toBe(true);
+  const survey = await sheetOf(path, 'survey');
+  const asked = survey.map(({ name }) => name);
+  const needed = FIELDS.filter(
+    ({ kind, requiredFrom }) => requiredFrom !== undefined && kind !== 'point' && kind !== 'geom-system',
+  );
+  expect(asked).toEqual(expect.arrayContaining([...needed.map(({ name }) => name), 'point', 'photos', 'photo']));
+  for (const row of survey) {
+    for (const text of ['label', 'hint', 'required_message', 'constraint_message']) {
+      const [cs = '', en = ''] = [row[`${text}::Čeština (cs)`], row[`${text}::English (en)`]];
+      expect([row['name'], text, cs === '', cs === en && cs !== '']).toEqual([row['name'], text, en === '', false]);
+    }
+    expect([row['name'], row['constraint'] === '']).toEqual([row['name'], row['constraint_message::English (en)'] === '']);
+    const [, list] = /^select_one_from_file (.+)$/.exec(row['type'] ?? '') ?? [];
+    if (list !== undefined) expect(readFileSync(join(home.folder, 'first', list), 'utf8')).toMatch(/^name,label,above\n.+,/);
+  }
+  const names = new Set(asked);
+  const named = survey.flatMap((row) =>
+    [...JSON.stringify(row).matchAll(/\$\{(?:last-saved#)?(\w+)\}/g)].map(([, name = '']) => name),
+  );
+  expect(named.filter((name) => !names.has(name))).toEqual([]);
+  const [settings] = await sheetOf(path, 'settings');
+  expect(settings).toMatchObject({
+    form_id: 'pas_finds',
+    version: expect.stringMatching(/^\d{14}$/),
+    default_language: 'Čeština (cs)',
+  });
+});
+
+/** The answer of the find before. */
+function last(name: string): string {
+  return `\${last-saved#${name}}`;
+}
+
+test('what the profile says of every find, a form begins with', async () => {
+  const other = home.copy();
+  const config = join(other.folder, 'pas', 'config.toml');
+  other.file(
+    'pas/config.toml',
+    `${readFileSync(config, 'utf8')}\n[profiles.mock.defaults]\nprojekt = "C-202400101"\npristupnost = "archeolog"\nokolnosti = "HES-000560"\nnalezce = "O'Brien, Jan"\n`,
+  );
+  other.file('form/.keep', '');
+  await expectDone(other.pas('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk'));
+  const defaults = new Map(
+    (await sheetOf(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [row['name'], row['default']]),
+  );
+  expect(
+    Object.fromEntries(
+      ['projekt', 'pristupnost', 'okolnosti', 'nalezce', 'nalezce_jmeno', 'stav', 'datum_nalezu'].map((name) => [
+        name,
+        defaults.get(name),
+      ]),
+    ),
+  ).toEqual({
+    projekt: `coalesce(${last('projekt')}, 'C-202400101')`,
+    pristupnost: `coalesce(${last('pristupnost')}, 'HES-000867')`,
+    okolnosti: "string('HES-000560')",
+    nalezce: `coalesce(${last('nalezce')}, ':tba')`,
+    nalezce_jmeno: `coalesce(${last('nalezce_jmeno')}, "O'Brien, Jan")`,
+    stav: `coalesce(${last('stav')}, '2')`,
+    datum_nalezu: 'today()',
+  });
+});
+
+test('no file is replaced without being told to, and none is written where one of them may not be', async () => {
+  const other = home.copy();
+  other.file('form/obdobi.csv', 'mine');
+  const path = join(other.folder, 'form/finds.xlsx');
+  const refused = await other.pas('field', 'make', path, '--for', 'odk');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('obdobi.csv already') });
+  expect(readdirSync(join(other.folder, 'form'))).toEqual(['obdobi.csv']);
+  await expectDone(other.pas('field', 'make', path, '--for', 'odk', '--force'));
+  expect(readFileSync(join(other.folder, 'form/obdobi.csv'), 'utf8')).toContain('HES-000253');
+  mkdirSync(join(other.folder, 'folder/obdobi.csv'), { recursive: true });
+  const folder = await other.pas('field', 'make', join(other.folder, 'folder/finds.xlsx'), '--for', 'odk', '--force');
+  expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining('is a folder, not a file') });
+  expect(readdirSync(join(other.folder, 'folder'))).toEqual(['obdobi.csv']);
+});
+
+test('without vocabularies, and with a name of another kind, it says so once', async () => {
+  const far = await homeWithoutNetwork();
+  const run = await far.pas('field', 'make', join(far.folder, 'finds.xlsx'), '--for', 'odk');
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('heslo:obdobi') });
+  expect(run.stderr).toContain('pas harvest-vocab');
+  expect(run.stderr.split('\n').filter((line) => line.includes('harvested'))).toHaveLength(1);
+  expect(existsSync(join(far.folder, 'finds.xlsx'))).toBe(false);
+  const named = await home.pas('field', 'make', join(home.folder, 'finds.csv'), '--for', 'odk');
+  expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('.xlsx') });
+  expect(await home.pas('field', 'make', 'finds.xlsx')).toMatchObject({ code: 2, stderr: expect.stringContaining('--for') });
+});
+
+test('an archive gives its photographs to their finds, is not linked to, and leaves nothing behind', async () => {
+  const other = home.copy();
+  const main = [
+    'SubmissionDate,projekt,stav,pristupnost,p-Latitude,p-Longitude,KEY',
+    ',C-202400101,1,HES-000867,50.08,14.4,uuid:one',
+    ',C-202400101,1,HES-000867,50.08,14.41,uuid:two',
+  ];
+  const photos = [
+    'photo,PARENT_KEY,KEY',
+    '1.png,uuid:one,uuid:one/photos[1]',
+    '2.png,uuid:two,uuid:two/photos[1]',
+    '3.png,uuid:two,uuid:two/photos[2]',
+  ];
+  const parts = [
+    { name: 'f.csv', content: main.join('\n') },
+    { name: 'f-photos.csv', content: photos.join('\n') },
+    ...[1, 2].map((number) => ({ name: `media/${number}.png`, content: tinyPng(number) })),
+  ];
+  const archive = other.file('f.zip', makeZip(parts));
+  expect(await other.pas('import', archive, '--link')).toMatchObject({ code: 2, stderr: expect.stringContaining('--link') });
+  mkdirSync(join(other.folder, 'pas', 'unpacked-999999999-gone'), { recursive: true });
+  const dry = await other.json<{ added: number; photos: number }>('import', archive, '--dry-run');
+  expect(dry).toMatchObject({ added: 2, photos: 2 });
+  const run = await other.pas('import', archive);
+  expect(run.stdout).toMatch(/two.*"3\.png"/s);
+  expect(await other.json('import', archive)).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
+  const shown = [await other.pas('show', 'one'), await other.pas('show', 'two')].map(({ stdout }) => stdout);
+  expect(shown[0]).toContain('1.png');
+  expect(shown[0]).not.toContain('2.png');
+  expect(shown[1]).toContain('2.png');
+  expect(readdirSync(join(other.folder, 'pas')).filter((name) => name.startsWith('unpacked'))).toEqual([]);
+});
