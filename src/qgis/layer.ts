@@ -25,7 +25,7 @@ export type Widget = { readonly kind: string; readonly settings: Readonly<Record
 export type Constraint = { readonly expression: string; readonly description: string };
 
 /** Computed by QGIS when it is shown, and in no file. */
-export type ComputedColumn = { readonly name: string; readonly label: string; readonly expression: string };
+type ComputedColumn = { readonly name: string; readonly label: string; readonly expression: string };
 
 export type FormPart =
   | { readonly column: string }

@@ -3,7 +3,7 @@ import { buildXml } from '../xml/write-xml.ts';
 import type { QgisLayer, Relation } from './layer.ts';
 import { layerNode, sourceOf, systemNode } from './layer-node.ts';
 
-export type QgisProject = {
+type QgisProject = {
   readonly title: string;
   /** From the topmost down; lists stand in a group of their own. */
   readonly layers: readonly QgisLayer[];
