@@ -21,7 +21,7 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   const header = [...table.header];
   const names: string[] = header.map((name, index) => {
     const rule = rules.get(index);
-    if (rule === undefined) return name;
+    if (rule === undefined) return table.names?.[index] ?? name;
     return rule.kind === 'ignored' ? '' : rule.element;
   });
   const homes = new Map<string, number>();

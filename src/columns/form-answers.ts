@@ -14,12 +14,27 @@ export type FormAnswers = {
   readonly others: readonly (readonly [header: string, text: string])[];
 };
 
+type FormReader = {
+  /** The column of each question of ours, or element. */
+  readonly named: ReadonlyMap<string, number>;
+  /** Columns that no element takes. */
+  readonly others: readonly number[];
+  readonly read: (row: TableRow) => FormAnswers;
+};
+
 /** Columns that hold one place, in the order of a geopoint's four numbers; without a column for each the first holds all. */
 type PointColumns = { readonly latitude?: number; readonly longitude?: number; readonly accuracy?: number };
 
-/** What servers and phones say of a filled form; no person was asked for it. */
-const ABOUT_FORM =
-  /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*|_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__|(?:meta|formhub)[/-].*|instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
+/** What phones say of a filled form by themselves, and then what either server adds; no person was asked for it. */
+const BY_PHONE =
+  /^(?:(?:.*[-/])?(?:meta|formhub)[-/].*|instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
+const BY_SERVER = {
+  '-': /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
+  '/': /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
+};
+
+/** What ODK Central puts between groups and questions, and what KoboToolbox does. */
+export type GroupSeparator = keyof typeof BY_SERVER;
 
 /** The kinds of picture that phones make. */
 const PICTURE = /^[^/\\]+\.(?:jpe?g|png|heic|heif|webp|tiff?)$/i;
@@ -27,7 +42,7 @@ const PICTURE = /^[^/\\]+\.(?:jpe?g|png|heic|heif|webp|tiff?)$/i;
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
 /** Names of questions, by what a header may call them. */
-export type KnownQuestions = ReadonlyMap<string, string>;
+type KnownQuestions = ReadonlyMap<string, string>;
 
 /** What our form calls its questions, and what it shows above them, in both languages. */
 export async function knownQuestions(): Promise<KnownQuestions> {
@@ -52,8 +67,8 @@ export function answersReader(
   header: readonly string[],
   rows: readonly TableRow[],
   known: KnownQuestions,
-  separator: '-' | '/',
-): { readonly named: ReadonlyMap<string, number>; readonly read: (row: TableRow) => FormAnswers } {
+  separator: GroupSeparator,
+): FormReader {
   const points = pointsIn(header, known, separator);
   const point = points.get(FORM_POINT) ?? (points.size === 1 ? [...points.values()][0] : undefined);
   const used = new Set(point?.columns);
@@ -61,7 +76,8 @@ export function answersReader(
   const pictures: number[] = [];
   const others: number[] = [];
   for (const [index, text] of header.entries()) {
-    if (used.has(index) || ABOUT_FORM.test(text) || repeatsAnother(text, header)) continue;
+    if (used.has(index)) continue;
+    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || repeatsAnother(text, header)) continue;
     const name = nameOf(text, known, separator);
     if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
     else if (name !== undefined && !named.has(name)) named.set(name, index);
@@ -84,7 +100,7 @@ export function answersReader(
       others: others.map((index) => [header[index] ?? '', textOf(index)] as const).filter(([, text]) => text !== ''),
     };
   };
-  return { named, read };
+  return { named, others, read };
 }
 
 /** `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */

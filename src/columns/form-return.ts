@@ -3,11 +3,22 @@ import { msg } from '../base/message.ts';
 import { fieldOf, isElementName } from '../find/fields.ts';
 import { FORM_LABEL_GAP, FORM_WORST_ACCURACY_M, FORM_WRITTEN, formGroupOf, isWrittenToo } from '../find/form-names.ts';
 import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
-import { ACCURACY, answersReader, type FormAnswers, knownQuestions, LATITUDE, LONGITUDE } from './form-answers.ts';
+import {
+  ACCURACY,
+  answersReader,
+  type FormAnswers,
+  type GroupSeparator,
+  knownQuestions,
+  LATITUDE,
+  LONGITUDE,
+} from './form-answers.ts';
 import { attachmentFinder } from './form-attachments.ts';
 
 /** What names a filled form for good, the surest first: a correction has the same. */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
+
+/** A group that nobody filled is no fault. */
+const NO_ROWS = 'table-no-rows';
 
 const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
 
@@ -17,16 +28,21 @@ const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
  * called as an element is, and otherwise goes into the note, under its name. The local id is the form's own, else what the server
  * names the filled form by.
  *
+ * @param isMapped a column map says what the columns are: those that no element takes stay for it, and come into no note
+ *
  * A form that a reviewer rejected, and one that is still encrypted, is left out and named.
  */
-export async function asFinds(table: Table): Promise<Table> {
+export async function asFinds(table: Table, isMapped = false): Promise<Table> {
   const { formExport } = table;
   if (formExport === undefined) return table;
-  const issues: Issue[] = [...table.issues, ...formExport.repeats.flatMap((repeat) => repeat.issues)];
+  const issues: Issue[] = [
+    ...table.issues,
+    ...formExport.repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
+  ];
   const known = await knownQuestions();
-  const separator = table.header.includes('KEY') ? '-' : '/';
+  const separator: GroupSeparator = table.header.includes('KEY') ? '-' : '/';
   const forms = [...table.rows];
-  const { named, read } = answersReader(table.header, forms, known, separator);
+  const { named, others: unknown, read } = answersReader(table.header, forms, known, separator);
   const identify = identifierOf(table.header);
   const partsOf = partsByForm(
     table,
@@ -41,7 +57,11 @@ export async function asFinds(table: Table): Promise<Table> {
     (name) => !isElementName(name) && ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name),
   );
   const names = [...elements, ...others, ...ADDED];
-  const header = names.map((name) => table.header[named.get(name) ?? -1] ?? name);
+  const left = isMapped ? unknown : [];
+  const header = [
+    ...names.map((name) => table.header[named.get(name) ?? -1] ?? name),
+    ...left.map((index) => table.header[index] ?? ''),
+  ];
 
   const rows: TableRow[] = [];
   for (const form of forms) {
@@ -52,7 +72,7 @@ export async function asFinds(table: Table): Promise<Table> {
       issues.push(why.with(place));
       continue;
     }
-    const answers = read(form);
+    const answers = isMapped ? { ...read(form), others: [] } : read(form);
     const textOf = (name: string): string => answers.named.get(name) ?? '';
     const localId = textOf('local_id') || (ids[0] ?? '');
     const parts = partsOf(form);
@@ -74,9 +94,17 @@ export async function asFinds(table: Table): Promise<Table> {
       ['poznamka', noteOf(answers, parts)],
     ]);
     const chosen = (name: string): string => (isWrittenToo(name) && textOf(FORM_WRITTEN[name])) || choiceIn(name, textOf(name));
-    rows.push({ ...form, cells: names.map((name) => values.get(name) ?? chosen(name)) });
+    const cells = names.map((name) => values.get(name) ?? chosen(name));
+    rows.push({ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')] });
   }
-  return { ...table, header, names, rows, rowCount: rows.length, issues };
+  return {
+    ...table,
+    header,
+    names: [...names, ...left.map((index) => table.header[index] ?? '')],
+    rows,
+    rowCount: rows.length,
+    issues,
+  };
 }
 
 /** A list shows both languages; an export with labels says both. */
@@ -148,7 +176,7 @@ function whyLeftOut({ header }: Table, { cells }: TableRow): Issue | undefined {
   if (REJECTED.includes(review.toLowerCase()))
     return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was left out.`);
   // Only an encrypted form has a status.
-  const status = textOf('Status');
+  const status = header.includes('KEY') ? textOf('Status') : '';
   return status === ''
     ? undefined
     : errorIssue(

@@ -30,16 +30,19 @@ export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
 }
 
-export function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
+function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }
+
+/** What spreadsheets leave beside a table that is open. */
+const LOCK = /^(?:~\$|\.~lock)/;
 
 /** As many files as a season has photographs, several times. */
 const MOST_FILES = 200_000;
 const DEEPEST = 8;
 
 /** All files below a folder, by relative path; links are not followed. */
-export function attachmentsIn(folder: string): Attachments {
+function attachmentsIn(folder: string): Attachments {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
     for (const entry of readdirSync(at, { withFileTypes: true })) {
@@ -69,7 +72,7 @@ export async function readFormFolder(
   photoFolder: string | undefined,
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
-  const files = readdirSync(folder).filter((name) => ['.csv', '.xlsx'].includes(extname(name).toLowerCase()));
+  const files = readdirSync(folder).filter((name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name));
   const found: Table[] = [];
   for (const name of files.sort()) {
     const path = join(folder, name);

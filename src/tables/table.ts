@@ -25,7 +25,7 @@ export type Table = TablePlace & {
 };
 
 /** What a server of forms gives out beside the table of what was filled in. */
-export type FormExport = {
+type FormExport = {
   /** Tables of groups that were filled several times; each row says in which form. */
   readonly repeats: readonly Table[];
   readonly attachments: Attachments;

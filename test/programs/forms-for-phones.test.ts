@@ -63,9 +63,9 @@ function expectedOf(index: number): Record<string, string> {
   return { ...rest, projekt, nalezce: name ?? nalezce, geom_x: plain(lon), geom_y: plain(lat), geom_system: '4326', photos };
 }
 
-/** The engine takes numbers, which have no zeros at their end. */
+/** The engine takes numbers, which have no zeros at their end; exported tables have decimal commas. */
 function plain(text: string): string {
-  return String(Number(text));
+  return String(Number(text)).replace('.', ',');
 }
 
 describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened by the engine of ODK', () => {

@@ -59,7 +59,7 @@ export async function importTable(
   read: Table,
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const own = await asFinds(read);
+  const own = await asFinds(read, context.map !== undefined);
   const attachments = read.formExport?.attachments;
   const enclosed = attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, context);
   try {

@@ -121,6 +121,15 @@ describe('what ODK Central gives out', () => {
     expect(find?.['poznamka']).toContain('grp-where-Latitude: 50.0801234567');
   });
 
+  test('keeps for a column map what no element takes, and is no fault where nobody took a photograph', async () => {
+    const folder = folderOf({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
+    const table = await asFinds(await readTable(folder), true);
+    expect(table.issues).toEqual([]);
+    const at = table.header.indexOf('grp-soil');
+    expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);
+    expect([...table.rows][0]?.cells).toContain('hrot');
+  });
+
   test('holds one form at a time', async () => {
     const folder = folderOf({ 'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }), 'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }) });
     await expect(readTable(folder)).rejects.toThrow(/several forms: a\.csv, b\.csv/);
@@ -219,5 +228,7 @@ test('a photograph in an archive that is damaged is not unpacked', async () => {
   await expect(enclosed?.unpack('media/a.jpg', to, 1000)).rejects.toThrow(/damaged/);
   await expect(enclosed?.unpack('media/a.jpg', `${to}-2`, 3)).rejects.toThrow(/more than 3 bytes/);
   await enclosed?.close();
+  writeFileSync(`${archive}-2.zip`, makeZip([{ name: '../walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]));
+  await expect(readTable(`${archive}-2.zip`)).rejects.toThrow(/damaged/);
   expect(readFileSync(archive)).toEqual(bytes);
 });

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/harvesting.ts';
 import { accountName, openValidationContext, profileDefaults } from '../../context/validation.ts';
-import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/make-field.ts';
+import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/field-tools.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 
 type MakeOptions = GlobalOptions & { readonly for: FieldTool; readonly force?: boolean; readonly set?: readonly string[] };
