@@ -82,8 +82,10 @@ function vacuumInto(path: string, draft: string): void {
   }
 }
 
-/** What of a database outlasts its programs: the file, and what was not yet written into it or has to be taken back. */
-const LASTING = ['', '-wal', '-journal'] as const;
+/** What SQLite keeps beside a database that was not yet written into it, or has to be taken back. */
+export const JOURNALS = ['-wal', '-journal'] as const;
+/** What of a database outlasts its programs. */
+const LASTING = ['', ...JOURNALS] as const;
 
 /**
  * Copies a database to a folder of its own, with what is in its log only: for reading it where nothing can be written, so that SQLite
@@ -100,7 +102,7 @@ export function copyToRead(path: string): { readonly path: string; readonly remo
 
 /** Whether something beside a database of somebody else's belongs to what it holds. */
 export function hasJournal(path: string): boolean {
-  return LASTING.some((suffix) => suffix !== '' && (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  return JOURNALS.some((suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
 }
 
 /** How often a copy is made of what changes while it is copied. */

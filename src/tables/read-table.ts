@@ -2,11 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { hasJournal, imageWithJournal } from '../store/database-file.ts';
+import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
 import { parseTable } from './csv-table.ts';
 import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
-import { readInputFile } from './input-file.ts';
+import { readInputFile, refuseTooManyBytes } from './input-file.ts';
 import type { Table } from './table.ts';
 import { kindOfTable } from './table-kind.ts';
 import { inUtf8 } from './text-encoding.ts';
@@ -37,7 +37,11 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   }
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
-  if (kind === 'gpkg' && hasJournal(path)) return readTableBytes(path, imageWithJournal(path), options);
+  if (kind === 'gpkg' && hasJournal(path)) {
+    for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
+      refuseTooManyBytes(journal, statSync(journal, { throwIfNoEntry: false })?.size ?? 0);
+    return readTableBytes(path, imageWithJournal(path), options);
+  }
   const table = await readTableBytes(path, bytes, options);
   if (kind !== 'csv' && kind !== 'xlsx') return table;
   const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
