@@ -70,7 +70,8 @@ export function answersReader(
   separator: GroupSeparator,
 ): FormReader {
   const points = pointsIn(header, known, separator);
-  const point = points.get(FORM_POINT) ?? (points.size === 1 ? [...points.values()][0] : undefined);
+  const hasOwn = header.some((text) => nameOf(text, known, separator) === FORM_POINT);
+  const point = points.get(FORM_POINT) ?? (points.size === 1 && !hasOwn ? [...points.values()][0] : undefined);
   const used = new Set(point?.columns);
   const named = new Map<string, number>();
   const pictures: number[] = [];
@@ -80,7 +81,8 @@ export function answersReader(
     if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || repeatsAnother(text, header)) continue;
     const name = nameOf(text, known, separator);
     if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
-    else if (name !== undefined && !named.has(name)) named.set(name, index);
+    // What is called so and holds something else is no photograph.
+    else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
     else others.push(index);
   }
   const read = ({ cells }: TableRow): FormAnswers => {

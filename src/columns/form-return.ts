@@ -121,7 +121,9 @@ function noteOf(answers: FormAnswers, parts: readonly FormAnswers[]): string {
   const groups = [...answers.named].filter(
     ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => formGroupOf(of) === name && chosen === ''),
   );
-  const unknown = [...groups, ...[answers, ...parts].flatMap(({ others }) => others)];
+  // A find has one of each: what a repeated group says again is no element of it.
+  const repeated = parts.flatMap(({ named, others }) => [...[...named].filter(([, text]) => text !== ''), ...others]);
+  const unknown = [...groups, ...answers.others, ...repeated];
   const lines = [answers.named.get('poznamka') ?? '', ...unknown.map(([name, text]) => `${name}: ${text}`)];
   return lines.filter((line) => line !== '').join('\n');
 }

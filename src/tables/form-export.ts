@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { parseTable } from './csv-table.ts';
@@ -48,7 +48,7 @@ function attachmentsIn(folder: string): Attachments {
     for (const entry of readdirSync(at, { withFileTypes: true })) {
       const path = join(at, entry.name);
       if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
-      else if (entry.isFile()) paths.push(relative(folder, path).replaceAll('\\', '/'));
+      else if (entry.isFile()) paths.push(relative(folder, path).split(sep).join('/'));
       if (paths.length > MOST_FILES) {
         throw new FileError(
           folder,

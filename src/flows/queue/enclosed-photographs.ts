@@ -6,6 +6,7 @@ import { msg } from '../../base/message.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { MISSING, type ResolvePhoto } from '../../photo/photo-path.ts';
 import { PHOTO_MAX_BYTES } from '../../photo/photograph.ts';
+import { toDatabaseError } from '../../store/database.ts';
 import { isAlive } from '../../store/files.ts';
 import type { Attachments } from '../../tables/table.ts';
 import { unreadable } from '../../text/reading.ts';
@@ -53,12 +54,13 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
         ? { value: name }
         : unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Give the export out again with its files.`),
     async inspectPhotograph(name) {
-      const path = unpackedPath(name);
-      rmSync(path, { force: true });
+      let path: string;
       try {
+        path = unpackedPath(name);
+        rmSync(path, { force: true });
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
-        if (!(thrown instanceof FileError)) throw thrown;
+        if (!(thrown instanceof FileError)) throw toDatabaseError(home, thrown);
         const problem = thrown.says;
         return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
       }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
 import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { asFinds } from '../../columns/form-return.ts';
 import { previewImport, type StrangeTerm, strangeTerms } from '../../columns/preview.ts';
 import { mapOfProposal, proposeColumns, proposeNumberColumns, type TableProposal } from '../../columns/propose-columns.ts';
 import { type ColumnMapReading, columnMapText, readColumnMap } from '../../columns/read-column-map.ts';
@@ -55,13 +56,19 @@ type LookOptions = {
   readonly known: RuleContext & Knowledge;
 };
 
-export type TableLook = ReturnType<typeof lookAtTable>;
+export type TableLook = Awaited<ReturnType<typeof lookAtTable>>;
 
 /** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
-export function lookAtTable(table: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
+export async function lookAtTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
+  const table = await asFinds(read, true);
   const { lookupTerm } = known;
   const check = (find: Find) => checkRules(find, known);
-  const context = { lookupTerm, resolvePhoto: photoResolver(photoFolder), photosMayMiss: !strict, check };
+  const context = {
+    lookupTerm,
+    resolvePhoto: photoResolver(table.formExport?.attachments.folder ?? photoFolder),
+    photosMayMiss: !strict,
+    check,
+  };
   return {
     table,
     lookupTerm,

@@ -56,8 +56,8 @@ describe('what ODK Central gives out', () => {
   };
   const one = { ...place, 'grp-depth_cm': '35', 'grp-soil': 'clay, "fat"', note: 'hrot', KEY: 'uuid:a-1' };
   const photos = csv(
-    ['pic', 'caption', 'PARENT_KEY', 'KEY'],
-    { pic: 'x 1.jpg', caption: 'rub', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[1]' },
+    ['pic', 'caption', 'depth_cm', 'PARENT_KEY', 'KEY'],
+    { pic: 'x 1.jpg', caption: 'rub', depth_cm: '3', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[1]' },
     { pic: 'x2.jpg', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[2]' },
     { pic: '', PARENT_KEY: 'uuid:a-2', KEY: 'uuid:a-2/photos[1]' },
   );
@@ -77,7 +77,7 @@ describe('what ODK Central gives out', () => {
             lat: '50.0801234567',
             lon: '14.4000000001',
             photos: 'media/x 1.jpg;media/x2.jpg',
-            poznamka: 'hrot\ngrp-soil: clay, "fat"\ncaption: rub',
+            poznamka: 'hrot\ngrp-soil: clay, "fat"\nhloubka: 3\ncaption: rub',
           },
           { local_id: 'a-2', poznamka: 'sám' },
         ],
@@ -128,6 +128,14 @@ describe('what ODK Central gives out', () => {
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);
     expect([...table.rows][0]?.cells).toContain('hrot');
+  });
+
+  test('loses nothing that is called as what it is not', async () => {
+    const wide = [...header, 'photos', 'point'];
+    const folder = folderOf({ 'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }) });
+    const [find] = (await findsIn(folder)).finds;
+    expect(find).toMatchObject({ lat: '50.1', lon: '14.5' });
+    for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567']) expect(find?.['poznamka']).toContain(text);
   });
 
   test('holds one form at a time', async () => {

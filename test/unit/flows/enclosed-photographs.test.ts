@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DatabaseError, FileError, UsageError } from '../../../src/base/errors.ts';
+import { enclosedPhotographs } from '../../../src/flows/queue/enclosed-photographs.ts';
+import { keepingPhotographs } from '../../../src/flows/queue/kept-photographs.ts';
+import type { Attachments } from '../../../src/tables/table.ts';
+import { tinyPng } from '../../support/a-season.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+type Unpack = NonNullable<Attachments['archive']>['unpack'];
+
+const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
+
+function enclosed(home: string, unpack: Unpack = inOrder) {
+  const keeping = keepingPhotographs(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
+  const attachments = { paths: ['media/1.png'], archive: { unpack, close: async () => {} } };
+  return enclosedPhotographs('finds.zip', attachments, { ...keeping, outbox: { path: join(home, 'outbox.sqlite') } });
+}
+
+const unpackedIn = (home: string): string[] => readdirSync(home).filter((name) => name.startsWith('unpacked-'));
+
+test('a photograph lies unpacked only until it is kept, under its own name', async () => {
+  const home = tempFolder();
+  mkdirSync(join(home, 'unpacked-999999999-killed'));
+  const photographs = enclosed(home);
+  expect(photographs.resolvePhoto('media/1.png')).toEqual({ value: 'media/1.png' });
+  expect(photographs.resolvePhoto('media/2.png')).toMatchObject({ rule: 'photo-missing' });
+  const { photograph } = await photographs.inspectPhotograph('media/1.png');
+  if (photograph === undefined) throw new Error('the photograph was refused');
+  expect(existsSync(photograph.path)).toBe(true);
+  expect(await photographs.keepPhotograph(photograph)).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
+  expect(existsSync(photograph.path)).toBe(false);
+  await photographs.close();
+  expect(unpackedIn(home)).toEqual([]);
+});
+
+test('a full disk stops it and is named, a damaged part costs its photograph only', async () => {
+  const home = tempFolder();
+  const full = enclosed(home, async () => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+  await expect(full.inspectPhotograph('media/1.png')).rejects.toBeInstanceOf(DatabaseError);
+  await full.close();
+  const damaged = enclosed(home, async (_, to) => {
+    writeFileSync(to, 'half');
+    throw new FileError('finds.zip', 'finds.zip is damaged');
+  });
+  expect(await damaged.inspectPhotograph('media/1.png')).toMatchObject({
+    issues: [{ rule: 'photo-unreadable', severity: 'error' }],
+  });
+  await damaged.close();
+  expect(unpackedIn(home)).toEqual([]);
+});
+
+test('what lies in an archive cannot be kept where it lies', () => {
+  const keeping = keepingPhotographs(tempFolder(), { maxBytes: 1, link: true });
+  const outbox = { path: join(tempFolder(), 'outbox.sqlite') };
+  expect(() => enclosedPhotographs('finds.zip', { paths: [] }, { ...keeping, outbox, link: true })).toThrow(UsageError);
+});
