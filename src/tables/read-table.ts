@@ -30,7 +30,7 @@ type ReadOptions = {
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const { photoFolder } = options;
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return readFolder(path, options);
+  if (isFolder(path)) return readFolder(path, options);
   if (/\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
@@ -47,6 +47,15 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   if (!isFormTable(table)) return table;
   return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+}
+
+/** What cannot even be looked at is said when it is opened. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** @throws FileError where nothing in the folder is what a program for phones gives out */

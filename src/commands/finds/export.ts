@@ -31,7 +31,6 @@ export function register(program: Command, run: Runner): void {
       'pas export --out season.csv',
       'pas export --state draft refused --out to-mend.xlsx',
       'pas export --format geojson > finds.geojson',
-      'pas export --for qgis --out season.gpkg',
     ],
   })
     .addOption(
@@ -49,7 +48,7 @@ export function register(program: Command, run: Runner): void {
     .addOption(
       new Option(
         '--for <form>',
-        t`people: CSV or XLSX to be read, with labels in place of codes; qgis: a GeoPackage with its style, states and photographs`,
+        t`people: CSV or XLSX to be read, with labels for codes; qgis: a GeoPackage with its style`,
       ).choices(['people', 'qgis']),
     )
     .option('--force', t`replace a file that is there already`)
