@@ -23,6 +23,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   report: 3,
   tables: 4,
   photo: 4,
+  qgis: 4,
   columns: 5,
   flows: 6,
   context: 7,
@@ -32,7 +33,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
 };
 
 /** These may use others of the domain that lie below them. */
-const UPPER_FLOOR = ['tables', 'photo', 'columns'];
+const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis'];
 const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
 
 /** The recipes, in an order in which each may use those before it. */

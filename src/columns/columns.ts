@@ -2,6 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, isLabelColumn, meaningOfColumn } from '../find/column-names.ts';
 import { type ElementName, FIELDS } from '../find/fields.ts';
+import { STATE_COLUMN } from '../tables/exported-find.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
@@ -79,7 +80,7 @@ function strangeColumns(table: Table): (header: string, index: number) => Issue[
   return (header, index) => {
     const where = { ...headerPlaceOf(table), column: header };
     const folded = foldName(header);
-    if (folded === ISSUES_COLUMN || isLabelColumn(header)) return [];
+    if (folded === ISSUES_COLUMN || header === STATE_COLUMN || isLabelColumn(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
       return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
     }

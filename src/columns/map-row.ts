@@ -58,10 +58,10 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const values = readElements(row, columns, context.resolveReference, report);
   const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
-  const photosCell = columns.cell(row.cells, 'photos');
+  const named = row.photos ?? photosIn(columns.cell(row.cells, 'photos'));
   const identCely = columns.cell(row.cells, 'ident_cely');
-  const known = photosCell === '' && identCely === '' ? undefined : context.known?.(localId);
-  const photos = readPhotos(photosCell, localId, context, known?.photos ?? NO_PHOTOS, report);
+  const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
+  const photos = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
@@ -109,18 +109,25 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
   }
 }
 
+function photosIn(cell: string): readonly string[] {
+  if (cell === '') return NO_PHOTOS;
+  return cell
+    .split(';')
+    .map((part) => part.trim())
+    .filter((name) => name !== '');
+}
+
 /** @param kept names of photographs that are kept already, and so need not lie beside the table */
 function readPhotos(
-  cell: string,
+  named: readonly string[],
   localId: string,
   { resolvePhoto, photosMayMiss = false }: RowContext,
   kept: readonly string[],
   report: Report,
 ): readonly string[] {
-  if (cell === '') return NO_PHOTOS;
+  if (named.length === 0) return NO_PHOTOS;
   const photos = new Set<string>();
-  for (const name of cell.split(';').map((part) => part.trim())) {
-    if (name === '') continue;
+  for (const name of named) {
     const path = resolvePhoto(name);
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {

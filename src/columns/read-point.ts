@@ -14,7 +14,7 @@ import {
 } from '../place/geometry.ts';
 import { readPlaceLink } from '../place/position-links.ts';
 import { readCoordinate } from '../place/read-degrees.ts';
-import { isSamePlace } from '../place/same-place.ts';
+import { DRAWN_WITHIN_M, isSamePlace } from '../place/same-place.ts';
 import type { TableRow } from '../tables/table.ts';
 import { together } from '../text/enumeration.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
@@ -44,7 +44,7 @@ type PointProblem = Unreadable & { readonly element: ElementName; readonly colum
  * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs
  * is then taken, which may be in the other system and have more digits, but only if both mean the same place.
  */
-export function readPoint({ cells, point }: TableRow, columns: Columns): PointReading {
+export function readPoint({ cells, point, isDrawn }: TableRow, columns: Columns): PointReading {
   const written = readPointInColumns(cells, columns);
   if (point === undefined || !isReadable(written)) return written;
   const { elements, element, columns: names } = written.value;
@@ -53,7 +53,8 @@ export function readPoint({ cells, point }: TableRow, columns: Columns): PointRe
     return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point.system);
   const wkt = elements[pointElement(stated ?? point.system)] ?? '';
   const repeated = parsePoint(wkt);
-  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point)) return written;
+  const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return written;
   const place = together(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };

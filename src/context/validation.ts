@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { localDate } from '../base/clock.ts';
 import { defaultsFor, type FindDefaults, readDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
+import { readConstants } from '../columns/with-constants.ts';
 import type { Find } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
 import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
@@ -48,9 +49,20 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
   return (find) => validateFind(find, known);
 }
 
-/** What config.toml says of every new find of the profile. */
-export function profileDefaults(context: Context): FindDefaults {
-  return defaultsFor(readDefaults(context.places.configFile, context.config().defaults), context.profile().name, undefined);
+/**
+ * What is given, else config.toml says of every new find of the profile, and of the project that is given.
+ * @throws UsageError where one that is given is not `element=value`
+ */
+export function profileDefaults(context: Context, given: readonly string[] = []): FindDefaults {
+  const set = readConstants(given);
+  const project = set.find(({ name }) => name === 'projekt')?.value;
+  const kept = defaultsFor(readDefaults(context.places.configFile, context.config().defaults), context.profile().name, project);
+  return [...set, ...kept.filter(({ name }) => !set.some((own) => own.name === name))];
+}
+
+/** Who the account belongs to, as the service said when it was last asked. */
+export async function accountName(context: Context): Promise<string | undefined> {
+  return knownAccount(await context.outbox())?.name;
 }
 
 export async function addingSources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {

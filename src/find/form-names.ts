@@ -15,7 +15,9 @@ export const FORM_PHOTO = 'photo';
 export const FORM_NOT_LISTED = NEW_PERSON;
 export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo' } as const;
 
-export function isWrittenToo(name: string): name is keyof typeof FORM_WRITTEN {
+export type WrittenElement = keyof typeof FORM_WRITTEN;
+
+export function isWrittenToo(name: string): name is WrittenElement {
   return name in FORM_WRITTEN;
 }
 

@@ -1,13 +1,25 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase } from './database.ts';
+import { asDatabaseError, type Database, openDatabase, openSqlite } from './database.ts';
 import { flushFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
@@ -70,6 +82,11 @@ function vacuumInto(path: string, draft: string): void {
   }
 }
 
+/** What SQLite keeps beside a database that was not yet written into it, or has to be taken back. */
+export const JOURNALS = ['-wal', '-journal'] as const;
+/** What of a database outlasts its programs. */
+const LASTING = ['', ...JOURNALS] as const;
+
 /**
  * Copies a database to a folder of its own, with what is in its log only: for reading it where nothing can be written, so that SQLite
  * cannot open it.
@@ -78,8 +95,62 @@ export function copyToRead(path: string): { readonly path: string; readonly remo
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
     const copy = join(folder, basename(path));
-    for (const suffix of ['', '-wal']) if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    for (const suffix of LASTING) if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
     return { path: copy, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  });
+}
+
+/** Whether something beside a database of somebody else's belongs to what it holds. */
+export function hasJournal(path: string): boolean {
+  return JOURNALS.some((suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
+}
+
+/** How often a copy is made of what changes while it is copied. */
+const MOST_COPIES = 5;
+
+/**
+ * The bytes of somebody else's database as SQLite sees them, with what stands in its log only, also while another program has it open
+ * and where nothing can be written. Nothing is locked, written or left beside it.
+ * @throws DatabaseError where it is written to all the time, or names files of others
+ */
+export function imageWithJournal(path: string): Buffer {
+  for (let copies = 0; copies < MOST_COPIES; copies++) {
+    const before = standingsOf(path);
+    const copy = copyToRead(path);
+    try {
+      if (standingsOf(path) !== before) continue;
+      refuseNamingOthers(path, `${copy.path}-journal`);
+      return asDatabaseError(path, () => {
+        const database = openSqlite(copy.path);
+        try {
+          return database.serialize();
+        } finally {
+          database.close();
+        }
+      });
+    } finally {
+      copy.remove();
+    }
+  }
+  throw new DatabaseError(t`${path} is being written to by another program.`, {
+    hint: t`Close it there, for example the project in QGIS, and run the command again.`,
+  });
+}
+
+function standingsOf(path: string): string {
+  return LASTING.map((suffix) => {
+    const found = statSync(`${path}${suffix}`, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? '' : `${found.size} ${found.mtimeNs}`;
+  }).join();
+}
+
+/** Ends a journal that names a journal of several databases (file format, 3): SQLite would look for that one, and may delete it. */
+const NAMES_OTHERS = Buffer.from('d9d505f920a163d7', 'hex');
+
+function refuseNamingOthers(path: string, journal: string): void {
+  if (!existsSync(journal) || !readFileSync(journal).subarray(-NAMES_OTHERS.length).equals(NAMES_OTHERS)) return;
+  throw new DatabaseError(t`${path}: its journal belongs to other databases as well, and is not read.`, {
+    hint: t`Open the project in QGIS once, close it, and run the command again.`,
   });
 }
 

@@ -26,7 +26,8 @@ export function sweepBeside(draft: string): void {
     for (const name of readdirSync(folder)) {
       const found = DRAFT_NAME.exec(name);
       if (found === null || isAlive(Number(found.groups?.['pid'] ?? 0))) continue;
-      if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS) rmSync(join(folder, name), { force: true });
+      if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
+        rmSync(join(folder, name), { recursive: true, force: true });
     }
   } catch {
     // The next one may be able to.
@@ -73,7 +74,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
 /** Why it was not finished is what a person must know, not that it cannot be taken away either. */
 export function removeDraft(draft: string): void {
   try {
-    rmSync(draft, { force: true });
+    rmSync(draft, { recursive: true, force: true });
   } catch {
     // It lies there under a name that nobody uses.
   }

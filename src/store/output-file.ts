@@ -101,7 +101,7 @@ function realPath(path: string): string {
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /** What kept a file from being written, in words; anything but the disk's refusal comes back as it is. */
-function asOutputError(path: string, thrown: unknown): unknown {
+export function asOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown)) return thrown;
   const code = String(thrown.code);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);

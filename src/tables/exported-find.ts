@@ -18,10 +18,15 @@ export type ExportedFind = {
   /** Of its import. */
   readonly state?: string | undefined;
   readonly labelsOf?: LabelsOf;
+  /** Where the photographs lie. */
+  readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
 /** What an entry of a harvested vocabulary is called; empty where it has no label. */
 export type LabelsOf = (id: string) => { readonly cs: string; readonly en: string } | undefined;
+
+/** The column of a map layer that says what became of a find's import; it is not read back. */
+export const STATE_COLUMN = 'sending_state';
 
 export type ExportValue = string | number | boolean;
 

@@ -15,7 +15,7 @@ export async function readInputFile(path: string): Promise<Buffer> {
   try {
     const found = await file.stat();
     if (!found.isFile()) return await readAtMost(path, file.createReadStream({ autoClose: false }));
-    if (found.size > MAX_INPUT_BYTES) throw tooLarge(path, found.size);
+    refuseLargeInput(path, found.size);
     return await file.readFile();
   } catch (error) {
     throw error instanceof FileError ? error : new FileError(path, cannotBeRead(path, messageOf(error)), { cause: error });
@@ -35,7 +35,7 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
   for await (const chunk of pipe) {
     const bytes = Buffer.from(chunk as Buffer);
     size += bytes.length;
-    if (size > MAX_INPUT_BYTES) throw tooLarge(name, size);
+    refuseLargeInput(name, size);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
@@ -43,11 +43,8 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
 
 /** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
 export function refuseLargeInput(name: string, size: number): void {
-  if (size > MAX_INPUT_BYTES) throw tooLarge(name, size);
-}
-
-function tooLarge(name: string, size: number): FileError {
-  return new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
+  if (size <= MAX_INPUT_BYTES) return;
+  throw new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
     hint: msg`Split the table, or take away what is not part of it.`,
   });
 }

@@ -2,9 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
 import { parseTable } from './csv-table.ts';
+import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
-import { readInputFile } from './input-file.ts';
+import { readInputFile, refuseLargeInput } from './input-file.ts';
 import type { Table } from './table.ts';
 import { kindOfArchive, kindOfTable, type TableKind } from './table-kind.ts';
 import { inUtf8 } from './text-encoding.ts';
@@ -23,7 +25,8 @@ type ReadOptions = {
 
 /**
  * A table of finds from a file of any format: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile or the service's XML,
- * told apart by their content. What reads a format is loaded only when a file is of it.
+ * told apart by their content; or from the folder of a form that came back from a phone. What reads a format is loaded only when a file
+ * is of it.
  *
  * @throws FileError where the file cannot be read as a whole
  */
@@ -37,9 +40,8 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   if (/\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
-  if (kind === 'gpkg') refuseUnmerged(path);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  const table = await readOf(path, bytes, beside, options);
+  const table = await readOf(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
   if (kind !== 'csv' && !(kind === 'archive' && bytes.includes('xl/workbook.xml'))) return table;
   const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   if (!isFormTable(table)) return table;
@@ -57,6 +59,8 @@ function isFolder(path: string): boolean {
 
 /** @throws FileError where nothing in the folder is what a program for phones gives out */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
+  const collected = geoPackageIn(folder);
+  if (collected !== undefined) return readTable(collected, options);
   const { readFormFolder } = await import('./form-export.ts');
   const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
   if (table !== undefined) return table;
@@ -65,13 +69,19 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   });
 }
 
-/** The latest changes to a database that is open elsewhere stand in a file of their own beside it. */
-function refuseUnmerged(path: string): void {
-  const unmergedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (unmergedBytes === 0) return;
-  throw new FileError(path, msg`${path} is open in another program, and its latest changes are not in it yet.`, {
-    hint: msg`Close it there, for example the project in QGIS, and import it again.`,
-  });
+/** Of a folder that came back from a phone: the one that `pas field make` put there, else the only one. */
+function geoPackageIn(folder: string): string | undefined {
+  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
+  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
+  return only === undefined || another !== undefined ? undefined : join(folder, only);
+}
+
+/** With the latest changes, where they stand beside a GeoPackage that another program has open. */
+function withJournal(path: string, bytes: Buffer): Buffer {
+  if (!hasJournal(path)) return bytes;
+  for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
+    refuseLargeInput(journal, statSync(journal, { throwIfNoEntry: false })?.size ?? 0);
+  return imageWithJournal(path);
 }
 
 /** The parts of a shapefile: files of one name, by their endings in small letters. */

@@ -9,7 +9,7 @@ export type NamedValues = {
   readonly line?: number;
   readonly values: ReadonlyMap<string, string>;
   readonly point?: PointInSystem;
-};
+} & Pick<TableRow, 'isDrawn' | 'photos'>;
 
 /**
  * A table with a column for every name that any of the records has, in the order in which they are first met. Nothing is kept of the

@@ -20,6 +20,8 @@ export type Table = TablePlace & {
   readonly issues: readonly Issue[];
   /** Photographs that came in the table's own archive. */
   readonly attachments?: Attachments;
+  /** The folder beside the file whose photographs all belong to rows. */
+  readonly photographsIn?: string;
   /** Where it is what a form for phones brought back: the rest of that. */
   readonly formExport?: FormExport;
 };
@@ -69,6 +71,10 @@ export type TableRow = {
   readonly cells: readonly string[];
   /** The point, where the format has a place of its own for it. */
   readonly point?: PointInSystem;
+  /** The point was drawn on a map where columns say it as it was measured: both need to be near one another only. */
+  readonly isDrawn?: true;
+  /** Photographs, where the format has a place of its own for them; else they stand in the column `photos`. */
+  readonly photos?: readonly string[];
 };
 
 /** Merged into the issues that are found about a row. */

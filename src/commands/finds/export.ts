@@ -18,7 +18,7 @@ type ExportOptions = GlobalOptions &
     readonly format?: Format;
     readonly out?: string;
     readonly labels?: boolean;
-    readonly for?: 'people';
+    readonly for?: 'people' | 'qgis';
     readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
   };
@@ -46,7 +46,10 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
     .addOption(
-      new Option('--for <form>', t`CSV or XLSX to be read: labels in place of codes, columns with names`).choices(['people']),
+      new Option(
+        '--for <form>',
+        t`people: CSV or XLSX to be read, with labels for codes; qgis: a GeoPackage with its style`,
+      ).choices(['people', 'qgis']),
     )
     .option('--force', t`replace a file that is there already`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
@@ -58,19 +61,22 @@ async function exportCommand(context: Context, names: readonly string[], options
   if (terminal.json && toStdout) {
     throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
   }
-  const format = options.format ?? formatNamed(options.out);
-  const forPeople = options.for === 'people';
+  const [forPeople, forQgis] = [options.for === 'people', options.for === 'qgis'];
+  const format = options.format ?? (forQgis && toStdout ? 'gpkg' : formatNamed(options.out));
+  if (forQgis && format !== 'gpkg')
+    throw new UsageError(t`What is for QGIS is a GeoPackage.`, { hint: t`Call the file .gpkg, or leave --format out.` });
   if (forPeople && format !== 'csv' && format !== 'xlsx')
     throw new UsageError(t`What is for people is CSV or XLSX.`, { hint: t`Leave --for out, or give --format csv.` });
   const outbox = await context.outboxToRead();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
   const documents = documentProfileOf(context.profile());
-  const labelsOf = forPeople || options.labels === true ? await openLabels(context) : undefined;
+  const labelsOf = forPeople || forQgis || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
     labelsOf,
     forPeople,
+    forQgis: forQgis ? { photosFolder: context.places.photosFolder } : undefined,
     format,
     documents,
     finds,

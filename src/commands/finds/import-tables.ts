@@ -63,7 +63,7 @@ export async function importTables(context: Context, files: readonly string[], o
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await importTable(table, {
       ...request,
-      photoFolder: photoRootOf(file, options.photos),
+      photoFolder: photoRootOf(table.file, options.photos),
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);
     for (const issue of report.issues) issues.push(issue);

@@ -3,6 +3,7 @@ import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
 /** The programs that finds are recorded in on a phone. What makes a form is loaded only for its program. */
 const MAKERS = {
   odk: async (request) => (await import('./make-odk-form.ts')).makeOdkForm(request),
+  qfield: async (request) => (await import('./make-qfield-project.ts')).makeQfieldProject(request),
 } as const satisfies Readonly<Record<string, MakeField>>;
 
 export type FieldTool = keyof typeof MAKERS;

@@ -13,10 +13,12 @@ export type FieldRequest = {
   readonly defaults: FindDefaults;
   /** What is known of the account and of what was harvested. */
   readonly rules: RuleContext;
+  /** The account's own name, who is the finder where nothing else says it. */
+  readonly finder?: string | undefined;
   readonly nowMs: number;
 };
 
-/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it. */
-export type FieldMade = { readonly files: readonly string[] };
+/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it; and what it lacks. */
+export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
 
 export type MakeField = (request: FieldRequest) => Promise<FieldMade>;

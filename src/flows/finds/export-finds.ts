@@ -7,6 +7,7 @@ import type { Entry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { openContentStore } from '../../store/content-store.ts';
 import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
@@ -26,6 +27,8 @@ type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly labelsOf?: LabelsOf | undefined;
   /** A line a find in the words of the reader, which no program reads. */
   readonly forPeople?: boolean;
+  /** With a style, states and the places of photographs: where those are kept. */
+  readonly forQgis?: { readonly photosFolder: string } | undefined;
   readonly nowMs: number;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -54,7 +57,7 @@ export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest,
 
 async function render(
   finds: Iterable<ExportedFind>,
-  { format, separator, documents, nowMs, labelsOf, forPeople }: ExportRequest,
+  { format, separator, documents, nowMs, labelsOf, forPeople, forQgis }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
   const labels = labelsOf !== undefined;
   switch (format) {
@@ -69,15 +72,20 @@ async function render(
     case 'geojson':
       return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
     case 'gpkg': {
+      const nowIso = new Date(nowMs).toISOString();
+      if (forQgis !== undefined) {
+        const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
+        return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
+      }
       const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
-      return [databaseImage((database) => exportGeoPackage(database, finds, new Date(nowMs).toISOString(), labels))];
+      return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
     }
     case 'xml':
       return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
   }
 }
 
-function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, ...choice }: ExportRequest): Generator<ExportedFind> {
+function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, forQgis, ...choice }: ExportRequest): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
@@ -90,6 +98,7 @@ function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, ...choice }: E
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
       elements: withNumber(elements, latestNumber(entries)),
       photos: photosOf(entries),
+      ...(forQgis === undefined ? {} : { photoFiles: photoFilesOf(entries, forQgis.photosFolder) }),
     };
   }
 }
@@ -101,6 +110,15 @@ function withNumber(elements: FindElements, number: string | undefined): FindEle
 function photosOf(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : []));
   return [...new Set(names)];
+}
+
+function photoFilesOf(entries: readonly Entry[], folder: string) {
+  const kept = openContentStore(folder);
+  return entries.flatMap((entry) => {
+    if (entry.kind !== 'photo' || entry.state === 'dropped') return [];
+    const { name, link, sha512 } = entry.photograph;
+    return [{ name, path: link ?? kept.pathOf(sha512) }];
+  });
 }
 
 /** What an exported table may say of a find that is kept: its identifier, and photographs that do not lie beside the table. */

@@ -1,6 +1,7 @@
-import { extname } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import type { Issue } from '../../base/issue.ts';
+import { type Issue, warningIssue } from '../../base/issue.ts';
 import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
@@ -92,7 +93,7 @@ async function importRows(
     found.add(issue);
     if (copy !== undefined) texts.add(issue);
   };
-  for (const issue of ofTable) onIssue(issue);
+  for (const issue of [...ofTable, ...unnamedAttachments(own, photoFolder)]) onIssue(issue);
   const validate = (find: Find) => validateFind(find, known);
   const newPeople = new Map<string, number>();
   const onFind = ({ elements: { nalezce } }: Find): void => {
@@ -104,6 +105,21 @@ async function importRows(
   const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
   return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), newPeople, ...copied };
 }
+
+/** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */
+function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
+  const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
+  if (photographsIn === undefined || !existsSync(folder)) return [];
+  const named = new Set<string>();
+  for (const { photos = [] } of rows) for (const path of photos) named.add(basename(path.replaceAll('\\', '/')).normalize());
+  const others = readdirSync(folder).filter((name) => !named.has(name.normalize()));
+  if (others.length === 0) return [];
+  const [count, names] = [others.length, others.slice(0, MOST_NAMES).join(', ')];
+  const message = msg`${folder} holds ${count} files that no find of the form names: ${names}. Attach what belongs to one with \`pas photo add\`.`;
+  return [warningIssue('photo-of-no-find', message, { file })];
+}
+
+const MOST_NAMES = 10;
 
 /** The finds as they are walked. */
 function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {

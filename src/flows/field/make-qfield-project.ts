@@ -1,0 +1,274 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { readSettings } from '../../columns/settings.ts';
+import type { TargetState } from '../../find/field.ts';
+import { FIELDS, type FindElements } from '../../find/fields.ts';
+import { formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import { cellOfReference, NEW_PERSON, rememberReferences } from '../../find/resolve-reference.ts';
+import { rankOf } from '../../find/rule.ts';
+import { parsePolygon } from '../../place/polygon.ts';
+import { toSJtsk } from '../../place/project.ts';
+import type { QgisLayer } from '../../qgis/layer.ts';
+import { projectFile } from '../../qgis/project-file.ts';
+import { labels, outlines, pointsByValue, STATE_COLOURS } from '../../qgis/symbols.ts';
+import { writeOutputFolder } from '../../store/output-folder.ts';
+import { FINDS_LAYER, FORM_FILE, type FormColumn, PHOTO_FOLDER, PHOTOS_LAYER } from '../../tables/field-form.ts';
+import { collectedIn } from '../../tables/field-return.ts';
+import { areasBelow } from '../../vocabulary/areas.ts';
+import { termsByName } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import { stateName } from '../finds/find-texts.ts';
+import { type FormChoice, type FormList, formLists } from './form-lists.ts';
+import type { FieldMade, FieldRequest } from './make-field.ts';
+import { AREAS_LAYER, type AreaOfForm, findsFile, LISTS_FILE, listsFile, PHOTO_COLUMNS, PROJECT_FILE } from './qfield-files.ts';
+import {
+  COMPUTED_PLACE,
+  type FormContent,
+  findColumns,
+  formTabs,
+  type ListLayer,
+  layerIdOf,
+  literal,
+  meaningsOf,
+  PHOTO_RELATION,
+} from './qfield-form.ts';
+
+/**
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, the lists that it is chosen from, and the
+ * cadastral areas of its projects. It needs no network.
+ *
+ * @throws UsageError where a vocabulary was not harvested, a value that finds begin with cannot be read, or the folder is there and may
+ *   not be replaced: one in which something was collected never is
+ */
+export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
+  const { destination, overwrite, vocabulary, rules, nowMs } = request;
+  const nowIso = new Date(nowMs).toISOString();
+  const lists = formLists(vocabulary, rules);
+  const content = contentOf(request, lists);
+  const columns = findColumns(content);
+  const areas = areasOf(vocabulary, projectsOf(content, lists));
+  const layers = layersOf(columns, content, lists, areas);
+  const meanings: FormColumn[] = [
+    ...meaningsOf(columns),
+    { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
+    { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
+  ];
+  const project = projectFile({
+    ...{ title: t`Finds`, layers, theme: t`Field, without a network`, listGroup: t`Lists`, attachments: [PHOTO_FOLDER] },
+    relations: [
+      {
+        ...{ id: PHOTO_RELATION, name: t`Photographs` },
+        ...{ parent: layerIdOf(FINDS_LAYER), parentColumn: 'local_id', child: layerIdOf(PHOTOS_LAYER), childColumn: 'find' },
+      },
+    ],
+    ...(areas.length === 0 ? {} : { extent: extentOf(areas) }),
+  });
+  const files = new Map([
+    [PROJECT_FILE, project],
+    [FORM_FILE, findsFile(columns, meanings, nowIso)],
+    [LISTS_FILE, listsFile(listLayersOf(lists), areas, nowIso)],
+  ]);
+  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? refuseCollected : undefined);
+  const notes = areas.length === 0 ? [t`No cadastral areas of the projects were harvested: the map has none.`] : [];
+  return { files: [...files.keys()].map((name) => join(destination, name)), notes };
+}
+
+/** @throws UsageError for a value of config.toml or of a flag that cannot be read */
+function contentOf({ defaults, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
+  const resolveReference = rememberReferences(rules.lookupTerm);
+  const { elements, issues } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
+  const [issue] = issues.filter(({ severity }) => severity === 'error');
+  if (issue !== undefined) throw new UsageError(issue.message);
+  const states: readonly TargetState[] = rankOf(rules) === 'researcher' ? [1] : [1, 2, 3];
+  const initial = new Map<string, string>();
+  for (const { name } of FIELDS) {
+    const value = elements[name];
+    if (value !== undefined && !(name === 'nalezce' && isNewPerson(elements))) initial.set(name, textOf(value));
+  }
+  const own = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
+  if (elements.nalezce === undefined && own?.kind === 'found') initial.set('nalezce', own.term.id);
+  if (elements.stav === undefined) initial.set('stav', String(rankOf(rules) === undefined ? 1 : (states[1] ?? 1)));
+  const [only, another] = lists.get('projekt')?.choices ?? [];
+  if (elements.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
+  const written = new Map(isNewPerson(elements) ? [['nalezce', literal(elements.nalezce?.text ?? '')]] : []);
+  const project = initial.get('projekt');
+  const listed = lists.get('projekt')?.choices;
+  if (project !== undefined && listed !== undefined && !listed.some(({ name }) => name === project)) {
+    initial.delete('projekt');
+    written.set('projekt', literal(project));
+  }
+  return { lists: new Map([...lists].map(([name, list]) => [name, listLayerOf(name, list)])), initial, states, written };
+}
+
+function isNewPerson({ nalezce }: FindElements): boolean {
+  return nalezce?.id === NEW_PERSON;
+}
+
+function textOf(value: NonNullable<FindElements[keyof FindElements]>): string {
+  return typeof value === 'object' ? cellOfReference(value) : String(value);
+}
+
+function listLayerOf(name: string, { groups }: FormList): ListLayer {
+  const narrowing = groups.length === 0 ? {} : { groups: `list_${formGroupOf(name)}` };
+  return { layer: `list_${name}`, file: LISTS_FILE, ...narrowing };
+}
+
+function listLayersOf(lists: ReadonlyMap<string, FormList>): ReadonlyMap<string, readonly FormChoice[]> {
+  return new Map(
+    [...lists].flatMap(([name, list]) => {
+      const { layer, groups } = listLayerOf(name, list);
+      return [[layer, list.choices] as const, ...(groups === undefined ? [] : [[groups, list.groups] as const])];
+    }),
+  );
+}
+
+function layersOf(
+  columns: ReturnType<typeof findColumns>,
+  content: FormContent,
+  lists: ReadonlyMap<string, FormList>,
+  areas: readonly AreaOfForm[],
+): QgisLayer[] {
+  const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
+  const states = content.states.map((state) => ({ value: String(state), label: stateName(state), colour: STATE_COLOURS[state] }));
+  const finds: QgisLayer = {
+    ...{ id: layerIdOf(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
+    computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
+    form: formTabs(columns),
+    style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
+    settings: COPIED,
+  };
+  const photos: QgisLayer = {
+    ...{ id: layerIdOf(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
+    columns: PHOTO_COLUMNS.map((column) =>
+      column.name === 'photo'
+        ? {
+            ...column,
+            label: String(formLabelOf('photo')),
+            widget: { kind: 'ExternalResource', settings: ATTACHMENT },
+            mustBeFilled: true,
+          }
+        : { ...column, label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
+    ),
+    settings: {
+      ...COPIED,
+      'QFieldSync/attachment_naming': JSON.stringify({ photo: PHOTO_NAME }),
+      'QFieldSync/photo_naming': JSON.stringify({ photo: PHOTO_NAME_BEFORE }),
+    },
+  };
+  const cadastre: QgisLayer = {
+    ...{
+      id: layerIdOf(AREAS_LAYER),
+      title: t`Cadastral areas`,
+      file: LISTS_FILE,
+      table: AREAS_LAYER,
+      geometry: 'MultiPolygon',
+      called: '"label"',
+    },
+    ...{
+      columns: [
+        { name: 'id', type: 'text' },
+        { name: 'label', type: 'text' },
+      ],
+      isReadOnly: true,
+      settings: COPIED,
+    },
+    style: [outlines(), labels('label', false)],
+  };
+  const beside = [...listLayersOf(lists).keys()].map(
+    (layer): QgisLayer => ({
+      ...{
+        id: layerIdOf(layer),
+        title: layer,
+        file: LISTS_FILE,
+        table: layer,
+        called: '"label"',
+        isList: true,
+        isReadOnly: true,
+        settings: COPIED,
+      },
+      columns: ['id', 'label', 'above'].map((name) => ({ name, type: 'text' })),
+    }),
+  );
+  return [finds, photos, ...(areas.length === 0 ? [] : [cadastre]), ...beside];
+}
+
+/** Taken to the phone and back as the files that they are, so that what says how columns are meant comes back. */
+const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_action' };
+
+/** A file beside the project, under its name from there; a picture. */
+const ATTACHMENT = {
+  ...{ DocumentViewer: 1, DocumentViewerHeight: 0, DocumentViewerWidth: 0, FileWidget: true, FileWidgetButton: true },
+  ...{ FileWidgetFilter: '', RelativeStorage: 1, DefaultRoot: '', StorageMode: 0, StorageType: '' },
+};
+
+const PHOTO_STEM = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz')`;
+/** QField puts in the extension since 2.7; before, photographs were JPEG. */
+const PHOTO_NAME = `${PHOTO_STEM} || '.{extension}'`;
+const PHOTO_NAME_BEFORE = `${PHOTO_STEM} || '.jpg'`;
+
+const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
+const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
+
+/** Those that finds may be made for: the one that they begin with, else all that are listed. */
+function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormList>): readonly string[] {
+  const begun = initial.get('projekt');
+  return begun === undefined ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name) : [begun];
+}
+
+/** More is not carried along: a phone shows it slowly. */
+const MOST_BOUNDARY_CHARACTERS = 20_000_000;
+
+/** The harvested cadastral areas of the districts of projects. A project's record says no smaller place that everybody may see. */
+function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly AreaOfForm[] {
+  const districts = new Set(projects.flatMap((ident) => districtOf(vocabulary, ident)));
+  const areas: AreaOfForm[] = [];
+  let characters = 0;
+  for (const area of areasBelow(vocabulary, 'ruian_katastr', [...districts])) {
+    characters += area.boundary.length;
+    if (characters > MOST_BOUNDARY_CHARACTERS) break;
+    areas.push(area);
+  }
+  return areas;
+}
+
+function districtOf(vocabulary: Vocabulary, project: string): string[] {
+  const [term] = termsByName(vocabulary, project).filter(({ setSpec }) => setSpec === 'projekt');
+  const name = term?.details.facts?.['okres'] ?? '';
+  return termsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
+    setSpec === 'ruian_okres' && gone === null ? [ident] : [],
+  );
+}
+
+function extentOf(areas: readonly AreaOfForm[]): [number, number, number, number] {
+  const corners = areas.flatMap(({ boundary }) => {
+    const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
+    return [toSJtsk([minX, minY]), toSJtsk([minX, maxY]), toSJtsk([maxX, minY]), toSJtsk([maxX, maxY])];
+  });
+  const [xs, ys] = [corners.map(([x]) => Math.round(x)), corners.map(([, y]) => Math.round(y))];
+  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+}
+
+/** What pas, QGIS and SQLite put there themselves. */
+const OF_A_FORM = /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
+
+/** @throws UsageError for a folder in which finds or photographs were collected, or that holds anything else */
+function refuseCollected(folder: string): void {
+  const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
+  const hint = t`Choose another name; import what was collected with \`pas import\`.`;
+  if (other !== undefined)
+    throw new UsageError(t`The folder holds ${other}, which is no part of a form, and is not replaced.`, { hint });
+  const photographs = existsSync(join(folder, PHOTO_FOLDER)) ? readdirSync(join(folder, PHOTO_FOLDER)).length : 0;
+  const finds = existsSync(join(folder, FORM_FILE)) ? collectedIn(join(folder, FORM_FILE)) : 0;
+  if (photographs + finds === 0) return;
+  const count = photographs + finds;
+  throw new UsageError(
+    ngettext(
+      msgid`The folder holds ${count} find or photograph that was collected, and is not replaced.`,
+      `The folder holds ${count} finds and photographs that were collected, and is not replaced.`,
+      count,
+    ),
+    { hint },
+  );
+}

@@ -1,0 +1,266 @@
+import { t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import type { TargetState } from '../../find/field.ts';
+import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
+import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenElement } from '../../find/form-names.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
+import { MUST_BE_HANDED_OVER } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
+import { DRAWN_WITHIN_M } from '../../place/same-place.ts';
+import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
+import { columnTypeOf } from '../../tables/export-gpkg.ts';
+import { FINDS_LAYER, type FormColumn, type FormMeaning } from '../../tables/field-form.ts';
+import { elementLabel, stateName } from '../finds/find-texts.ts';
+
+/** A layer that an element is chosen from, and the one that narrows it down. */
+export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
+
+export type FormContent = {
+  readonly lists: ReadonlyMap<string, ListLayer>;
+  /** What every find begins with: identifiers, numbers and texts as they are stored. */
+  readonly initial: ReadonlyMap<string, string>;
+  /** The same of what stands in no list. */
+  readonly written: ReadonlyMap<string, string>;
+  /** That the account may import into. */
+  readonly states: readonly TargetState[];
+};
+
+/** What the layer of a table is called in the project. */
+export function layerIdOf(table: string): string {
+  return `pas_layer_${table}`;
+}
+
+export const PHOTO_RELATION = 'photos_of_find';
+
+type FormField = LayerColumn & { readonly meaning: FormMeaning };
+
+/** The columns of the layer of finds, made from FIELDS, with what each is edited by, begins with and must hold. */
+export function findColumns(content: FormContent): readonly FormField[] {
+  const key: FormField = {
+    ...{ name: 'local_id', type: 'text', meaning: 'local_id', label: t`Key of the find`, widget: TEXT },
+    // Without the braces that QGIS puts round it.
+    ...{ initially: 'substr(uuid(), 2, 36)', mustBeFilled: true, mustBeUnique: true, isFixed: true },
+  };
+  return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => columnsOf(field, content))];
+}
+
+/** How the form says itself what its columns hold. */
+export function meaningsOf(columns: readonly FormField[]): readonly FormColumn[] {
+  return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
+}
+
+function columnsOf(field: Field, content: FormContent): FormField[] {
+  const { name } = field;
+  const list = content.lists.get(name);
+  const label = elementLabel(field);
+  const own: FormField = {
+    ...{ name, meaning: name, type: columnTypeOf(name), label, widget: widgetOf(field, content) },
+    ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
+    ...optional('initially', initialOf(field, content)),
+    ...optional('constraint', constraintOf(field, isWritten(name, content))),
+    staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
+  };
+  if (name === 'geom_system') return [own, ...measuredColumns()];
+  if (isWritten(name, content)) return [own, { ...writtenColumn(name), ...optional('initially', content.written.get(name)) }];
+  if (list?.groups === undefined) return [own];
+  const group: FormField = {
+    ...{ name: formGroupOf(name), meaning: 'narrows_list', type: 'text', label: String(formLabelOf(formGroupOf(name))) },
+    widget: choiceFrom({ layer: list.groups, file: list.file }),
+  };
+  return [group, own];
+}
+
+/** Whether what is chosen may be written as well: a list may lack it. */
+function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
+  return isWrittenToo(name) && lists.has(name);
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
+}
+
+const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
+
+function widgetOf(field: Field, { lists, states }: FormContent): Widget {
+  const list = lists.get(field.name);
+  switch (field.kind) {
+    case 'term':
+    case 'reference':
+      return list === undefined ? TEXT : choiceFrom(list, list.groups === undefined ? undefined : formGroupOf(field.name));
+    case 'integer':
+      return {
+        kind: 'Range',
+        settings: {
+          ...{ Min: 0, Max: MAX_DEPTH_CM, Step: 1, AllowNull: true, Style: 'SpinBox', Suffix: ` ${field.unit ?? ''}` },
+        },
+      };
+    case 'date':
+      return {
+        kind: 'DateTime',
+        settings: { allow_null: true, calendar_popup: true, display_format: 'd. M. yyyy', field_format: 'yyyy-MM-dd' },
+      };
+    case 'boolean':
+      return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
+    case 'state':
+      return oneOf(states.map((state) => [stateName(state), String(state)]));
+    case 'geom-system':
+      return oneOf([
+        [t`as on the map (WGS 84)`, '4326'],
+        [t`measured in S-JTSK, below`, '5514'],
+      ]);
+    case 'text':
+    case 'point':
+      return {
+        kind: 'TextEdit',
+        settings: { ...TEXT.settings, IsMultiline: field.report !== undefined && 'shape' in field.report },
+      };
+  }
+}
+
+function oneOf(choices: readonly (readonly [label: string, value: string])[]): Widget {
+  return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
+}
+
+/** @param group the column that narrows the list down, where it is filled */
+function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: string): Widget {
+  const filter =
+    group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
+  return {
+    kind: 'ValueRelation',
+    settings: {
+      ...{ Layer: layerIdOf(layer), LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
+      ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
+      ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
+    },
+  };
+}
+
+function initialOf({ name, kind }: Field, { initial }: FormContent): string | undefined {
+  if (kind === 'date') return 'to_date(now())';
+  if (kind === 'geom-system') return literal('4326');
+  const value = initial.get(name);
+  if (value === undefined) return undefined;
+  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : literal(value);
+}
+
+/** A text in an expression of QGIS. */
+export function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
+}
+
+/** What `pas validate` asks of the element, as QGIS can say it (contract, "Find import document"). */
+function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
+  if (kind === 'geom-system') {
+    const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
+    return {
+      expression: `"stav" < 2 or ${filled}`,
+      description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
+    };
+  }
+  const [state, lower] = [requiredFrom, requiredFrom - 1];
+  const own = OWN_CONSTRAINTS[name];
+  const present = written && isWrittenToo(name) ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})` : isFilled(name);
+  const wanted = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
+  const parts = [...wanted, ...(own === undefined ? [] : [`("${name}" is null or ${own.expression})`])];
+  if (parts.length === 0) return undefined;
+  const needed =
+    requiredFrom === 1
+      ? t`Every find needs ${name} (${gloss}). Fill it in.`
+      : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+  return {
+    // What is compared with nothing is neither true nor false, and would count as false.
+    expression: `coalesce(${parts.join(' and ')}, false)`,
+    description: [...(wanted.length > 0 ? [needed] : []), ...(own === undefined ? [] : [String(own.says)])].join(' '),
+  };
+}
+
+/** What must hold of the value itself; absent values are another rule's. */
+const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>> = {
+  hloubka: {
+    expression: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
+    says: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
+  },
+  datum_nalezu: {
+    expression: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
+    says: msg`The day lies in the future, or very long ago.`,
+  },
+  evidencni_cislo: {
+    expression: `length("evidencni_cislo") <= ${MOST_CHARACTERS}`,
+    says: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
+  },
+  predano: { expression: '"stav" < 3 or "predano"', says: MUST_BE_HANDED_OVER },
+};
+
+function isFilled(name: string): string {
+  return `trim(coalesce("${name}", '')) <> ''`;
+}
+
+/** Coordinates as an instrument gave them: texts, so that no digit is lost. */
+function measuredColumns(): FormField[] {
+  const isNumber = (name: string): string =>
+    `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
+  const number = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
+  const near = `"geom_x" is null or $geometry is null or distance(make_point(${number('geom_x')}, ${number('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
+  const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
+  const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
+  return [
+    {
+      name: 'geom_x',
+      meaning: 'geom_x',
+      type: 'text',
+      label: t`x in S-JTSK`,
+      widget: TEXT,
+      constraint: { expression: isNumber('geom_x'), description: x },
+    },
+    {
+      ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`y in S-JTSK`, widget: TEXT },
+      constraint: { expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`, description: away },
+    },
+  ];
+}
+
+function writtenColumn(name: WrittenElement): FormField {
+  const column = FORM_WRITTEN[name];
+  const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+  const [form, description] =
+    name === 'nalezce'
+      ? [`^${part}, *${part}$`, t`Write the surname, a comma and the given name: Novák, Jan.`]
+      : ['^[^ ,;]+$', t`Write the identifier alone, such as C-202400101.`];
+  return {
+    ...{
+      name: column,
+      meaning: `written_${name}`,
+      type: 'text',
+      widget: TEXT,
+      staysForNext: true,
+      label: String(formLabelOf(column)),
+    },
+    constraint: { expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`, description },
+  };
+}
+
+/** Tabs in the order in which a find is met: what it is, where and when, what more can be said, the handing over. */
+export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
+  const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
+    FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
+      .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
+      .flatMap(({ name }) => [formGroupOf(name), name, ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : [])])
+      .filter((name) => columns.some((column) => column.name === name))
+      .map((column) => ({ column }));
+  const measured = {
+    group: t`Measured in S-JTSK`,
+    shownIf: `"geom_system" = '5514'`,
+    parts: [{ column: 'geom_x' }, { column: 'geom_y' }],
+  };
+  return [
+    { group: t`Find`, parts: partsOf('find') },
+    { group: t`Photographs`, parts: [{ relation: PHOTO_RELATION, label: t`Photographs` }] },
+    { group: t`Day`, parts: partsOf('frame') },
+    { group: t`Place`, parts: [{ column: COMPUTED_PLACE }, { column: 'geom_system' }, measured] },
+    { group: t`More`, parts: [...partsOf('more'), { column: 'local_id' }] },
+    { group: t`Handing over`, shownIf: '"stav" = 3', parts: partsOf('handing-over') },
+  ];
+}
+
+/** The other pair of coordinates, for the eye: what is sent is what was measured. */
+export const COMPUTED_PLACE = 'place_sjtsk';

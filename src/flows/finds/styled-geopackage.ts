@@ -1,0 +1,80 @@
+import { spokenLanguage, t } from '../../base/language.ts';
+import type { EntryState } from '../../outbox/entry.ts';
+import { optionNode } from '../../qgis/option-node.ts';
+import { labels, pointsByValue } from '../../qgis/symbols.ts';
+import type { Database } from '../../store/database.ts';
+import { exportGeoPackage, LAYER } from '../../tables/export-gpkg.ts';
+import { type ExportedFind, STATE_COLUMN } from '../../tables/exported-find.ts';
+import { addLayer, addStyles, type GpkgFeature } from '../../tables/gpkg-layers.ts';
+import { buildXml, type XmlNode } from '../../xml/write-xml.ts';
+import { STATE_WORDS } from './entry-words.ts';
+
+const PHOTOGRAPHS = 'photographs';
+const PHOTO_COLUMNS = ['local_id', 'name', 'path'].map((name) => ({ name, type: 'text' as const }));
+
+const COLOURS = {
+  draft: '190,190,190,255',
+  queued: '253,191,111,255',
+  sending: '166,206,227,255',
+  accepted: '51,160,44,255',
+  refused: '227,26,28,255',
+  uncertain: '106,61,154,255',
+  dropped: '90,90,90,255',
+} as const satisfies Readonly<Record<EntryState, string>>;
+
+/**
+ * Fills an empty database with a GeoPackage that QGIS shows as it is meant, without being told: finds in a colour for each state of
+ * sending, under the label of what they are, and a table of where their photographs lie on this machine.
+ */
+export function exportStyledGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string): void {
+  const photographs: GpkgFeature[] = [];
+  const noted = function* (): Generator<ExportedFind> {
+    for (const find of finds) {
+      for (const { name, path } of find.photoFiles ?? []) photographs.push({ values: [find.localId, name, path] });
+      yield find;
+    }
+  };
+  exportGeoPackage(database, noted(), nowIso, { labels: true, states: true });
+  addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
+  const called = `coalesce("druh_nalezu_${spokenLanguage()}", "druh_nalezu_cs", "local_id")`;
+  const categories = Object.entries(COLOURS).map(([state, colour]) => ({
+    ...{ value: state, label: String(STATE_WORDS[state as EntryState]), colour },
+  }));
+  const points = pointsByValue(STATE_COLUMN, categories, { value: '', label: t`not queued`, colour: '255,255,255,255' });
+  addStyles(database, nowIso, [
+    {
+      table: LAYER,
+      geometry: 'geom',
+      qml: styleOf([points, labels(called, true), { name: 'previewExpression', content: called }]),
+    },
+    { table: PHOTOGRAPHS, geometry: '', qml: styleOf([PICTURE, { name: 'previewExpression', content: '"name"' }]) },
+  ]);
+}
+
+const PICTURE: XmlNode = {
+  name: 'fieldConfiguration',
+  content: [
+    {
+      name: 'field',
+      attributes: { name: 'path', configurationFlags: 'None' },
+      content: [
+        {
+          name: 'editWidget',
+          attributes: { type: 'ExternalResource' },
+          content: [
+            {
+              name: 'config',
+              content: [optionNode({ DocumentViewer: 1, FileWidget: true, RelativeStorage: 0, StorageMode: 0 })],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
+function styleOf(nodes: readonly XmlNode[]): string {
+  const labelsEnabled = nodes.some(({ name }) => name === 'labeling') ? '1' : '0';
+  const attributes = { version: '3.22.0', styleCategories: 'AllStyleCategories', labelsEnabled };
+  return buildXml({ name: 'qgis', attributes, content: nodes }).toString('utf8');
+}

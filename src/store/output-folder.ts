@@ -1,0 +1,71 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { FileError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { draftIn, removeDraft, sweepBeside } from './files.ts';
+import { flushFolder } from './folder.ts';
+import { asOutputError } from './output-file.ts';
+
+type FolderContent = {
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Empty folders in it. */
+  readonly folders: readonly string[];
+};
+
+/**
+ * Makes a folder that the user named, whole or not at all: it gets its name when all of it is on disk.
+ * @param refuse looks at a folder of that name; what it does not refuse is replaced. Undefined where none may be
+ * @throws UsageError where there is one already; DatabaseError when the disk is full; FileError when the place cannot be written to
+ */
+export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
+  const target = resolve(path);
+  const exists = refuseOther(target, path, refuse);
+  const draft = draftIn(dirname(target));
+  try {
+    mkdirSync(draft);
+    for (const name of folders) mkdirSync(join(draft, name));
+    for (const [name, content] of files) writeFlushed(join(draft, name), content);
+    flushFolder(draft);
+    sweepBeside(draft);
+    if (exists) replaceFolder(draft, target, refuse);
+    else renameSync(draft, target);
+    flushFolder(dirname(target));
+  } catch (thrown) {
+    removeDraft(draft);
+    throw asOutputError(path, thrown);
+  }
+}
+
+function refuseOther(target: string, path: string, refuse?: (folder: string) => void): boolean {
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (!found.isDirectory()) throw new FileError(path, t`${path} is a file, not a folder.`, { hint: t`Choose another name.` });
+  if (refuse === undefined)
+    throw new UsageError(t`There is a folder ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
+  refuse(target);
+  return true;
+}
+
+/** Somebody may put something into the folder until it has another name, so it is looked at once more. */
+function replaceFolder(draft: string, target: string, refuse: (folder: string) => void = () => {}): void {
+  const aside = draftIn(dirname(target));
+  renameSync(target, aside);
+  try {
+    refuse(aside);
+    renameSync(draft, target);
+  } catch (thrown) {
+    renameSync(aside, target);
+    throw thrown;
+  }
+  removeDraft(aside);
+}
+
+function writeFlushed(path: string, content: Buffer): void {
+  const file = openSync(path, 'wx', 0o666);
+  try {
+    writeFileSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

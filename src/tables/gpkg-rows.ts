@@ -1,0 +1,93 @@
+import { FileError } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { geomSystemOf, strangeSystem } from '../place/geometry.ts';
+import { readGeoPackagePoint } from '../place/wkb-point.ts';
+import type { Database } from '../store/database.ts';
+import { plainNumber } from '../text/plain-number.ts';
+import { isReadable } from '../text/reading.ts';
+import { type NamedValues, tableOfRecords } from './record-table.ts';
+import { refuseTooLarge, type Table } from './table.ts';
+
+/** A layer of points as a GeoPackage lists it. */
+export type Layer = {
+  readonly name: string;
+  readonly geometryColumn: string;
+  readonly geometryType: string;
+  readonly organization: string;
+  readonly code: number;
+};
+
+/** How the rows of a layer are understood that says so itself. */
+export type LayerReading = {
+  readonly issues: readonly Issue[];
+  readonly understood: (record: NamedValues) => NamedValues;
+};
+
+/** What is computed when it is read may take for ever, or all memory; a table only gives back what is in the file. */
+export function refuseComputed(file: string, database: Database, name: string): void {
+  const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name) as
+    | { readonly type: string; readonly sql: string | null }
+    | undefined;
+  if (made === undefined) return;
+  const isTable = made.type === 'table' && !/^\s*create\s+virtual\b/i.test(made.sql ?? '');
+  const columns = () => database.prepare(`pragma table_xinfo(${quoted(name)})`).all() as { readonly hidden: number }[];
+  if (isTable && columns().every(({ hidden }) => hidden === 0)) return;
+  throw new FileError(
+    file,
+    msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column), which is not done.`,
+    {
+      hint: msg`Save the layer as a GeoPackage again.`,
+    },
+  );
+}
+
+/** The features of a layer, which are read from the database each time that they are walked. */
+export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
+  refuseComputed(file, database, layer.name);
+  const system = layer.organization.toUpperCase() === 'EPSG' ? geomSystemOf(layer.code) : undefined;
+  if (system === undefined)
+    throw strangeSystem(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
+  const columns = database.prepare(`pragma table_info(${quoted(layer.name)})`).all() as {
+    name: string;
+    type: string;
+    pk: number;
+  }[];
+  const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
+  const place = { file, sheet: layer.name, unit: 'feature' } as const;
+  refuseTooLarge(file, { columns: columns.length });
+  const records = function* (): Generator<NamedValues | Issue> {
+    let counted = 0;
+    const features = database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>;
+    for (const feature of features) {
+      counted += 1;
+      const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
+      const { [layer.geometryColumn]: geometry, ...attributes } = feature;
+      const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };
+      if (!isReadable(point)) {
+        yield errorIssue(point.rule, point.problem, { ...place, row });
+        continue;
+      }
+      const values = new Map(
+        Object.entries(attributes)
+          .filter(([name]) => name !== keyColumn)
+          .map(([name, value]) => [name, textOf(value)] as const),
+      );
+      const record = { row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) };
+      yield reading?.understood(record) ?? record;
+    }
+  };
+  const isEmpty = database.prepare(`select 1 from ${quoted(layer.name)} limit 1`).get() === undefined;
+  const none = errorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
+  return tableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
+}
+
+/** A day with a time of midnight is a day. What is neither text nor number, such as a picture, is no part of a find. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'number') return plainNumber(value);
+  return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
+}
+
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,238 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { pointBlob } from '../support/make-geopackage.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
+
+let service: RunningMock;
+let home: Home;
+/** A form in which nothing was collected. */
+let empty: string;
+
+beforeAll(async () => {
+  service = await serveMock('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  await expectDone(home.pas('harvest-vocab'));
+  empty = join(home.folder, 'empty');
+  await expectDone(home.pas('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101'));
+});
+afterAll(() => service.stop());
+
+type Report = {
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly photos: number;
+  readonly drafts: number;
+  readonly issues: readonly { rule: string; severity: string; message: string; find?: string; column?: string }[];
+};
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+const FIND: Values = {
+  ...{ projekt: 'C-202400101', hloubka: 20, okolnosti: 'HES-000560', obdobi: 'HES-000253', druh_nalezu: 'HES-000691' },
+  ...{ specifikace: 'HES-000988', nalezce: 'OS-001507', datum_nalezu: '2024-06-01', stav: 2, geom_system: '4326' },
+  ...{ pristupnost: 'HES-000867', lokalizace: 'pole' },
+};
+
+/** A copy of the empty form, into which finds and photographs come as SQLite writes them. */
+function collect(
+  name: string,
+  finds: Readonly<Record<string, Values>>,
+  photos: readonly (readonly [find: string, path: string])[],
+) {
+  const folder = join(home.folder, name);
+  cpSync(empty, folder, { recursive: true });
+  const database = openSqlite(join(folder, 'finds.gpkg'));
+  for (const [localId, own] of Object.entries(finds)) insert(database, { local_id: localId, ...FIND, ...own });
+  for (const [find, path] of photos) {
+    database.prepare('insert into photos (find, photo) values (?, ?)').run(find, path);
+    if (!path.includes('lost')) writeFileSync(join(folder, path), tinyPng(path.length * 7 + path.charCodeAt(path.length - 5)));
+  }
+  return { folder, database };
+}
+
+function insert(database: ReturnType<typeof openSqlite>, values: Values): void {
+  const names = Object.keys(values);
+  database
+    .prepare(`insert into finds (geom, ${names.join(', ')}) values (?, ${names.map(() => '?').join(', ')})`)
+    .run(pointBlob(15.1700002, 49.84), ...Object.values(values));
+}
+
+async function imported(...args: string[]): Promise<Report> {
+  return JSON.parse((await home.pas('import', ...args, '--json')).stdout) as Report;
+}
+
+async function elementsOf(localId: string): Promise<Readonly<Record<string, unknown>>> {
+  const found = (await home.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).find(
+    (find) => find.local_id === localId,
+  );
+  return found?.elements ?? {};
+}
+
+describe('the folder of a form', () => {
+  test('holds the project, the finds, the lists and a place for photographs, and nothing of how it was made', () => {
+    expect(readdirSync(empty).sort()).toEqual(['DCIM', 'finds.gpkg', 'finds.qgs', 'lists.gpkg']);
+    expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    const project = readFileSync(join(empty, 'finds.qgs'), 'utf8');
+    expect(project).not.toContain(home.folder);
+    // Each layer is a file beside it.
+    const sources = [...project.matchAll(/<datasource>([^<]*)</g)].map(([, source = '']) => source);
+    expect(sources.length).toBeGreaterThan(10);
+    expect(sources.filter((source) => !/^\.\/(?:finds|lists)\.gpkg\|layername=\w+$/.test(source))).toEqual([]);
+  });
+
+  test('is refused where one is, unless it is to be replaced and nothing was collected in it', async () => {
+    const make = (name: string, ...more: string[]) =>
+      home.pas('field', 'make', join(home.folder, name), '--for', 'qfield', ...more);
+    expect((await make('empty')).stderr).toContain('--force');
+    const { folder, database } = collect('begun', { f1: {} }, []);
+    database.close();
+    const before = readFileSync(join(folder, 'finds.gpkg'));
+    expect(await make('begun', '--force')).toMatchObject({ code: 2 });
+    expect(readFileSync(join(folder, 'finds.gpkg')).equals(before)).toBe(true);
+    home.file('others/letter.txt', 'mine');
+    expect((await make('others', '--force')).stderr).toContain('letter.txt');
+    cpSync(empty, join(home.folder, 'again'), { recursive: true });
+    await expectDone(make('again', '--force'));
+    expect(await make('no/such/place')).toMatchObject({ code: 2 });
+    writeFileSync(join(home.folder, 'a-file'), '');
+    expect(await make('a-file', '--force')).toMatchObject({ code: 2 });
+  });
+
+  test('cannot be made without vocabularies, and says which command has them', async () => {
+    const bare = makeHome();
+    await expectDone(
+      bare.pas('init', '--name', 'bare', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(service)),
+    );
+    const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain('pas harvest-vocab');
+    expect(existsSync(join(bare.folder, 'form'))).toBe(false);
+  });
+
+  test('cannot be made with a value that no find could begin with', async () => {
+    const run = await home.pas('field', 'make', join(home.folder, 'odd'), '--for', 'qfield', '--set', 'obdobi=no such period');
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain('no such period');
+    expect(existsSync(join(home.folder, 'odd'))).toBe(false);
+  });
+});
+
+describe('what comes back in a form', () => {
+  test('is imported with the photographs that its rows name, and again with nothing changed', async () => {
+    const { folder, database } = collect('back', { b1: {}, b2: { stav: 1 } }, [
+      ['b1', 'DCIM/b1_1.png'],
+      ['b1', 'DCIM/b1_2.png'],
+      ['b2', 'DCIM/b2; second.png'],
+    ]);
+    database.close();
+    expect(await imported(folder)).toMatchObject({ added: 2, photos: 3, issues: [] });
+    expect(await imported(join(folder, 'finds.gpkg'))).toMatchObject({ added: 0, unchanged: 2, photos: 0 });
+    expect(await elementsOf('b1')).toMatchObject({ geom_system: '4326', geom_wkt: 'POINT (15.1700002 49.84)', hloubka: 20 });
+  });
+
+  test('updates what was corrected and not sent', async () => {
+    const { folder, database } = collect('corrected', { c1: {} }, []);
+    expect(await imported(folder)).toMatchObject({ added: 1 });
+    database.prepare(`update finds set hloubka = 35 where local_id = 'c1'`).run();
+    database.close();
+    expect(await imported(folder)).toMatchObject({ added: 0, updated: 1 });
+    expect(await elementsOf('c1')).toMatchObject({ hloubka: 35 });
+  });
+
+  test('is named where it is missing, belongs to nothing, or was added by hand', async () => {
+    const { folder, database } = collect('odd-return', { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } }, [
+      ['o1', 'DCIM/lost.png'],
+      ['nobody', 'DCIM/astray.png'],
+    ]);
+    database.exec(`insert into photos (find, photo) values ('o2', null);
+      alter table finds add column barva text; alter table finds add column obraz blob; alter table photos add column popisek text;
+      update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1'; update photos set popisek = 'shora' where find = 'o1';`);
+    database.close();
+    writeFileSync(join(folder, 'DCIM', 'unnamed.png'), tinyPng(77));
+    const { issues, added } = await imported(folder);
+    expect(added).toBe(2);
+    const messages = issues.map(({ rule, message, find = '', column = '' }) => [rule, find, column, message].join(' | '));
+    expect(messages.filter((text) => /photo-missing \| o1 .*DCIM\/lost\.png/.test(text))).toHaveLength(1);
+    expect(messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text))).toHaveLength(1);
+    expect(messages.filter((text) => /photo-without-file \| o2/.test(text))).toHaveLength(1);
+    expect(messages.filter((text) => /photo-of-no-find .*unnamed\.png/.test(text))).toHaveLength(1);
+    expect(
+      issues
+        .filter(({ rule }) => rule === 'form-column')
+        .map(({ column }) => column)
+        .sort(),
+    ).toEqual(['barva', 'obraz', 'popisek']);
+    expect(await elementsOf('o1')).toMatchObject({ poznamka: 'barva: zelená' });
+    expect(await elementsOf('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
+    const again = await imported(folder);
+    expect({ ...again, issues: [] }).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
+  });
+
+  test('has the point as it was measured, near the one that was drawn', async () => {
+    const measured = { geom_system: '5514', geom_x: '-693174,81', geom_y: '-1077354.270' };
+    const { folder, database } = collect('measured', { m1: measured, m2: { ...measured, geom_x: '-683174.81' } }, []);
+    database.close();
+    const { added, issues } = await imported(folder);
+    expect(added).toBe(1);
+    expect(await elementsOf('m1')).toMatchObject({ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)' });
+    expect(issues.map(({ rule, find }) => `${rule} ${find}`)).toEqual(['point-twice m2']);
+  });
+
+  test('is read with what stands in the log only, which stays as it is', async () => {
+    const { folder, database } = collect('logged', { w1: {} }, []);
+    database.pragma('journal_mode = wal');
+    database.pragma('wal_autocheckpoint = 0');
+    insert(database, { local_id: 'w2', ...FIND });
+    // As it comes from a phone: the file with its log, and without the memory that programs share.
+    const copy = join(home.folder, 'logged-copy');
+    mkdirSync(copy);
+    for (const name of ['finds.gpkg', 'finds.gpkg-wal']) cpSync(join(folder, name), join(copy, name));
+    chmodSync(copy, 0o555);
+    const before = readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64'));
+    expect(await imported(copy)).toMatchObject({ added: 2, issues: [] });
+    expect(readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64'))).toEqual(before);
+    // And while the program that writes it has it open.
+    insert(database, { local_id: 'w3', ...FIND });
+    expect(await imported(folder)).toMatchObject({ added: 1, unchanged: 2 });
+    database.close();
+    chmodSync(copy, 0o755);
+  });
+
+  test('is read as it was before a change that was cut off', async () => {
+    const { folder, database } = collect('cut', { j1: { poznamka: 'whole' } }, []);
+    database.pragma('cache_size = 1');
+    database.exec('begin');
+    for (let index = 0; index < 200; index++)
+      insert(database, { local_id: `half-${index}`, ...FIND, poznamka: 'x'.repeat(5000) });
+    const copy = join(home.folder, 'cut-copy');
+    mkdirSync(copy);
+    for (const name of ['finds.gpkg', 'finds.gpkg-journal']) cpSync(join(folder, name), join(copy, name));
+    database.exec('rollback');
+    database.close();
+    expect(await imported(copy)).toMatchObject({ added: 1, issues: [] });
+    // A journal of several databases names files that SQLite would look for, and may delete.
+    const journal = join(copy, 'finds.gpkg-journal');
+    writeFileSync(journal, Buffer.concat([readFileSync(journal), Buffer.from('d9d505f920a163d7', 'hex')]));
+    const refused = await home.pas('import', copy);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('journal');
+    rmSync(copy, { recursive: true });
+  });
+
+  test('is no form where its own table is gone, and then read as any layer', async () => {
+    const { folder, database } = collect('bare', { p1: {} }, []);
+    database.exec('drop table pas_form');
+    database.close();
+    const { added, issues } = await imported(folder);
+    expect(added).toBe(0);
+    expect(issues.map(({ rule }) => rule)).toContain('column-unknown');
+  });
+});
